@@ -1,0 +1,117 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let package = Package(
+  name: "kith",
+  platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "kith", targets: ["kith"]),
+    .executable(name: "kith-gateway", targets: ["kith-gateway"]),
+    .executable(name: "kith-auth", targets: ["kith-auth"]),
+    .executable(name: "kith-credits", targets: ["kith-credits"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+  ],
+  targets: [
+    // Words and machinery that every process shares.
+    .shared("Wire"),
+    .shared("Database", ["Wire", .grdb, .crypto, .logging]),
+    .system("CPostgres", pkgConfig: "libpq", apt: "libpq-dev", brew: "libpq"),
+    .shared("Postgres", ["Wire", "Database", "CPostgres", .collections, .logging]),
+    .shared("Tokens", ["Wire", .crypto, .cryptoExtras]),
+    .shared(
+      "Web",
+      [
+        "Wire", "Database", "Postgres", "Tokens", .crypto, .hummingbird, .nio, .lifecycle, .configuration,
+        .nioFoundation, .logging, .yams,
+      ]),
+    .shared("Clients", ["Wire", "Web", "Tokens", .httpClient, .nio, .nioFoundation, .lifecycle, .logging]),
+
+    // One process each; a service never imports a service.
+    .service("Auth", ["Wire", "Database", "Tokens", "Web", "Clients", .hummingbird, .crypto]),
+    .service("Credits", ["Wire", "Database", "Web", "Clients", .hummingbird]),
+    .gateway([
+      "Wire", "Tokens", "Web", "Clients", .nio, .nioPosix, .nioHTTP1, .nioFoundation, .httpClient, .lifecycle,
+      .collections,
+    ]),
+    .executable("kith-auth", ["Auth", "Web"], path: "Services/Auth/Main"),
+    .executable("kith-credits", ["Credits", "Web"], path: "Services/Credits/Main"),
+    .executable("kith-gateway", ["Gateway", "Web"], path: "gateway/Main"),
+    .executable("kith", ["Auth", "Credits", "Gateway", "Web", "Wire", "Tokens", .lifecycle], path: "Services/Kith"),
+
+    .target(
+      name: "Support", dependencies: ["Auth", "Credits", "Gateway", "Web", "Clients", .httpClient],
+      path: "Tests/Support", swiftSettings: strict),
+    .tests("Wire", ["Wire"]),
+    .tests("Database", ["Database", "Postgres", "Support"]),
+    .tests("Tokens", ["Tokens"]),
+    .tests("Web", ["Web", "Support"]),
+    .tests("Gateway", ["Gateway", "Support"]),
+    .tests("Auth", ["Auth", "Support"]),
+    .tests("Credits", ["Credits", "Support"]),
+    .tests("Stories", ["Support"]),
+  ]
+)
+
+let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
+
+extension Target {
+  static func shared(_ name: String, _ needs: [Dependency] = []) -> Target {
+    .target(name: name, dependencies: needs, path: "Shared/\(name)", swiftSettings: strict)
+  }
+
+  static func system(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
+    .systemLibrary(
+      name: name, path: "Shared/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
+  }
+
+  static func service(_ name: String, _ needs: [Dependency]) -> Target {
+    .target(
+      name: name, dependencies: needs, path: "Services/\(name)", exclude: ["Main"],
+      resources: [.embedInCode("openapi.yaml")], swiftSettings: strict)
+  }
+
+  static func gateway(_ needs: [Dependency]) -> Target {
+    .target(
+      name: "Gateway", dependencies: needs, path: "gateway", exclude: ["Main"], swiftSettings: strict)
+  }
+
+  static func executable(_ name: String, _ needs: [Dependency], path: String) -> Target {
+    .executableTarget(name: name, dependencies: needs, path: path, swiftSettings: strict)
+  }
+
+  static func tests(_ name: String, _ needs: [Dependency]) -> Target {
+    .testTarget(name: "\(name)Tests", dependencies: needs, path: "Tests/\(name)", swiftSettings: strict)
+  }
+}
+
+extension Target.Dependency {
+  static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
+  static let nio = product(name: "NIOCore", package: "swift-nio")
+  static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
+  static let nioFoundation = product(name: "NIOFoundationCompat", package: "swift-nio")
+  static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
+  static let httpClient = product(name: "AsyncHTTPClient", package: "async-http-client")
+  static let crypto = product(name: "Crypto", package: "swift-crypto")
+  static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
+  static let lifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+  static let configuration = product(name: "Configuration", package: "swift-configuration")
+  static let logging = product(name: "Logging", package: "swift-log")
+  static let grdb = product(name: "GRDB", package: "GRDB.swift")
+  static let collections = product(name: "DequeModule", package: "swift-collections")
+  static let yams = product(name: "Yams", package: "Yams")
+
+  static func product(name: String, package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: nil)
+  }
+}

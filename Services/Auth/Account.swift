@@ -1,0 +1,71 @@
+import Foundation
+import Wire
+
+/// A person, however they sign in.
+struct Account: Sendable, Hashable {
+  let id: UserID
+  let email: String?
+  let displayName: String?
+  let createdAt: Date
+  let isActive: Bool
+
+  /// What other services may know.
+  var profile: UserProfile {
+    UserProfile(id: id, email: email, displayName: displayName, isActive: isActive, createdAt: createdAt)
+  }
+}
+
+/// One way in which an account is known: a subject of an issuer. Equal subjects of two issuers are two people.
+struct Identity: Sendable, Hashable {
+  let issuer: String
+  let subject: String
+  var email: String?
+  var isEmailVerified = false
+  var isPrivateEmail = false
+  /// The name to show, which some issuers tell only once.
+  var displayName: String?
+
+  /// What outside systems call a user; a namespace of its own.
+  static func external(_ id: String) -> Identity { Identity(issuer: "external", subject: id) }
+
+  /// What `dev/token` made.
+  static func developer(_ email: EmailAddress) -> Identity {
+    Identity(issuer: "developer", subject: email.canonical, email: email.text)
+  }
+}
+
+/// An e-mail address as far as it can be judged without sending to it.
+struct EmailAddress: Sendable, Hashable {
+  let text: String
+  /// The form by which addresses are compared.
+  let canonical: String
+
+  /// nil unless it is `something@something`, within RFC 5321's 254 bytes, without blanks or control characters.
+  init?(_ raw: String) {
+    let text = raw.trimmingCharacters(in: .whitespacesAndNewlines)
+    let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty, parts[0].utf8.count <= 64, !parts[1].isEmpty, text.utf8.count <= 254,
+      !text.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0.value < 0x20 || $0.value == 0x7F })
+    else { return nil }
+    self.text = text
+    self.canonical = text.lowercased()
+  }
+
+  /// - Throws: the validation failure that names `field`.
+  static func required(_ raw: String, field: String) throws(Failure) -> EmailAddress {
+    guard let email = EmailAddress(raw) else { throw .invalid(.init(field, "must be an e-mail address")) }
+    return email
+  }
+}
+
+/// A name to show: one line, 1 to 120 characters.
+enum DisplayName {
+  /// - Throws: the validation failure that names `field`. Blank is nil.
+  static func optional(_ raw: String?, field: String) throws(Failure) -> String? {
+    guard let name = raw?.trimmingCharacters(in: .whitespacesAndNewlines), !name.isEmpty else { return nil }
+    guard name.count <= 120, !name.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
+      throw .invalid(.init(field, "must be one line of at most 120 characters"))
+    }
+    return name
+  }
+}

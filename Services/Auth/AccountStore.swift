@@ -1,0 +1,111 @@
+import Database
+import Foundation
+import Wire
+
+/// Every statement on accounts and their identities.
+struct AccountStore: Sendable {
+  let database: any Database
+
+  /// The account behind an identity, made when there is none. Safe under concurrent first calls.
+  ///
+  /// - Parameter signsIn: a sign-in also notes the time, and brings back an account that was deactivated.
+  func account(
+    for identity: Identity, signsIn: Bool, at now: Date
+  ) async throws -> (account: Account, created: Bool) {
+    // Who loses the race for the unique index finds the winner's row in the next round.
+    for _ in 0..<3 {
+      do {
+        return try await database.write { db in
+          if let account = try Self.find(identity, on: db) {
+            guard signsIn else { return (account, false) }
+            return (try Self.signedIn(account.id, as: identity, at: now, on: db), false)
+          }
+          return (try Self.create(identity, signsIn: signsIn, at: now, on: db), true)
+        }
+      } catch DatabaseFailure.unique("identity_issuer_subject") {}
+    }
+    throw DatabaseFailure.contended
+  }
+
+  /// An account that has not been deactivated.
+  func active(_ id: UserID) async throws -> Account? {
+    try await database.read { db in
+      try db.row("\(selectAccount) where id = \(id) and deactivated_at is null").map(Account.init)
+    }
+  }
+
+  func any(_ id: UserID) async throws -> Account? {
+    try await database.read { db in try db.row("\(selectAccount) where id = \(id)").map(Account.init) }
+  }
+
+  /// The active account that an outside system names: our id first, then its own.
+  func active(knownAs name: String) async throws -> Account? {
+    if let id = UserID(name), let account = try await active(id) { return account }
+    let identity = Identity.external(name)
+    return try await database.read { db in try Self.find(identity, on: db).flatMap { $0.isActive ? $0 : nil } }
+  }
+
+  private static func find(_ identity: Identity, on db: any Connection) throws -> Account? {
+    try db.row(
+      """
+      \(selectAccount) where id =
+        (select account_id from identity where issuer = \(identity.issuer) and subject = \(identity.subject))
+      """
+    ).map(Account.init)
+  }
+
+  private static func create(
+    _ identity: Identity, signsIn: Bool, at now: Date, on db: any Connection
+  ) throws -> Account {
+    let id = UserID.new(at: now)
+    try db.change(
+      """
+      insert into account (id, email, display_name, created_at, last_login_at)
+      values (\(id), \(identity.email), \(identity.displayName), \(now), \(signsIn ? now : nil))
+      """)
+    try db.change(
+      """
+      insert into identity (issuer, subject, account_id, email, is_email_verified, is_private_email, created_at)
+      values (\(identity.issuer), \(identity.subject), \(id), \(identity.email), \(identity.isEmailVerified),
+        \(identity.isPrivateEmail), \(now))
+      """)
+    return Account(
+      id: id, email: identity.email, displayName: identity.displayName, createdAt: now.wholeMilliseconds,
+      isActive: true)
+  }
+
+  /// What an issuer tells only once is kept; what the account already has is not replaced.
+  private static func signedIn(
+    _ id: UserID, as identity: Identity, at now: Date, on db: any Connection
+  ) throws -> Account {
+    let rows = try db.rows(
+      """
+      update account set last_login_at = \(now), deactivated_at = null,
+        email = coalesce(email, \(identity.email)), display_name = coalesce(display_name, \(identity.displayName))
+      where id = \(id) returning \(accountColumns)
+      """)
+    guard let row = rows.first else { throw DatabaseFailure.contended }
+    if let email = identity.email {
+      try db.change(
+        """
+        update identity set email = \(email), is_email_verified = \(identity.isEmailVerified),
+          is_private_email = \(identity.isPrivateEmail)
+        where issuer = \(identity.issuer) and subject = \(identity.subject)
+        """)
+    }
+    return try Account(row)
+  }
+}
+
+private let accountColumns: SQL = "id, email, display_name, created_at, deactivated_at"
+private let selectAccount: SQL = "select id, email, display_name, created_at, deactivated_at from account"
+
+extension Account {
+  fileprivate init(_ row: Row) throws {
+    id = try row.get("id")
+    email = try row.optional("email")
+    displayName = try row.optional("display_name")
+    createdAt = try row.get("created_at")
+    isActive = try row.optional("deactivated_at", as: Date.self) == nil
+  }
+}

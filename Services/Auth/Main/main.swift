@@ -1,0 +1,4 @@
+import Auth
+import Web
+
+await serve("auth") { try await buildAuth($0) }

@@ -1,0 +1,62 @@
+import Foundation
+import Hummingbird
+import Tokens
+import Web
+import Wire
+
+/// What other processes ask: who is who, which sessions are over, with which keys tokens are signed.
+struct ServiceRoutes: Sendable {
+  let accounts: AccountStore
+  let sessions: SessionStore
+  let published: JWKS
+  let now: @Sendable () -> Date
+
+  func add(to routes: Router<Context>) {
+    routes.get("/.well-known/jwks.json") { _, _ in
+      var response = Response.json(published)
+      response.headers[.cacheControl] = "public, max-age=60"
+      return response
+    }
+    routes.group(context: ServiceCaller.self).post("/api/v1/users/resolve", use: resolve)
+    let inside = routes.group(context: ServiceCaller.self).add(middleware: Admits(["gateway", "credits"]))
+    inside.get("/internal/users", use: knownAs)
+    inside.get("/internal/users/{id}", use: profile)
+    inside.get("/internal/sessions/ended", use: endedSessions)
+  }
+
+  @Sendable private func resolve(_ request: Request, _ context: ServiceCaller) async throws -> Response {
+    let body = try await request.json(ResolveUser.self)
+    let external = body.externalID.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard (1...255).contains(external.utf8.count) else {
+      throw Failure.invalid(.init("external_id", "must have 1 to 255 characters"))
+    }
+    var identity = Identity.external(external)
+    identity.email = try body.email.map { try EmailAddress.required($0, field: "email").text }
+    identity.displayName = try DisplayName.optional(body.displayName, field: "display_name")
+    let (account, created) = try await accounts.account(for: identity, signsIn: false, at: now())
+    return .json(ResolvedUser(userID: account.id, created: created))
+  }
+
+  @Sendable private func knownAs(_ request: Request, _ context: ServiceCaller) async throws -> Response {
+    guard let name = request.uri.queryParameters["known_as"], !name.isEmpty else {
+      throw Failure.invalid(.init("known_as", "is required"))
+    }
+    guard let account = try await accounts.active(knownAs: String(name)) else { throw Failure.userNotFound }
+    return .exactJSON(account.profile)
+  }
+
+  @Sendable private func profile(_ request: Request, _ context: ServiceCaller) async throws -> Response {
+    guard let id = context.parameters.get("id").flatMap({ UserID($0) }), let account = try await accounts.any(id) else {
+      throw Failure.userNotFound
+    }
+    return .exactJSON(account.profile)
+  }
+
+  @Sendable private func endedSessions(_ request: Request, _ context: ServiceCaller) async throws -> Response {
+    let since = try request.uri.queryParameters["since"].map { text in
+      guard let date = Instant.parse(String(text)) else { throw Failure.invalid(.init("since", "must be a time")) }
+      return date
+    }
+    return .exactJSON(try await sessions.ended(since: since, at: now()))
+  }
+}

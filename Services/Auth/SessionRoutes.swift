@@ -1,0 +1,83 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Tokens
+import Web
+import Wire
+
+/// Refreshing, and signing out.
+struct SessionRoutes: Sendable {
+  let sessions: SessionStore
+  let ended: EndedSessionList
+  let now: @Sendable () -> Date
+
+  func add(to routes: Router<Context>) {
+    routes.post("/api/v1/auth/refresh", use: refresh)
+    routes.post("/api/v1/auth/logout", use: logout)
+  }
+
+  @Sendable private func refresh(_ request: Request, _ context: Context) async throws -> Response {
+    let presented = try await request.refreshToken()
+    let now = now()
+    let key = try request.idempotencyKey()
+    switch try await sessions.refresh(presented, retryKey: key, at: now) {
+    case .rotated(let pair): return .json(TokenBody(pair, at: now))
+    case .repeated(let pair):
+      var response = Response.json(TokenBody(pair, at: now))
+      response.headers[.idempotencyHit] = "true"
+      return response
+    case .refused: throw Failure.invalidRefreshToken
+    case .stolen(let sessions):
+      context.logger.warning("refresh token reused", metadata: ["sessions_ended": .stringConvertible(sessions.count)])
+      return Failure.refreshTokenReused
+        .response(as: Dialect(path: request.uri.path), requestID: context.trace.requestID)
+        .ending(sessions, ended)
+    }
+  }
+
+  /// Always the same answer: it does not tell whether the token was any good.
+  @Sendable private func logout(_ request: Request, _ context: Context) async throws -> Response {
+    let session = try await sessions.end(try await request.refreshToken(), at: now())
+    return Response.json(["detail": "Logged out"]).ending(session.map { [$0] } ?? [], ended)
+  }
+}
+
+extension Request {
+  /// From the body, or from the header that apps without a body send.
+  fileprivate func refreshToken() async throws -> RefreshToken {
+    if let header = headers[.refreshToken], !header.isEmpty { return RefreshToken(presented: header) }
+    let text = try await json(RefreshBody.self).refresh_token
+    guard !text.isEmpty else { throw Failure.invalid(.init("refresh_token", "is required")) }
+    return RefreshToken(presented: text)
+  }
+}
+
+private struct RefreshBody: Decodable {
+  let refresh_token: String
+}
+
+extension HTTPField.Name {
+  // `!`: the name is a constant that is a valid token.
+  fileprivate static let refreshToken = Self("X-Refresh-Token")!
+}
+
+extension Response {
+  /// Lets this process and the gateway that carries the answer know at once which sessions are over.
+  func ending(_ sessions: [EndedSession], _ list: EndedSessionList) -> Response {
+    guard !sessions.isEmpty else { return self }
+    for entry in sessions { list.add(entry.session, until: entry.until) }
+    var response = self
+    // A header has its limits; what does not fit arrives with the feed, a second later.
+    response.headers[.endedSessions] = sessions.prefix(64)
+      .map { "\($0.session)=\(Int($0.until.timeIntervalSince1970.rounded(.up)))" }.joined(separator: ",")
+    return response
+  }
+}
+
+extension Failure {
+  static let invalidRefreshToken = Failure(
+    .unauthorized, "invalid_refresh_token", "This refresh token is not valid. Sign in again.")
+  static let refreshTokenReused = Failure(
+    .unauthorized, "refresh_token_reused",
+    "This refresh token was used before, so every session has been ended. Sign in again.")
+}

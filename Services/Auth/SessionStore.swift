@@ -1,0 +1,175 @@
+import Crypto
+import Database
+import Foundation
+import Tokens
+import Wire
+
+/// Every statement on sessions and refresh tokens.
+struct SessionStore: Sendable {
+  let database: any Database
+  let mint: Mint
+
+  /// A new session of a user.
+  func open(for user: UserID, at now: Date) async throws -> TokenPair {
+    let session = SessionID.new(at: now)
+    let pair = try mint.pair(user: user, session: session, at: now)
+    try await database.write { [mint] db in
+      try db.change(
+        """
+        insert into session (id, account_id, opened_at, tokens_until)
+        values (\(session), \(user), \(now), \(pair.accessExpiresAt))
+        """)
+      try Self.insert(pair.refresh, of: session, lifetime: mint.lifetimes.refresh, at: now, on: db)
+    }
+    return pair
+  }
+
+  /// Exchanges a refresh token. One transaction decides: of many that present the same token, one rotates it.
+  ///
+  /// - Parameter retryKey: the caller's `Idempotency-Key`; with it, and only with it, the same exchange may be asked for
+  ///   again when its answer was lost.
+  func refresh(_ presented: RefreshToken, retryKey: String?, at now: Date) async throws -> Refreshed {
+    let keyHash = retryKey.map { Array(SHA256.hash(data: Data($0.utf8))) }
+    return try await database.write { db in
+      // The session's row is the lock: whoever ends it or refreshes in it waits here.
+      let locked = try db.row(
+        """
+        update session set tokens_until = tokens_until
+        where id = (select session_id from refresh_token where hash = \(presented.hash)) and ended_at is null
+        returning id, account_id
+        """)
+      guard let locked else { return .refused }
+      let exchange = Exchange(
+        presented: presented, keyHash: keyHash, session: try locked.get("id"), user: try locked.get("account_id"),
+        mint: mint, now: now)
+      return try exchange.rotated(on: db) ?? exchange.afterUse(on: db)
+    }
+  }
+
+  /// Ends the session of a refresh token; nil when there was nothing to end. Safe to repeat.
+  func end(_ presented: RefreshToken, at now: Date) async throws -> EndedSession? {
+    try await database.write { db in
+      try db.row(
+        """
+        update session set ended_at = \(now)
+        where id = (select session_id from refresh_token where hash = \(presented.hash)) and ended_at is null
+        returning id, tokens_until
+        """
+      ).map(EndedSession.init)
+    }
+  }
+
+  /// Deactivates an account and ends its sessions, all or nothing. False when it was not active.
+  func deactivate(_ user: UserID, at now: Date) async throws -> [EndedSession]? {
+    try await database.write { db in
+      let changed = try db.change(
+        "update account set deactivated_at = \(now) where id = \(user) and deactivated_at is null")
+      return changed == 0 ? nil : try Self.endAll(of: user, at: now, on: db)
+    }
+  }
+
+  /// Sessions that ended after `cursor`, or that matter at all, whose access tokens could still live.
+  ///
+  /// A transaction commits some time after the moment that it wrote down: every call reaches back a minute before the
+  /// cursor, which is longer than any transaction may take.
+  func ended(since cursor: Date?, at now: Date) async throws -> EndedSessions {
+    let from = (cursor ?? .distantPast) - 60
+    let sessions = try await database.read { db in
+      try db.rows(
+        """
+        select id, tokens_until from session
+        where ended_at is not null and ended_at > \(max(from, Date(timeIntervalSince1970: 0))) and tokens_until > \(now)
+        """
+      ).map(EndedSession.init)
+    }
+    return EndedSessions(sessions: sessions, cursor: now)
+  }
+
+  fileprivate static func insert(
+    _ token: RefreshToken, of session: SessionID, lifetime: Duration, at now: Date, on db: any Connection
+  ) throws {
+    try db.change(
+      """
+      insert into refresh_token (hash, session_id, issued_at, expires_at)
+      values (\(token.hash), \(session), \(now), \(now + lifetime))
+      """)
+  }
+
+  fileprivate static func endAll(of user: UserID, at now: Date, on db: any Connection) throws -> [EndedSession] {
+    try db.rows(
+      """
+      update session set ended_at = \(now) where account_id = \(user) and ended_at is null
+      returning id, tokens_until
+      """
+    ).map(EndedSession.init)
+  }
+}
+
+/// One presented refresh token within its transaction, its session locked and alive.
+private struct Exchange {
+  let presented: RefreshToken
+  let keyHash: [UInt8]?
+  let session: SessionID
+  let user: UserID
+  let mint: Mint
+  let now: Date
+
+  private static let purpose = "successor of a refresh token"
+
+  /// The new pair, or nil when the token can no longer be rotated.
+  func rotated(on db: any Connection) throws -> Refreshed? {
+    let pair = try mint.pair(user: user, session: session, at: now)
+    let sealed = try Seal.seal(JSON.encodeExact(pair), under: presented.text, purpose: Self.purpose)
+    let claimed = try db.change(
+      """
+      update refresh_token set used_at = \(now), retry_key_hash = \(keyHash), successor_hash = \(pair.refresh.hash),
+        sealed_successor = \(sealed)
+      where hash = \(presented.hash) and used_at is null and expires_at > \(now)
+      """)
+    guard claimed == 1 else { return nil }
+    try SessionStore.insert(pair.refresh, of: session, lifetime: mint.lifetimes.refresh, at: now, on: db)
+    try lengthen(to: pair, on: db)
+    return .rotated(pair)
+  }
+
+  /// A token that was used, or has expired.
+  func afterUse(on db: any Connection) throws -> Refreshed {
+    let row = try db.row(
+      """
+      select old.used_at, old.retry_key_hash, old.sealed_successor, new.used_at as successor_used_at
+      from refresh_token old left join refresh_token new on new.hash = old.successor_hash
+      where old.hash = \(presented.hash)
+      """)
+    guard let row, let usedAt = try row.optional("used_at", as: Date.self) else { return .refused }
+    let successorIsFresh = try row.optional("successor_used_at", as: Date.self) == nil
+    let sameKey = try keyHash != nil && row.optional("retry_key_hash") == keyHash
+    let isRetry = sameKey && now < usedAt + mint.lifetimes.retry
+    if successorIsFresh, isRetry || now < usedAt + mint.lifetimes.reuseGrace {
+      return .repeated(try pairAgain(sealed: row.get("sealed_successor"), on: db))
+    }
+    return .stolen(try SessionStore.endAll(of: user, at: now, on: db))
+  }
+
+  /// The pair that was handed out; when its access token has expired in the meantime, with a new one.
+  private func pairAgain(sealed: [UInt8], on db: any Connection) throws -> TokenPair {
+    let plain = try Seal.open(sealed, under: presented.text, purpose: Self.purpose)
+    let pair = try JSON.decode(TokenPair.self, from: plain)
+    guard pair.accessExpiresAt <= now else { return pair }
+    let renewed = try mint.pair(refresh: pair.refresh, user: user, session: session, at: now)
+    try lengthen(to: renewed, on: db)
+    return renewed
+  }
+
+  /// An ended session must be remembered for as long as an access token of it could live.
+  private func lengthen(to pair: TokenPair, on db: any Connection) throws {
+    try db.change(
+      """
+      update session set tokens_until = \(pair.accessExpiresAt)
+      where id = \(session) and tokens_until < \(pair.accessExpiresAt)
+      """)
+  }
+}
+
+extension EndedSession {
+  fileprivate init(_ row: Row) throws { self.init(session: try row.get("id"), until: try row.get("tokens_until")) }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import Hummingbird
+import Web
+import Wire
+
+/// The doors through which a session is opened: Sign in with Apple, and the developer's token.
+struct SignInRoutes: Sendable {
+  let accounts: AccountStore
+  let sessions: SessionStore
+  let apple: SignInWithApple
+  let adminKey: String
+  let now: @Sendable () -> Date
+
+  func add(to routes: Router<Context>) {
+    routes.post("/api/v1/auth/apple", use: signInWithApple)
+    routes.post("/api/v1/auth/dev/token", use: developerToken)
+  }
+
+  @Sendable private func signInWithApple(_ request: Request, _ context: Context) async throws -> Response {
+    let body = try await request.json(AppleBody.self)
+    var identity = try await apple.identity(from: try body.token(), nonce: body.nonce, at: now())
+    identity.displayName = try DisplayName.optional(body.name?.text, field: "name")
+    return .json(try await signIn(identity, showsUser: true))
+  }
+
+  /// For tests and scripts without an iPhone. Refused before the body is looked at.
+  @Sendable private func developerToken(_ request: Request, _ context: Context) async throws -> Response {
+    try requireAdmin(request, adminKey)
+    let body = try await request.json(DeveloperBody.self)
+    var identity = Identity.developer(try .required(body.email, field: "email"))
+    identity.displayName = try DisplayName.optional(body.display_name, field: "display_name")
+    return .json(try await signIn(identity, showsUser: false))
+  }
+
+  private func signIn(_ identity: Identity, showsUser: Bool) async throws -> TokenBody {
+    let now = now()
+    let account = try await accounts.account(for: identity, signsIn: true, at: now).account
+    let pair = try await sessions.open(for: account.id, at: now)
+    return TokenBody(pair, at: now, user: showsUser ? UserBody(account) : nil)
+  }
+}
+
+/// What `/api/v1/auth/apple` takes: older apps say `identity_token`, others `id_token` with a `nonce`.
+private struct AppleBody: Decodable {
+  let identity_token: String?
+  let id_token: String?
+  let nonce: String?
+  let name: PersonName?
+
+  /// - Throws: the validation failure when neither is there.
+  func token() throws(Failure) -> String {
+    guard let token = identity_token ?? id_token, !token.isEmpty else {
+      throw .invalid(.init("identity_token", "is required"))
+    }
+    return token
+  }
+}
+
+/// A name as one string, or in the parts of `PersonNameComponents`.
+private struct PersonName: Decodable {
+  let text: String
+
+  private enum Key: String, CodingKey { case firstName, lastName, givenName, familyName }
+
+  init(from decoder: any Decoder) throws {
+    // `try?`: not a string means that it must be an object.
+    if let whole = try? decoder.singleValueContainer().decode(String.self) {
+      text = whole
+      return
+    }
+    let parts = try decoder.container(keyedBy: Key.self)
+    let given =
+      try parts.decodeIfPresent(String.self, forKey: .firstName)
+      ?? parts.decodeIfPresent(String.self, forKey: .givenName)
+    let family =
+      try parts.decodeIfPresent(String.self, forKey: .lastName)
+      ?? parts.decodeIfPresent(String.self, forKey: .familyName)
+    text = [given, family].compactMap { $0 }.joined(separator: " ")
+  }
+}
+
+private struct DeveloperBody: Decodable {
+  let email: String
+  let display_name: String?
+}
+
+/// The union of what the apps expect of a sign-in and of a refresh.
+struct TokenBody: Encodable {
+  let access_token: String
+  let token: String
+  let refresh_token: String
+  let token_type = "bearer"
+  let expires_in: Int
+  let user: UserBody?
+
+  init(_ pair: TokenPair, at now: Date, user: UserBody? = nil) {
+    access_token = pair.access
+    token = pair.access
+    refresh_token = pair.refresh.text
+    expires_in = max(0, Int(pair.accessExpiresAt.timeIntervalSince(now).rounded(.up)))
+    self.user = user
+  }
+}
+
+/// A user as the apps see themselves.
+struct UserBody: Encodable {
+  let id: UserID
+  @OrNull var email: String?
+  @OrNull var display_name: String?
+  let created_at: Date
+
+  init(_ account: Account) {
+    id = account.id
+    _email = OrNull(wrappedValue: account.email)
+    _display_name = OrNull(wrappedValue: account.displayName)
+    created_at = account.createdAt
+  }
+}

@@ -1,0 +1,136 @@
+import Database
+import Foundation
+import Wire
+
+/// Every statement on the ledger. The update of a user's account row is the lock; what it returns is the truth.
+struct LedgerStore: Sendable {
+  let database: any Database
+  let signupCredits: Int
+
+  /// What became of an operation.
+  enum Outcome: Sendable, Hashable {
+    case posted(OperationID, balanceAfter: Int)
+    /// It had been posted before, under the same key.
+    case repeated(OperationID, balanceAfter: Int)
+    case insufficient(balance: Int)
+  }
+
+  /// The balance, or nil when the account has not been opened.
+  func balance(of user: UserID) async throws -> Balance? {
+    try await database.read { try Self.balance(of: user, on: $0) }
+  }
+
+  /// Opens the account with its signup credits, once, however many ask at the same time. Safe to repeat.
+  func open(_ user: UserID, at now: Date) async throws -> Balance {
+    try await database.write { [signupCredits] db in
+      let opened = try db.change(
+        """
+        insert into ledger_account (id, kind, balance, opened_at) values (\(user), 'user', 0, \(now))
+        on conflict (id) do nothing
+        """)
+      if opened == 1, signupCredits > 0 { _ = try Self.post(.signupBonus(signupCredits, for: user, at: now), on: db) }
+      guard let balance = try Self.balance(of: user, on: db) else { throw DatabaseFailure.contended }
+      return balance
+    }
+  }
+
+  /// Posts an operation of an open account, or nothing at all. Under an idempotency key it is posted once.
+  ///
+  /// - Throws: 422 when the key was used for another operation.
+  func post(_ operation: Operation) async throws -> Outcome {
+    do {
+      return try await database.write { db in
+        if let earlier = try Self.earlier(operation, on: db) { return earlier }
+        return try Self.post(operation, on: db)
+          ?? .insufficient(balance: Self.balance(of: operation.user, on: db)?.balance ?? 0)
+      }
+    } catch DatabaseFailure.unique("ledger_operation_idempotency") {
+      // Somebody posted under the same key a moment ago.
+      let earlier = try await database.read { db in try Self.earlier(operation, on: db) }
+      guard let earlier else { throw DatabaseFailure.contended }
+      return earlier
+    }
+  }
+
+  /// Newest first.
+  func history(of user: UserID, limit: Int, offset: Int) async throws -> [HistoryEntry] {
+    try await database.read { db in
+      try db.rows(
+        """
+        select p.amount, p.balance_after, o.type, o.description, o.reference_id, o.reference_type, o.created_at
+        from ledger_posting p join ledger_operation o on o.id = p.operation_id
+        where p.account_id = \(user.description) order by p.position desc limit \(limit) offset \(offset)
+        """
+      ).map(HistoryEntry.init)
+    }
+  }
+
+  /// nil when the balance is too small, and then nothing has changed.
+  private static func post(_ operation: Operation, on db: any Connection) throws -> Outcome? {
+    let (gained, taken) = (max(operation.amount, 0), max(-operation.amount, 0))
+    let account = try db.row(
+      """
+      update ledger_account set balance = balance + \(operation.amount), posting_count = posting_count + 1,
+        lifetime_earned = lifetime_earned + \(gained), lifetime_spent = lifetime_spent + \(taken)
+      where id = \(operation.user.description) and balance >= \(taken) returning balance, posting_count
+      """)
+    guard let account else { return nil }
+    let balance = try account.get("balance", as: Int.self)
+    try db.change(
+      """
+      insert into ledger_operation
+        (id, type, description, reference_id, reference_type, caller, idempotency_key, created_at)
+      values (\(operation.id), \(operation.type.rawValue), \(operation.description), \(operation.referenceID),
+        \(operation.referenceType), \(operation.caller), \(operation.idempotencyKey), \(operation.at))
+      """)
+    try db.change(
+      """
+      insert into ledger_posting (operation_id, account_id, amount, balance_after, position)
+      values (\(operation.id), \(operation.user.description), \(operation.amount), \(balance),
+          \(try account.get("posting_count", as: Int.self))),
+        (\(operation.id), \(operation.counterpart.id), \(-operation.amount), null, null)
+      """)
+    return .posted(operation.id, balanceAfter: balance)
+  }
+
+  /// What an operation under the same key came to, if there is one.
+  private static func earlier(_ operation: Operation, on db: any Connection) throws -> Outcome? {
+    guard let key = operation.idempotencyKey, let caller = operation.caller else { return nil }
+    let row = try db.row(
+      """
+      select o.id, o.type, o.description, o.reference_id, o.reference_type, p.account_id, p.amount, p.balance_after
+      from ledger_operation o join ledger_posting p on p.operation_id = o.id and p.balance_after is not null
+      where o.caller = \(caller) and o.idempotency_key = \(key)
+      """)
+    guard let row else { return nil }
+    let isSame =
+      try row.get("account_id") == operation.user.description && row.get("amount") == operation.amount
+      && row.get("type") == operation.type.rawValue && row.optional("description") == operation.description
+      && row.optional("reference_id") == operation.referenceID
+      && row.optional("reference_type") == operation.referenceType
+    guard isSame else { throw Failure.idempotencyKeyReused }
+    return .repeated(try row.get("id"), balanceAfter: try row.get("balance_after"))
+  }
+
+  private static func balance(of user: UserID, on db: any Connection) throws -> Balance? {
+    try db.row(
+      "select balance, lifetime_earned, lifetime_spent from ledger_account where id = \(user.description)"
+    ).map { row in
+      Balance(
+        balance: try row.get("balance"), lifetimeEarned: try row.get("lifetime_earned"),
+        lifetimeSpent: try row.get("lifetime_spent"))
+    }
+  }
+}
+
+extension HistoryEntry {
+  fileprivate init(_ row: Row) throws {
+    amount = try row.get("amount")
+    balanceAfter = try row.get("balance_after")
+    type = try row.get("type")
+    description = try row.optional("description")
+    referenceID = try row.optional("reference_id")
+    referenceType = try row.optional("reference_type")
+    createdAt = try row.get("created_at")
+  }
+}

@@ -1,0 +1,4 @@
+import Credits
+import Web
+
+await serve("credits") { try await buildCredits($0) }

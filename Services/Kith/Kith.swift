@@ -1,0 +1,62 @@
+import Auth
+import Credits
+import Foundation
+import Gateway
+import Logging
+import ServiceLifecycle
+import Web
+import Wire
+
+/// All services in one process. Each listens on a loopback port of its own, so nothing differs from separate processes.
+func buildKith(_ surroundings: Surroundings) async throws -> Stack {
+  let settings = try DevelopmentSecrets.complete(surroundings.settings)
+  let neighbours = Neighbours(settings)
+  func within(_ name: String, _ values: [String: String]) -> Surroundings {
+    Surroundings(
+      settings.overlaid(values.merging(keyPresented(by: name, settings)) { $1 }), neighbours: neighbours,
+      logger: Logger(label: name), now: surroundings.now)
+  }
+  func loopback(_ service: ServiceName) -> Surroundings {
+    let port = settings.nonempty("\(service.variable)_PORT") ?? String(service.defaultPort)
+    return within(service.rawValue, ["HOST": "127.0.0.1", "PORT": port])
+  }
+  return Stack(
+    auth: try await buildAuth(loopback(.auth)), credits: try await buildCredits(loopback(.credits)),
+    gateway: try buildGateway(within("gateway", [:])), neighbours: neighbours)
+}
+
+/// The key of `name` in `SERVICE_KEYS`, so that each service presents its own; else everyone presents `SERVICE_KEY`.
+private func keyPresented(by name: String, _ settings: Settings) -> [String: String] {
+  for entry in settings.list("SERVICE_KEYS") where entry.hasPrefix("\(name):") {
+    return ["SERVICE_KEY": String(entry.dropFirst(name.utf8.count + 1))]
+  }
+  return [:]
+}
+
+/// The services of one process, started together and stopped from the outside in: gateway first.
+struct Stack: Service {
+  let auth: Server
+  let credits: Server
+  let gateway: GatewayServer
+  let neighbours: Neighbours
+
+  func run() async throws {
+    let introductions = Introductions(servers: [.auth: auth.port, .credits: credits.port], neighbours: neighbours)
+    var quiet = Logger(label: "kith")
+    quiet.logLevel = .warning
+    try await ServiceGroup(services: [introductions, auth, credits, gateway], logger: quiet).run()
+  }
+}
+
+/// Tells the services each other's ports, which may be any free ones.
+private struct Introductions: Service {
+  let servers: [ServiceName: Listening]
+  let neighbours: Neighbours
+
+  func run() async throws {
+    for (service, listening) in servers {
+      neighbours.moved(service, to: "http://127.0.0.1:\(try await listening.number)")
+    }
+    try await gracefulShutdown()
+  }
+}

@@ -1,0 +1,3 @@
+import Web
+
+await serve("kith") { try await buildKith($0) }

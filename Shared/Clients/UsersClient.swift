@@ -1,0 +1,37 @@
+import Foundation
+import Web
+import Wire
+
+/// What other services ask of auth.
+package struct UsersClient: Sendable {
+  private let client: ServiceClient
+
+  package init(in surroundings: Surroundings) { client = ServiceClient(.auth, in: surroundings) }
+
+  /// The user, or nil when there is none.
+  package func profile(of user: UserID) async throws -> UserProfile? {
+    try await Self.orNil { try await client.call(.GET, "/internal/users/\(user)") }
+  }
+
+  /// The active user that an outside system names: by our id, else by its own.
+  package func user(knownAs name: String) async throws -> UserID? {
+    try await Self.orNil {
+      try await client.call(.GET, "/internal/users", query: ["known_as": name], as: UserProfile.self)
+    }?.id
+  }
+
+  /// The user behind an outside system's id, made if need be. Safe to repeat.
+  package func resolve(_ user: ResolveUser) async throws -> ResolvedUser {
+    try await client.call(.POST, "/api/v1/users/resolve", body: user)
+  }
+
+  /// Sessions ended since the cursor of an earlier answer; all that matter when there is none.
+  package func endedSessions(since cursor: Date?) async throws -> EndedSessions {
+    let query = cursor.map { ["since": Instant.milliseconds($0)] } ?? [:]
+    return try await client.call(.GET, "/internal/sessions/ended", query: query, timeout: .seconds(2))
+  }
+
+  private static func orNil<T>(_ call: () async throws -> T) async throws -> T? {
+    do { return try await call() } catch let failure as Failure where failure.kind == .notFound { return nil }
+  }
+}

@@ -1,0 +1,55 @@
+/// A service's own database, on SQLite or PostgreSQL.
+///
+/// Bodies are synchronous, run on a thread that may block, and speak to the connection they are given and to nothing
+/// else: after a serialization failure or a deadlock they are run again. A thrown error rolls back.
+package protocol Database: Sendable {
+  var engine: Engine { get }
+
+  /// Several statements see one snapshot.
+  func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T
+
+  /// One transaction. Under ``Isolation/readCommitted`` races are decided by conditional updates and unique indexes,
+  /// whose row counts and failures the body must look at.
+  ///
+  /// - Throws: what the body threw, or ``DatabaseFailure``. After ``DatabaseFailure/outcomeUnknown`` the transaction may
+  ///   or may not have been committed: repeat it only if it is safe to repeat.
+  func write<T: Sendable>(
+    _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
+  ) async throws -> T
+
+  /// Applies what is missing of `migrations`, in order, under a lock that replicas starting together share.
+  func migrate(_ migrations: [Migration]) async throws
+
+  /// Waits for running bodies, then closes. Later calls throw.
+  func close() async
+}
+
+extension Database {
+  package func write<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
+    try await write(.readCommitted, body)
+  }
+}
+
+package enum Engine: String, Sendable, CaseIterable {
+  case sqlite, postgres
+}
+
+package enum Isolation: Sendable {
+  case readCommitted
+  /// For rules that span rows. Retried a bounded number of times with jitter, then ``DatabaseFailure/contended``.
+  case serializable
+}
+
+/// One connection within one transaction. Valid only inside the body that received it.
+package protocol Connection {
+  /// The rows that a statement returns, all of them: bound it with a limit.
+  func rows(_ sql: SQL) throws -> [Row]
+
+  /// Runs a statement and says how many rows it changed.
+  @discardableResult func change(_ sql: SQL) throws -> Int
+}
+
+extension Connection {
+  /// The first row, or nil when there is none.
+  package func row(_ sql: SQL) throws -> Row? { try rows(sql).first }
+}

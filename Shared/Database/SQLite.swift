@@ -1,0 +1,154 @@
+import Foundation
+import GRDB
+import Wire
+
+/// A service's database in one file: WAL, one writer, several readers, every commit synced to the disk.
+package final class SQLite: Database {
+  package let engine = Engine.sqlite
+  private let pool: DatabasePool
+  private let lock: FileLock
+  private let service: String
+  private let indexes = UniqueIndexes()
+
+  /// - Throws: ``DatabaseFailure/unusable`` with one line that names the file.
+  package init(path: String, service: String, readers: Int = 4) throws {
+    self.service = service
+    let folder = (path as NSString).deletingLastPathComponent
+    do {
+      if !folder.isEmpty { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
+      lock = try FileLock(path: path + ".lock")
+      var configuration = Configuration()
+      configuration.maximumReaderCount = readers
+      configuration.busyMode = .timeout(5)
+      configuration.prepareDatabase { db in
+        try db.execute(sql: "pragma foreign_keys = on; pragma secure_delete = on; pragma trusted_schema = off")
+      }
+      // Turning a new file into WAL takes an exclusive lock for which SQLite does not wait: one process at a time.
+      pool = try lock.held { try DatabasePool(path: path, configuration: configuration) }
+      // GRDB leaves NORMAL, which survives a crash of the process but may lose the last commits in a power cut.
+      try pool.writeWithoutTransaction { try $0.execute(sql: "pragma synchronous = full") }
+    } catch {
+      throw DatabaseFailure.unusable("\(path): \(SQLiteFailure.words(of: error))")
+    }
+  }
+
+  package func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
+    try await translated { [pool, indexes] in
+      try await pool.read { try body(SQLiteConnection(db: $0, indexes: indexes)) }
+    }
+  }
+
+  /// SQLite has one writer at a time, so both levels are serializable.
+  package func write<T: Sendable>(
+    _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
+  ) async throws -> T {
+    try await translated { [pool, indexes] in
+      try await pool.writeWithoutTransaction { db in
+        var result: T?
+        try db.inTransaction(.immediate) {
+          result = try body(SQLiteConnection(db: db, indexes: indexes))
+          return .commit
+        }
+        guard let result else { throw DatabaseFailure.other("the transaction had no result") }
+        return result
+      }
+    }
+  }
+
+  package func migrate(_ migrations: [Migration]) async throws {
+    try lock.held {
+      do {
+        try pool.writeWithoutTransaction { db in
+          try db.execute(sql: Migration.ledger)
+          let applied = try GRDB.Row.fetchAll(
+            db, sql: "select name, checksum from migration where service = ? order by position", arguments: [service]
+          )
+          .map { (name: $0["name"] as String, checksum: $0["checksum"] as String) }
+          let pending = try Migration.pending(migrations, engine: .sqlite, applied: applied)
+          for (position, migration) in zip(pending.indices, pending) { try apply(migration, at: position, on: db) }
+          try indexes.read(from: db)
+        }
+      } catch let failure as DatabaseFailure {
+        throw failure
+      } catch {
+        throw DatabaseFailure.unusable(SQLiteFailure.words(of: error))
+      }
+    }
+  }
+
+  private func apply(_ migration: Migration, at position: Int, on db: GRDB.Database) throws {
+    try db.inTransaction(.immediate) {
+      try db.execute(sql: migration.text(for: .sqlite))
+      try db.execute(
+        sql: "insert into migration (service, position, name, checksum, applied_at) values (?, ?, ?, ?, ?)",
+        arguments: [service, position, migration.name, migration.checksum(for: .sqlite), Instant.milliseconds(Date())])
+      return .commit
+    }
+  }
+
+  package func close() async {
+    // `try?`: a statement that still runs keeps its connection; the process is ending and WAL is crash-safe.
+    try? pool.close()
+  }
+
+  private func translated<T>(_ work: () async throws -> T) async throws -> T {
+    do { return try await work() } catch let error as DatabaseError { throw SQLiteFailure.of(error, indexes: indexes) }
+  }
+}
+
+/// GRDB's connection within one transaction.
+private struct SQLiteConnection: Connection {
+  let db: GRDB.Database
+  let indexes: UniqueIndexes
+
+  func rows(_ sql: SQL) throws -> [Row] {
+    try translated {
+      let statement = try db.cachedStatement(sql: sql.text)
+      let cursor = try GRDB.Row.fetchCursor(statement, arguments: try arguments(sql))
+      let columns = statement.columnNames
+      var rows: [Row] = []
+      while let row = try cursor.next() {
+        rows.append(Row(columns: columns, values: row.databaseValues.map(Value.init)))
+      }
+      return rows
+    }
+  }
+
+  func change(_ sql: SQL) throws -> Int {
+    try translated {
+      let statement = try db.cachedStatement(sql: sql.text)
+      try statement.execute(arguments: try arguments(sql))
+      return db.changesCount
+    }
+  }
+
+  private func arguments(_ sql: SQL) throws -> StatementArguments {
+    StatementArguments(try sql.bindings.map { try $0.databaseValue() })
+  }
+
+  private func translated<T>(_ work: () throws -> T) throws -> T {
+    do { return try work() } catch let error as DatabaseError { throw SQLiteFailure.of(error, indexes: indexes) }
+  }
+}
+
+extension Value {
+  fileprivate init(_ value: DatabaseValue) {
+    switch value.storage {
+    case .null: self = .null
+    case .int64(let number): self = .integer(number)
+    case .double(let number): self = Int64(exactly: number).map(Value.integer) ?? .text(String(number))
+    case .string(let text): self = .text(text)
+    case .blob(let data): self = .bytes(Array(data))
+    }
+  }
+
+  fileprivate func databaseValue() throws -> DatabaseValue {
+    switch self {
+    case .null: .null
+    case .integer(let number): number.databaseValue
+    case .text(let text) where text.utf8.contains(0): throw DatabaseFailure.nulInText
+    case .text(let text): text.databaseValue
+    case .bytes(let bytes): Data(bytes).databaseValue
+    }
+  }
+}

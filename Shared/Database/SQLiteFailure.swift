@@ -1,0 +1,75 @@
+import Foundation
+import GRDB
+import Synchronization
+
+/// Turns SQLite's codes and sentences into the failures that both engines share.
+enum SQLiteFailure {
+  static func of(_ error: DatabaseError, indexes: UniqueIndexes) -> DatabaseFailure {
+    let message = error.message ?? ""
+    switch error.extendedResultCode {
+    case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY:
+      return .unique(indexes.name(forColumns: tail(of: message)))
+    case .SQLITE_CONSTRAINT_CHECK: return .check(tail(of: message))
+    case .SQLITE_CONSTRAINT_FOREIGNKEY: return .foreignKey
+    case .SQLITE_CONSTRAINT_NOTNULL: return .notNull(column: tail(of: message))
+    case .SQLITE_CONSTRAINT_TRIGGER: return .refused(message)
+    default: break
+    }
+    switch error.resultCode {
+    case .SQLITE_BUSY, .SQLITE_LOCKED: return .contended
+    case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_READONLY, .SQLITE_CANTOPEN: return .full(message)
+    case .SQLITE_INTERRUPT, .SQLITE_ABORT: return .unavailable(message)
+    default: return .other("\(error.resultCode): \(message)")
+    }
+  }
+
+  /// One line for a person who has to mend a start that failed.
+  static func words(of error: any Error) -> String {
+    switch error {
+    case let failure as DatabaseFailure: return "\(failure)"
+    case let error as DatabaseError where error.resultCode == .SQLITE_NOTADB: return "is not a SQLite database"
+    case let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT: return "is damaged"
+    case let error as DatabaseError where error.resultCode == .SQLITE_CANTOPEN: return "cannot be opened"
+    case let error as DatabaseError: return error.message ?? "\(error.resultCode)"
+    default: return "cannot be opened (\(error.localizedDescription))"
+    }
+  }
+
+  /// What follows the colon in "UNIQUE constraint failed: account.email" and its siblings.
+  private static func tail(of message: String) -> String {
+    message.range(of: ": ").map { String(message[$0.upperBound...]) } ?? message
+  }
+}
+
+/// The names of unique indexes by the columns that SQLite reports in their place.
+final class UniqueIndexes: Sendable {
+  private let names = Mutex<[String: String]>([:])
+
+  /// - Throws: ``DatabaseFailure/unusable`` when two unique indexes have the same columns: their failures could not be
+  ///   told apart.
+  func read(from db: GRDB.Database) throws {
+    let indexes = try GRDB.Row.fetchAll(
+      db,
+      sql: """
+        select t.name as "table", i.name as "index", group_concat(t.name || '.' || c.name, ', ') as columns
+        from sqlite_master t, pragma_index_list(t.name) i, pragma_index_info(i.name) c
+        where t.type = 'table' and i."unique" = 1 and i.origin = 'c'
+        group by t.name, i.name
+        """)
+    var found: [String: String] = [:]
+    for row in indexes {
+      guard let columns = row["columns"] as String? else { continue }
+      let name: String = row["index"]
+      if let other = found.updateValue(name, forKey: columns) {
+        throw DatabaseFailure.unusable("unique indexes \(other) and \(name) have the same columns")
+      }
+    }
+    names.withLock { $0 = found }
+  }
+
+  /// The index on `columns` ("account.email, account.kind"), or SQLite's own words for a primary key or an expression.
+  func name(forColumns columns: String) -> String {
+    if columns.hasPrefix("index '") { return String(columns.dropFirst(7).dropLast()) }
+    return names.withLock { $0[columns] } ?? columns
+  }
+}

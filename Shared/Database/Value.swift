@@ -1,0 +1,75 @@
+import Foundation
+import Wire
+
+/// What a column can hold on both engines. Times are text in UTC with milliseconds, ids are text, booleans are 0 and 1.
+package enum Value: Sendable, Hashable {
+  case null
+  case integer(Int64)
+  case text(String)
+  case bytes([UInt8])
+}
+
+/// A type that can stand in a hole of ``SQL``.
+package protocol Bindable {
+  var binding: Value { get }
+}
+
+/// A type that a column can be read as.
+package protocol ColumnValue {
+  /// nil when the value is not of this type.
+  init?(column: Value)
+}
+
+extension Int: Bindable, ColumnValue {
+  package var binding: Value { .integer(Int64(self)) }
+
+  package init?(column: Value) {
+    guard case .integer(let value) = column else { return nil }
+    self.init(exactly: value)
+  }
+}
+
+extension Bool: Bindable, ColumnValue {
+  package var binding: Value { .integer(self ? 1 : 0) }
+
+  package init?(column: Value) {
+    guard case .integer(let value) = column else { return nil }
+    self = value != 0
+  }
+}
+
+extension String: Bindable, ColumnValue {
+  package var binding: Value { .text(self) }
+
+  package init?(column: Value) {
+    guard case .text(let value) = column else { return nil }
+    self = value
+  }
+}
+
+extension [UInt8]: Bindable, ColumnValue {
+  package var binding: Value { .bytes(self) }
+
+  package init?(column: Value) {
+    guard case .bytes(let value) = column else { return nil }
+    self = value
+  }
+}
+
+extension Date: Bindable, ColumnValue {
+  package var binding: Value { .text(Instant.milliseconds(self)) }
+
+  package init?(column: Value) {
+    guard case .text(let text) = column, let date = Instant.parse(text) else { return nil }
+    self = date
+  }
+}
+
+extension ID: Bindable, ColumnValue {
+  package var binding: Value { .text(description) }
+
+  package init?(column: Value) {
+    guard case .text(let text) = column else { return nil }
+    self.init(text)
+  }
+}

@@ -1,0 +1,160 @@
+import CPostgres
+import Database
+import Foundation
+import Logging
+import Wire
+
+/// A service's database on PostgreSQL, in a schema named for the service, through libpq on threads of its own.
+///
+/// TLS as `sslmode` in the URL says.
+package final class Postgres: Database {
+  package let engine = Engine.postgres
+  private let pool: Pool
+  private let schema: String
+  private let url: String
+  private let migrationURL: String?
+  private let logger: Logger
+
+  /// A statement that takes longer is cancelled, so that no request holds a connection for good.
+  private static let statementTimeoutMilliseconds = 8000
+  private static let triesMax = 8
+
+  /// - Parameters:
+  ///   - migrationURL: another role's URL, which owns the tables; the role of `url` then only uses them.
+  ///   - connections: how many this process holds at most; they are opened when they are first needed.
+  package init(
+    url: String, schema: String, migrationURL: String? = nil, connections: Int = 8,
+    patience: Duration = .seconds(5), logger: Logger
+  ) {
+    self.url = url
+    self.schema = schema
+    self.migrationURL = migrationURL
+    self.logger = logger
+    self.pool = Pool(size: connections, patience: patience) { number in
+      Lane(name: "\(schema)-db-\(number)") {
+        try Link(url: url, schema: schema, statementTimeoutMilliseconds: Self.statementTimeoutMilliseconds)
+      }
+    }
+  }
+
+  package func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
+    try await pool.with { lane in
+      try Self.transaction(on: lane, begin: "begin isolation level repeatable read read only", body)
+    }
+  }
+
+  package func write<T: Sendable>(
+    _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
+  ) async throws -> T {
+    let begin = isolation == .serializable ? "begin isolation level serializable" : "begin"
+    for attempt in 1...Self.triesMax {
+      do {
+        return try await pool.with { try Self.transaction(on: $0, begin: begin, body) }
+      } catch DatabaseFailure.contended where attempt < Self.triesMax {
+        try await Task.sleep(for: .milliseconds(Int.random(in: 1...(4 << attempt))))
+      }
+    }
+    throw DatabaseFailure.contended
+  }
+
+  package func close() async { pool.close() }
+
+  /// A connection that broke while it lay idle shows at `begin`, when nothing has been done yet: a second one is tried.
+  private static func transaction<T>(
+    on lane: Lane, begin: String, _ body: (any Connection) throws -> T
+  ) throws -> T {
+    var link = try lane.connected()
+    do { try link.script(begin) } catch DatabaseFailure.unavailable {
+      lane.drop()
+      link = try lane.connected()
+      try link.script(begin)
+    }
+    let result: T
+    do {
+      result = try body(PostgresConnection(link: link))
+    } catch {
+      rollBack(link, lane)
+      throw error
+    }
+    do { try commit(link) } catch let failure as DatabaseFailure {
+      guard link.isOpen else {
+        lane.drop()
+        throw DatabaseFailure.outcomeUnknown
+      }
+      rollBack(link, lane)
+      throw failure
+    }
+    return result
+  }
+
+  /// A commit of a transaction in which a statement failed answers ROLLBACK: a body that swallowed the error must not
+  /// believe that its work was kept.
+  private static func commit(_ link: Link) throws {
+    guard link.transactionIsSound else { throw DatabaseFailure.other("a statement failed and the body went on") }
+    try link.script("commit")
+  }
+
+  private static func rollBack(_ link: Link, _ lane: Lane) {
+    do { try link.script("rollback") } catch { lane.drop() }
+  }
+
+  package func migrate(_ migrations: [Migration]) async throws {
+    let lane = Lane(name: "\(schema)-migrations") { [url, migrationURL, schema] in
+      // A long change of a table is no runaway: ten minutes.
+      try Link(url: migrationURL ?? url, schema: schema, statementTimeoutMilliseconds: 600_000)
+    }
+    defer { lane.close() }
+    try await lane.run { [schema, migrationURL, url] lane in
+      let link: Link
+      do { link = try lane.connected() } catch let DatabaseFailure.unavailable(words) {
+        throw DatabaseFailure.unusable("PostgreSQL does not answer: \(words)")
+      }
+      try link.script("select pg_advisory_lock(hashtextextended('kith migrations of \(schema)', 0))")
+      try link.script("create schema if not exists \"\(schema)\"; \(Migration.ledger)")
+      let applied = try link.rows("select name, checksum from migration where service = \(schema) order by position")
+        .map { (name: try $0.get("name", as: String.self), checksum: try $0.get("checksum", as: String.self)) }
+      let pending = try Migration.pending(migrations, engine: .postgres, applied: applied)
+      for (position, migration) in zip(pending.indices, pending) {
+        try Self.apply(migration, of: schema, at: position, through: link)
+      }
+      if migrationURL != nil { try Self.grant(schema, to: try Self.role(of: url), through: link) }
+    }
+  }
+
+  private static func apply(_ migration: Migration, of service: String, at position: Int, through link: Link) throws {
+    do {
+      try link.script("begin; \(migration.text(for: .postgres))")
+      try link.change(
+        """
+        insert into migration (service, position, name, checksum, applied_at)
+        values (\(service), \(position), \(migration.name), \(migration.checksum(for: .postgres)), \(Date()))
+        """)
+      try link.script("commit")
+    } catch {
+      throw DatabaseFailure.unusable("migration \(migration.name) failed: \(error)")
+    }
+  }
+
+  private static func role(of url: String) throws -> String {
+    try Link(url: url, schema: "public", statementTimeoutMilliseconds: statementTimeoutMilliseconds)
+      .rows("select current_user::text as name").first?.get("name") ?? ""
+  }
+
+  private static func grant(_ schema: String, to role: String, through link: Link) throws {
+    let role = "\"" + role.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+    try link.script(
+      """
+      grant usage on schema "\(schema)" to \(role);
+      grant select, insert, update, delete on all tables in schema "\(schema)" to \(role);
+      grant usage on all sequences in schema "\(schema)" to \(role)
+      """)
+  }
+}
+
+/// libpq's connection within one transaction.
+private struct PostgresConnection: Connection {
+  let link: Link
+
+  func rows(_ sql: SQL) throws -> [Row] { try link.rows(sql) }
+  func change(_ sql: SQL) throws -> Int { try link.change(sql) }
+}

@@ -1,0 +1,48 @@
+import Foundation
+
+/// Base64url without padding (RFC 4648 §5), canonical only: two texts never mean the same bytes.
+package enum Base64URL {
+  package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    var text = ""
+    var buffer: UInt32 = 0
+    var bits = 0
+    for byte in bytes {
+      buffer = buffer << 8 | UInt32(byte)
+      bits += 8
+      while bits >= 6 {
+        bits -= 6
+        text.unicodeScalars.append(Unicode.Scalar(alphabet[Int(buffer >> UInt32(bits)) & 0x3F]))
+      }
+    }
+    if bits > 0 { text.unicodeScalars.append(Unicode.Scalar(alphabet[Int(buffer << UInt32(6 - bits)) & 0x3F])) }
+    return text
+  }
+
+  /// nil for padding, foreign characters, an impossible length, or spare bits that are not zero.
+  package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    guard text.count % 4 != 1 else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.count * 3 / 4)
+    var buffer: UInt32 = 0
+    var bits = 0
+    for character in text {
+      let value = values[Int(character)]
+      guard value < 64 else { return nil }
+      buffer = (buffer << 6 | UInt32(value)) & 0xFFFF
+      bits += 6
+      if bits >= 8 {
+        bits -= 8
+        bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
+      }
+    }
+    return buffer & ((1 << UInt32(bits)) - 1) == 0 ? bytes : nil
+  }
+
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+  private static let values: [UInt8] = {
+    var values = [UInt8](repeating: 255, count: 256)
+    for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
+    return values
+  }()
+}

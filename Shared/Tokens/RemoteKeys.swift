@@ -1,0 +1,71 @@
+import Foundation
+
+/// A key server's keys, kept as long as they are good, fetched by one caller at a time.
+///
+/// An unknown key id asks again, at most once in `pause`; while the server is away the last good set serves.
+package actor RemoteKeys {
+  private let fetch: @Sendable () async throws -> JWKS
+  private let pause: Duration
+  private let lifetime: Duration
+  private let clock = ContinuousClock()
+  private var keys: [String: VerifyingKey] = [:]
+  private var fetchedAt: ContinuousClock.Instant?
+  private var triedAt: ContinuousClock.Instant?
+  private var underWay: Task<Void, any Error>?
+
+  /// - Parameters:
+  ///   - pause: the least time between two fetches for ids that are not there.
+  ///   - lifetime: after this time a known key is looked up again, so that one that was withdrawn goes.
+  package init(
+    pause: Duration = .seconds(60), lifetime: Duration = .seconds(3600),
+    fetch: @escaping @Sendable () async throws -> JWKS
+  ) {
+    self.pause = pause
+    self.lifetime = lifetime
+    self.fetch = fetch
+  }
+
+  /// - Throws: ``TokenRejected/unknownKey`` when the server does not have it; the fetch's own error when no set was
+  ///   ever fetched.
+  package func key(_ id: String) async throws -> VerifyingKey {
+    if let key = keys[id], !isStale { return key }
+    if mayFetch {
+      do { try await refresh() } catch  where fetchedAt != nil {
+        // The last good set serves on; the next caller after `pause` tries again.
+      }
+    } else if fetchedAt == nil {
+      throw KeysUnavailable()
+    }
+    guard let key = keys[id] else { throw TokenRejected.unknownKey }
+    return key
+  }
+
+  private var isStale: Bool { fetchedAt.map { clock.now - $0 > lifetime } ?? true }
+
+  private var mayFetch: Bool { underWay != nil || triedAt.map { clock.now - $0 >= pause } ?? true || neverFetched }
+
+  /// Before the first success a second is enough: nobody can sign in until it comes.
+  private var neverFetched: Bool { fetchedAt == nil && (triedAt.map { clock.now - $0 >= .seconds(1) } ?? true) }
+
+  private func refresh() async throws {
+    if let underWay {
+      return try await underWay.value
+    }
+    triedAt = clock.now
+    // A task of its own: a caller that is cancelled does not take the fetch away from the others.
+    let task = Task {
+      let fetched = try await fetch().byID
+      guard !fetched.isEmpty else { throw KeysUnavailable() }
+      keys = fetched
+      fetchedAt = clock.now
+    }
+    underWay = task
+    defer { underWay = nil }
+    try await task.value
+  }
+}
+
+/// The key server has not answered with a single usable key yet.
+package struct KeysUnavailable: Error {
+  package init() {}
+}

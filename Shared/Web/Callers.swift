@@ -1,0 +1,80 @@
+import Foundation
+import Hummingbird
+import Tokens
+import Wire
+
+/// Finds out who is calling: by service key, by what a believed service says, or by bearer.
+package struct Callers: Sendable {
+  private let keys: ServiceKeys
+  private let verifier: Verifier
+  private let ended: EndedSessionList
+  private let now: @Sendable () -> Date
+  private let userKnownAs: @Sendable (String) async throws -> UserID?
+
+  /// - Parameter userKnownAs: the user of an id of ours or of an outside system's; nil when there is none.
+  package init(
+    keys: ServiceKeys, verifier: Verifier, ended: EndedSessionList, now: @escaping @Sendable () -> Date,
+    userKnownAs: @escaping @Sendable (String) async throws -> UserID?
+  ) {
+    self.keys = keys
+    self.verifier = verifier
+    self.ended = ended
+    self.now = now
+    self.userKnownAs = userKnownAs
+  }
+
+  /// `context` with its caller. A bearer beside a service key decides alone.
+  func identified(_ request: Request, _ context: Context) async throws -> Context {
+    var context = context
+    let service = request.headers[.serviceKey].flatMap { keys.service(presenting: $0) }
+    if keys.isEmpty { context.withoutService = .serviceKeysUnset }
+    context.service = onBehalf(service, of: request.headers[.serviceName])
+    if let bearer = request.bearer {
+      context.caller = try await caller(bearing: bearer)
+    } else if let service, service.mayAssertUsers, let name = request.headers[.userID] {
+      let session = request.headers[.sessionID].flatMap { SessionID($0) }
+      context.caller = .user(try await user(named: name, by: service), session: session)
+    }
+    return context
+  }
+
+  /// The gateway calls for an outside system whose key it has checked; everyone else for themselves.
+  private func onBehalf(_ service: CallingService?, of name: String?) -> CallingService? {
+    guard let service, service.isGateway, let name else { return service }
+    return CallingService(named: name)
+  }
+
+  private func user(named name: String, by service: CallingService) async throws -> UserID {
+    if service.name == "gateway", let id = UserID(name) { return id }
+    guard let user = try await userKnownAs(name) else { throw Failure.userNotFound }
+    return user
+  }
+
+  private func caller(bearing token: String) async throws -> Caller {
+    do {
+      let token = try await verifier.verify(token, at: now())
+      guard !ended.contains(token.session) else { return .rejected(.sessionEnded) }
+      return .user(token.user, session: token.session)
+    } catch TokenRejected.expired {
+      return .rejected(.expiredToken)
+    } catch is TokenRejected {
+      return .rejected(.invalidToken)
+    } catch is KeysUnavailable {
+      throw Failure.unavailable
+    }
+  }
+}
+
+extension Request {
+  /// The token of `Authorization: Bearer …` (RFC 6750 §2.1); the scheme in any case.
+  package var bearer: String? {
+    guard let header = headers[.authorization] else { return nil }
+    let parts = header.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+    return parts[1].trimmingCharacters(in: .whitespaces)
+  }
+}
+
+extension Failure {
+  package static let userNotFound = Failure(.notFound, "user_not_found", "There is no such user.")
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Hummingbird
+import Logging
+import Wire
+
+/// The outermost layer of every service: caller, deadline, failures as bodies, request id, access log.
+struct Edge: HTTPResponder {
+  let router: RouterResponder<Context>
+  let routes: [RegisteredRoute]
+  let callers: Callers
+  let lifecycle: Lifecycle
+  let deadline: Duration
+  let logger: Logger
+
+  func respond(to request: Request, context: Context) async throws -> Response {
+    var context = context
+    let trace = Trace(requestID: request.headers[.requestID], traceparent: request.headers[.traceparent])
+    context.trace = trace
+    context.logger = logger
+    context.logger[metadataKey: "request_id"] = "\(trace.requestID)"
+    let started = ContinuousClock.now
+    var response = await Trace.$current.withValue(trace) { await answer(request, context) }
+    response.headers[.requestID] = trace.requestID
+    if lifecycle.isDraining { response.headers[.connection] = "close" }
+    log(request, context, response, took: ContinuousClock.now - started)
+    return response
+  }
+
+  private func answer(_ request: Request, _ context: Context) async -> Response {
+    do {
+      return try await withDeadline(deadline) {
+        let context = try await callers.identified(request, context)
+        let response = try await router.respond(to: request, context: context)
+        // The router answers an unknown path or method by itself, with a body that is not ours.
+        if context.endpointPath == "NotFound" { throw missing(request) }
+        return response
+      }
+    } catch {
+      return Failure(describing: error, logger: context.logger)
+        .response(as: Dialect(path: request.uri.path), requestID: context.trace.requestID)
+    }
+  }
+
+  private func missing(_ request: Request) -> Failure {
+    let allow = routes.filter { $0.path.matches(request.uri.path) }.map(\.method)
+    return allow.isEmpty ? .notFound : .methodNotAllowed(allow: allow.sorted())
+  }
+
+  private func log(_ request: Request, _ context: Context, _ response: Response, took: Duration) {
+    let milliseconds = Double(took.components.seconds) * 1000 + Double(took.components.attoseconds) / 1e15
+    let level: Logger.Level = context.endpointPath?.hasPrefix("/health") == true ? .debug : .info
+    context.logger.log(
+      level: level, "request",
+      metadata: [
+        "method": "\(request.method.rawValue)", "route": "\(context.endpointPath ?? "-")",
+        "status": .stringConvertible(response.status.code),
+        "duration_ms": .stringConvertible((milliseconds * 1000).rounded() / 1000),
+      ])
+  }
+}
+
+/// A method and a path that the router knows.
+struct RegisteredRoute: Sendable {
+  let method: String
+  let path: RouterPath
+}
+
+extension RouterPath {
+  /// Whether a request's path is one of this route's, whatever stands in its variables.
+  func matches(_ path: String) -> Bool {
+    let parts = path.split(separator: "/")
+    return parts.count == components.count && zip(parts, components).allSatisfy { part, component in component == part }
+  }
+}
+
+/// The work did not end in time.
+struct DeadlinePassed: Error {}
+
+/// Runs `body` and cancels it when `duration` is over.
+///
+/// - Throws: ``DeadlinePassed``, once `body` has noticed the cancellation.
+func withDeadline<T: Sendable>(
+  _ duration: Duration, _ body: @escaping @Sendable () async throws -> T
+) async throws -> T {
+  try await withThrowingTaskGroup(of: T?.self) { group in
+    group.addTask { try await body() }
+    group.addTask {
+      try await Task.sleep(for: duration)
+      return nil
+    }
+    defer { group.cancelAll() }
+    guard let first = try await group.next(), let result = first else { throw DeadlinePassed() }
+    return result
+  }
+}

@@ -1,0 +1,122 @@
+import Database
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import ServiceLifecycle
+import Wire
+
+/// One service, ready to run: its routes, its database, and what works beside them.
+package struct Server: Service {
+  package let name: String
+  package let api: OpenAPI
+  /// Known once the server listens.
+  package let port = Listening()
+  let routes: [RegisteredRoute]
+  private let app: Application<Edge>
+  private let host: String
+  private let wantedPort: Int
+  private let database: any Database
+  private let lifecycle: Lifecycle
+  private let drainFor: Duration
+  private let background: [any Service]
+
+  /// - Parameters:
+  ///   - routes: adds the service's own; health and `/openapi.json` are there already.
+  ///   - isReady: what else must be there before traffic should come.
+  ///   - background: runs beside the server and is stopped after it.
+  package init(
+    _ service: ServiceName, in surroundings: Surroundings, database: any Database, callers: Callers, api: OpenAPI,
+    background: [any Service] = [], isReady: @escaping @Sendable () async -> Bool = { true },
+    routes add: (Router<Context>) -> Void
+  ) throws {
+    let settings = surroundings.settings
+    let lifecycle = Lifecycle()
+    let router = Router(context: Context.self)
+    let stage = try settings.stage()
+    HealthRoutes(database: database, lifecycle: lifecycle, stage: stage, now: surroundings.now, isReady: isReady)
+      .add(to: router)
+    router.get("/openapi.json") { _, _ in
+      Response(status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: .init(data: api.body)))
+    }
+    add(router)
+    self.name = service.rawValue
+    self.api = api
+    self.routes = router.routes.map { RegisteredRoute(method: $0.method.rawValue, path: $0.path) }
+    self.database = database
+    self.lifecycle = lifecycle
+    self.background = background
+    // Only a balancer before several replicas needs the time to notice.
+    let drainSeconds = try settings.int("DRAIN_SECONDS", default: stage == .production ? 3 : 0, in: 0...60)
+    self.drainFor = .seconds(drainSeconds)
+    let edge = Edge(
+      router: router.buildResponder(), routes: routes, callers: callers, lifecycle: lifecycle,
+      deadline: .seconds(30), logger: surroundings.logger)
+    self.host = settings.string("HOST", default: "127.0.0.1")
+    self.wantedPort = try settings.int("PORT", default: service.defaultPort, in: 0...65535)
+    self.app = Self.application(edge, on: host, wantedPort, surroundings.logger, port)
+  }
+
+  private static func application(
+    _ edge: Edge, on host: String, _ port: Int, _ logger: Logger, _ listening: Listening
+  ) -> Application<Edge> {
+    var quiet = logger
+    quiet.logLevel = max(logger.logLevel, .warning)
+    return Application(
+      responder: edge,
+      server: .http1(
+        configuration: .init(
+          idleTimeout: .seconds(75),
+          httpDecoderConfiguration: .init(
+            maxHeaderFieldSize: 16 * 1024, maxHeaderListSize: 24 * 1024, maxHeaderFieldCount: 96))),
+      configuration: .init(address: .hostname(host, port: port), backlog: 1024),
+      onServerRunning: { channel in
+        let bound = channel.localAddress?.port ?? port
+        logger.info("listening", metadata: ["host": "\(host)", "port": .stringConvertible(bound)])
+        listening.opened(on: bound)
+      },
+      logger: quiet)
+  }
+
+  /// Serves until graceful shutdown: first "not ready" for as long as balancers need to notice, then no new connections,
+  /// then the end of what runs.
+  package func run() async throws {
+    defer { port.ended() }
+    let parts: [any Service] = background + [app, Draining(lifecycle: lifecycle, lasting: drainFor)]
+    do {
+      try await ServiceGroup(
+        configuration: .init(
+          services: parts.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },
+          logger: app.logger)
+      ).run()
+    } catch {
+      await database.close()
+      throw StartFailure.of(error, host: host, port: wantedPort)
+    }
+    await database.close()
+  }
+}
+
+/// Holds the stop back while others find out about it.
+private struct Draining: Service {
+  let lifecycle: Lifecycle
+  let lasting: Duration
+
+  func run() async throws {
+    try await gracefulShutdown()
+    lifecycle.drain()
+    try await Task.sleep(for: lasting)
+  }
+}
+
+extension StartFailure {
+  /// One clear line for the two ways in which listening usually fails.
+  package static func of(_ error: any Error, host: String, port: Int) -> any Error {
+    guard let error = error as? IOError else { return error }
+    switch error.errnoCode {
+    case EADDRINUSE: return StartFailure("port \(port) is in use by another program")
+    case EACCES, EADDRNOTAVAIL: return StartFailure("cannot listen on \(host):\(port)")
+    default: return error
+    }
+  }
+}

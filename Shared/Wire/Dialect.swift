@@ -1,0 +1,92 @@
+/// The family of paths that a request belongs to. The families' clients expect different statuses and codes for the same
+/// failure; nothing else about an error differs between them.
+package enum Dialect: Sendable, Hashable {
+  /// `/api/…`, `/internal/…` and what has no older client: bad fields are 422.
+  case api
+  /// Paths without a prefix (share links, collections): bad fields are 400.
+  case plain
+  /// `/auth/v1` speaks GoTrue's words, as Supabase's client libraries expect.
+  case goTrue
+  /// `/rest/v1` speaks PostgREST's.
+  case postgREST
+
+  package init(path: some StringProtocol) {
+    switch true {
+    case path.hasPrefix("/auth/v1"): self = .goTrue
+    case path.hasPrefix("/rest/v1"): self = .postgREST
+    case path.hasPrefix("/api/"), path.hasPrefix("/internal/"): self = .api
+    default: self = .plain
+    }
+  }
+
+  /// The status of RFC 9110 that this family's clients expect.
+  package func status(of kind: Failure.Kind) -> Int {
+    switch kind {
+    case .invalid: self == .api ? 422 : 400
+    case .malformed: 400
+    case .unauthorized: 401
+    case .paymentRequired: 402
+    case .forbidden: 403
+    case .notFound: 404
+    case .methodNotAllowed: 405
+    case .timeout: 408
+    case .conflict: 409
+    case .gone: 410
+    case .tooLarge: 413
+    case .unsupportedType: 415
+    case .unprocessable: 422
+    case .limited: 429
+    case .broken: 500
+    case .badGateway: 502
+    case .unavailable: 503
+    case .gatewayTimeout: 504
+    }
+  }
+
+  /// The top-level `code`: ours, or GoTrue's and PostgREST's word for the same thing where they have one.
+  package func code(of failure: Failure) -> String {
+    switch self {
+    case .api, .plain: failure.code
+    case .goTrue: Self.goTrueWords[failure.code] ?? failure.code
+    case .postgREST: Self.postgRESTWords[failure.kind] ?? failure.code
+    }
+  }
+
+  /// `error.code`: the same as `code`, except where the older clients switch on a fixed upper-case list.
+  package func nestedCode(of failure: Failure) -> String {
+    switch self {
+    case .api, .plain: failure.code
+    case .goTrue, .postgREST: Self.upperCase(failure)
+    }
+  }
+
+  private static let goTrueWords = [
+    "unauthorized": "no_authorization", "validation_error": "validation_failed", "malformed_json": "bad_json",
+    "rate_limited": "over_request_rate_limit", "internal_error": "unexpected_failure",
+    "invalid_token": "bad_jwt", "session_ended": "session_not_found", "forbidden": "no_authorization",
+  ]
+
+  private static let postgRESTWords: [Failure.Kind: String] = [
+    .malformed: "PGRST102", .invalid: "PGRST100", .notFound: "PGRST205", .unauthorized: "PGRST301",
+    .methodNotAllowed: "PGRST117", .forbidden: "42501", .conflict: "23505", .broken: "XX000",
+    .unavailable: "PGRST001",
+  ]
+
+  private static func upperCase(_ failure: Failure) -> String {
+    switch failure.code {
+    case "invalid_credentials": return "INVALID_CREDENTIALS"
+    case "user_not_found": return "USER_NOT_FOUND"
+    case "group_not_found": return "GROUP_NOT_FOUND"
+    case "hunt_not_found": return "HUNT_NOT_FOUND"
+    default: break
+    }
+    switch failure.kind {
+    case .unauthorized: return "AUTH_REQUIRED"
+    case .forbidden, .paymentRequired: return "PERMISSION_DENIED"
+    case .limited: return "RATE_LIMIT_EXCEEDED"
+    case .unavailable, .badGateway, .gatewayTimeout: return "NOT_CONNECTED"
+    case .broken: return "SERVER_ERROR"
+    default: return "VALIDATION_ERROR"
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import Foundation
+
+/// What ties the log lines of one request together, across processes.
+package struct Trace: Sendable, Hashable {
+  package let requestID: String
+  /// The W3C Trace Context header, passed on as it came.
+  package let traceparent: String?
+
+  package init(requestID: String?, traceparent: String?) {
+    self.requestID = requestID.flatMap { Self.isSane($0) ? $0 : nil } ?? Self.newRequestID()
+    self.traceparent = traceparent.flatMap { Self.isTraceparent($0) ? $0 : nil }
+  }
+
+  /// The trace of the request that this task works for, if any.
+  @TaskLocal package static var current: Trace?
+
+  package static func newRequestID() -> String {
+    let bits = UInt128.random(in: .min ... .max)
+    let hex = String(bits, radix: 16)
+    return String(repeating: "0", count: 32 - hex.utf8.count) + hex
+  }
+
+  /// 1 to 128 letters, digits, `-`, `_` and `.`: nothing that could break a log line or a header.
+  private static func isSane(_ id: String) -> Bool {
+    (1...128).contains(id.utf8.count)
+      && id.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+          UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+          true
+        default: false
+        }
+      }
+  }
+
+  /// Version 00 of W3C Trace Context §3.2: `00-<32 hex>-<16 hex>-<2 hex>`, lower case.
+  private static func isTraceparent(_ header: String) -> Bool {
+    let parts = header.split(separator: "-", omittingEmptySubsequences: false)
+    return parts.map(\.utf8.count) == [2, 32, 16, 2]
+      && header.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "-"): true
+        default: false
+        }
+      }
+  }
+}

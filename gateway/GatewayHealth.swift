@@ -1,0 +1,64 @@
+import AsyncHTTPClient
+import Clients
+import Foundation
+import Web
+import Wire
+
+/// The health of everything behind the gateway, asked for at most once a second.
+actor GatewayHealth {
+  private let neighbours: Neighbours
+  private let stage: Settings.Stage
+  private let lifecycle: Lifecycle
+  private let now: @Sendable () -> Date
+  private var kept: (answer: LocalAnswer, at: ContinuousClock.Instant)?
+  private var underWay: Task<LocalAnswer, Never>?
+
+  init(_ neighbours: Neighbours, stage: Settings.Stage, lifecycle: Lifecycle, now: @escaping @Sendable () -> Date) {
+    self.neighbours = neighbours
+    self.stage = stage
+    self.lifecycle = lifecycle
+    self.now = now
+  }
+
+  /// 200 when every service is well, else 503; both say which.
+  func answer() async -> LocalAnswer {
+    if let kept, ContinuousClock.now - kept.at < .seconds(1) { return kept.answer }
+    if let underWay { return await underWay.value }
+    let task = Task { await ask() }
+    underWay = task
+    let answer = await task.value
+    underWay = nil
+    kept = (answer, .now)
+    return answer
+  }
+
+  private func ask() async -> LocalAnswer {
+    let states = await withTaskGroup(of: (ServiceName, Bool).self) { [neighbours] group in
+      for service in ServiceName.allCases {
+        group.addTask { (service, await Self.isWell(service, neighbours)) }
+      }
+      var states: [ServiceName: Bool] = [:]
+      for await (service, isWell) in group { states[service] = isWell }
+      return states
+    }
+    let isWell = states.values.allSatisfy { $0 } && !lifecycle.isDraining
+    var services: [String: String] = [:]
+    for (service, well) in states { services[service.rawValue] = well ? "ok" : "unavailable" }
+    let health = Health(
+      isHealthy: isWell, environment: stage, lifecycle: lifecycle, database: isWell, at: now(), services: services)
+    // `try?`: a health body is made of text and numbers, which JSON can always hold.
+    return LocalAnswer(isWell ? .ok : .serviceUnavailable, json: (try? JSON.encode(health)) ?? Data())
+  }
+
+  private static func isWell(_ service: ServiceName, _ neighbours: Neighbours) async -> Bool {
+    for url in neighbours.urls(of: service) {
+      do {
+        let response = try await Outbound.http.execute(
+          HTTPClientRequest(url: url + "/health/ready"), timeout: .milliseconds(900))
+        _ = try await response.body.collect(upTo: 64 * 1024)
+        if response.status == .ok { return true }
+      } catch { continue }
+    }
+    return false
+  }
+}

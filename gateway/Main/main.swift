@@ -1,0 +1,4 @@
+import Gateway
+import Web
+
+await serve("gateway") { try buildGateway($0) }
