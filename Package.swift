@@ -50,13 +50,17 @@ let package = Package(
     .executable("kith", ["Auth", "Credits", "Gateway", "Web", "Wire", "Tokens", .lifecycle], path: "Services/Kith"),
 
     .target(
-      name: "Support", dependencies: ["Auth", "Credits", "Gateway", "Web", "Clients", .httpClient],
+      name: "Support",
+      dependencies: [
+        "Auth", "Credits", "Gateway", "Web", "Wire", "Clients", "Database", "Postgres", "CPostgres", "Tokens",
+        .cryptoExtras, .hummingbird, .httpClient, .lifecycle, .logging, .nioHTTP1, .nioFoundation,
+      ],
       path: "Tests/Support", swiftSettings: strict),
     .tests("Wire", ["Wire"]),
     .tests("Database", ["Database", "Postgres", "Support"]),
-    .tests("Tokens", ["Tokens"]),
+    .tests("Tokens", ["Tokens", .crypto, .cryptoExtras]),
     .tests("Web", ["Web", "Support"]),
-    .tests("Gateway", ["Gateway", "Support"]),
+    .tests("Gateway", ["Gateway", "Support", .hummingbird, .nio, .nioPosix]),
     .tests("Auth", ["Auth", "Support"]),
     .tests("Credits", ["Credits", "Support"]),
     .tests("Stories", ["Support"]),

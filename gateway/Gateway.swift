@@ -9,7 +9,7 @@ import Web
 import Wire
 
 /// The gateway: where everything meets.
-package func buildGateway(_ surroundings: Surroundings) throws -> GatewayServer {
+package func buildGateway(_ surroundings: Surroundings, routes: [Route] = publicRoutes) throws -> GatewayServer {
   let settings = surroundings.settings
   let lifecycle = Lifecycle()
   let verification = try Verification(in: surroundings)
@@ -18,7 +18,7 @@ package func buildGateway(_ surroundings: Surroundings) throws -> GatewayServer 
   let health = GatewayHealth(
     surroundings.neighbours, stage: try settings.stage(), lifecycle: lifecycle, now: surroundings.now)
   let state = try GatewayState(
-    table: RouteTable(publicRoutes), serviceKey: try settings.secret("SERVICE_KEY"), verification: verification,
+    table: RouteTable(routes), serviceKey: try settings.secret("SERVICE_KEY"), verification: verification,
     health: health, lifecycle: lifecycle, logger: surroundings.logger)
   let group = MultiThreadedEventLoopGroup.singleton
   let loops = group.makeIterator().map { loop in

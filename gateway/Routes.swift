@@ -2,7 +2,7 @@ import NIOHTTP1
 import Web
 
 /// Every route that the outside can reach. What is not here is a 404; `/internal` never is.
-let publicRoutes: [Route] = [
+package let publicRoutes: [Route] = [
   // auth
   .init(.POST, "/api/v1/auth/apple", to: .auth),
   .init(.POST, "/api/v1/auth/dev/token", to: .auth),
@@ -21,7 +21,7 @@ let publicRoutes: [Route] = [
 ]
 
 /// One line of the table.
-struct Route: Sendable {
+package struct Route: Sendable {
   let method: HTTPMethod
   /// With `{name}` for a segment that may be anything.
   let path: String
@@ -31,7 +31,7 @@ struct Route: Sendable {
   /// How long the service may take until its answer begins.
   let answerSeconds: Int64
 
-  enum Bearer: Sendable {
+  package enum Bearer: Sendable {
     /// A bearer is not looked at.
     case none
     /// A bearer must be good if there is one.
@@ -41,7 +41,7 @@ struct Route: Sendable {
     case service
   }
 
-  init(
+  package init(
     _ method: HTTPMethod, _ path: String, to service: ServiceName, bearer: Bearer = .none,
     bodyBytesMax: Int = 64 * 1024, answerSeconds: Int64 = 10
   ) {

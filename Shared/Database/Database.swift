@@ -13,6 +13,7 @@ package protocol Database: Sendable {
   ///
   /// - Throws: what the body threw, or ``DatabaseFailure``. After ``DatabaseFailure/outcomeUnknown`` the transaction may
   ///   or may not have been committed: repeat it only if it is safe to repeat.
+  @discardableResult
   func write<T: Sendable>(
     _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
   ) async throws -> T
@@ -25,6 +26,7 @@ package protocol Database: Sendable {
 }
 
 extension Database {
+  @discardableResult
   package func write<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
     try await write(.readCommitted, body)
   }

@@ -39,6 +39,7 @@ package final class SQLite: Database {
   }
 
   /// SQLite has one writer at a time, so both levels are serializable.
+  @discardableResult
   package func write<T: Sendable>(
     _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
   ) async throws -> T {

@@ -18,19 +18,15 @@ final class Link {
     guard let pointer = Self.connect(url) else { throw DatabaseFailure.unavailable("out of memory") }
     self.pointer = pointer
     PQsetNoticeProcessor(pointer, { _, _ in }, nil)
-    do {
-      guard PQstatus(pointer) == CONNECTION_OK else { throw DatabaseFailure.unavailable(Self.words(pointer)) }
-      try script(
-        """
-        set client_encoding = 'UTF8'; set time zone 'UTC'; set datestyle = 'ISO'; set bytea_output = 'hex';
-        set statement_timeout = \(statementTimeoutMilliseconds);
-        set idle_in_transaction_session_timeout = \(statementTimeoutMilliseconds);
-        set search_path = "\(schema)"
-        """)
-    } catch {
-      PQfinish(pointer)
-      throw error
-    }
+    // Whatever is thrown from here on, `deinit` closes: all properties are set.
+    guard isOpen else { throw DatabaseFailure.unavailable(Self.words(pointer)) }
+    try script(
+      """
+      set client_encoding = 'UTF8'; set time zone 'UTC'; set datestyle = 'ISO'; set bytea_output = 'hex';
+      set statement_timeout = \(statementTimeoutMilliseconds);
+      set idle_in_transaction_session_timeout = \(statementTimeoutMilliseconds);
+      set search_path = "\(schema)"
+      """)
   }
 
   deinit { PQfinish(pointer) }

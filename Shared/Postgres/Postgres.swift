@@ -43,6 +43,7 @@ package final class Postgres: Database {
     }
   }
 
+  @discardableResult
   package func write<T: Sendable>(
     _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
   ) async throws -> T {

@@ -16,7 +16,7 @@ package struct ID<Subject>: Hashable, Sendable, LosslessStringConvertible {
 
   /// A new id whose first 48 bits are the milliseconds since 1970 of `now`.
   package static func new(at now: Date) -> ID {
-    let milliseconds = UInt64(clamping: Int64((now.timeIntervalSince1970 * 1000).rounded(.down)))
+    let milliseconds = UInt64(clamping: Int64((now.timeIntervalSince1970 * 1000).rounded()))
     let high = (milliseconds << 16) | 0x7000 | UInt64.random(in: 0...0xFFF)
     let low = (UInt64.random(in: .min ... .max) & 0x3FFF_FFFF_FFFF_FFFF) | 0x8000_0000_0000_0000
     func byte(_ word: UInt64, _ index: Int) -> UInt8 { UInt8(truncatingIfNeeded: word >> (56 - 8 * UInt64(index))) }

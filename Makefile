@@ -1,0 +1,29 @@
+.PHONY: help run test lint format bench env release
+
+PRODUCTS := kith kith-gateway kith-auth kith-credits
+SOURCES := Package.swift Services Shared gateway Tests $(wildcard Benchmarks)
+
+help: ## Say what each target does
+	@sed -nE 's/^([a-z]+):.*## (.*)/make \1|\2/p' Makefile | awk -F '|' '{ printf "%-14s %s\n", $$1, $$2 }'
+
+run: ## Build and start everything in one process, on http://127.0.0.1:8080
+	@scripts/run
+
+test: ## Run every test on SQLite and on PostgreSQL (ARGS="--filter Credits" for some)
+	@scripts/test $(ARGS)
+
+lint: ## Check the formatting of the sources
+	swift format lint --strict --recursive --parallel $(SOURCES)
+
+format: ## Format the sources in place
+	swift format --in-place --recursive --parallel $(SOURCES)
+
+bench: ## Measure (ARGS are passed on)
+	@Benchmarks/run $(ARGS)
+
+env: ## Write a .env with fresh secrets for docker compose (FORCE=1 replaces one)
+	@scripts/env
+
+release: ## Build optimised programs that need no Swift where they run
+	@set -e; for product in $(PRODUCTS); do \
+	  swift build -c release --static-swift-stdlib --product $$product; echo ".build/release/$$product"; done

@@ -1,0 +1,13 @@
+import Foundation
+import Synchronization
+
+/// A clock that runs as the real one does, until a test moves it.
+package final class TestClock: Sendable {
+  private let offset = Mutex(0.0)
+
+  package init() {}
+
+  package var now: Date { Date() + offset.withLock { $0 } }
+
+  package func advance(by duration: Duration) { offset.withLock { $0 += Double(duration.components.seconds) } }
+}

@@ -1,0 +1,151 @@
+import Auth
+import Credits
+import Database
+import Foundation
+import Gateway
+import Logging
+import ServiceLifecycle
+import Web
+import Wire
+
+/// Auth, credits and the gateway in this process, on ports of their own, over real sockets.
+package struct TestStack: Sendable {
+  package let place: Place
+  package let clock: TestClock
+  package let apple: KeyServer
+  package let surroundings: Surroundings
+  /// Through the gateway, as apps come.
+  package let gateway: Browser
+  package let auth: Browser
+  package let credits: Browser
+  package let servers: [Server]
+
+  package static let adminKey = "an admin key for tests, 0123456789abcdef"
+  package static let keys = [
+    "gateway": "gateway-key-0123456789-0123456789-abc", "auth": "auth-key-0123456789-0123456789-abcdef",
+    "credits": "credits-key-0123456789-0123456789-abc", "invites": "invites-key-0123456789-0123456789-ab",
+    "billing+credits": "billing-key-0123456789-0123456789-ab", "sync+act": "sync-key-0123456789-0123456789-abcdef",
+    "plain": "plain-key-0123456789-0123456789-abcde",
+  ]
+
+  package static func settings(_ place: Place, appleKeys: String) -> Settings {
+    Settings(
+      place.settings.merging([
+        "JWT_SECRET_KEY": "a test secret that is long enough 0123456789",
+        "SERVICE_KEYS": keys.sorted { $0.key < $1.key }.map { "\($0):\($1)" }.joined(separator: ","),
+        "ADMIN_API_KEY": adminKey, "APPLE_BUNDLE_ID": "com.example.kith,com.example.other", "PORT": "0",
+        "APPLE_JWKS_URL": appleKeys,
+      ]) { $1 })
+  }
+
+  /// A user made by the developer's token.
+  package func signIn(_ name: String) async throws -> SignedInUser {
+    let reply = try await gateway.with(["X-Admin-Key": Self.adminKey])
+      .post("/api/v1/auth/dev/token", ["email": "\(name)@example.com", "display_name": name])
+    guard reply.status == 200 else { throw Unexpected(reply: reply.text) }
+    return try await SignedInUser(reply, through: gateway)
+  }
+
+  /// The process of `service`, seen by another that presents the key of `name`.
+  package func with(key name: String) -> [String: String] { ["X-Service-Key": Self.keys[name] ?? ""] }
+
+  /// The surroundings of a process that presents the key of `name`.
+  package func surroundings(of name: String) -> Surroundings {
+    surroundings.with(surroundings.settings.overlaid(["SERVICE_KEY": Self.keys[name] ?? ""]))
+  }
+}
+
+package struct Unexpected: Error { package let reply: String }
+
+/// A signed-in user's tokens and the browser that carries them.
+package struct SignedInUser: Sendable {
+  package let id: UserID
+  package let access: String
+  package let refresh: String
+  package let browser: Browser
+
+  package init(_ reply: Browser.Reply, through gateway: Browser) async throws {
+    access = reply.string("access_token")
+    refresh = reply.string("refresh_token")
+    browser = gateway.bearing(access)
+    guard let id = UserID(try await browser.get("/api/v1/auth/me").string("id")) else {
+      throw Unexpected(reply: reply.text)
+    }
+    self.id = id
+  }
+}
+
+package func withStack(
+  _ engine: Engine, _ overrides: [String: String] = [:], _ body: (TestStack) async throws -> Void
+) async throws {
+  try await withPlace(engine) { place in
+    try await withKeyServer { apple in
+      let clock = TestClock()
+      let settings = TestStack.settings(place, appleKeys: apple.url).overlaid(overrides)
+      let surroundings = Surroundings(settings, logger: quiet, now: { clock.now })
+      func within(_ name: String) -> Surroundings {
+        surroundings.with(settings.overlaid(["SERVICE_KEY": TestStack.keys[name] ?? ""]))
+      }
+      let auth = try await buildAuth(within("auth"))
+      let credits = try await buildCredits(within("credits"))
+      let gateway = try buildGateway(within("gateway"))
+      try await running([auth, credits, gateway]) {
+        let ports = (try await auth.port.number, try await credits.port.number, try await gateway.port.number)
+        surroundings.neighbours.moved(.auth, to: "http://127.0.0.1:\(ports.0)")
+        surroundings.neighbours.moved(.credits, to: "http://127.0.0.1:\(ports.1)")
+        let stack = TestStack(
+          place: place, clock: clock, apple: apple, surroundings: surroundings,
+          gateway: Browser("http://127.0.0.1:\(ports.2)"), auth: Browser("http://127.0.0.1:\(ports.0)"),
+          credits: Browser("http://127.0.0.1:\(ports.1)"), servers: [auth, credits])
+        try await stack.ready()
+        try await body(stack)
+      }
+    }
+  }
+}
+
+extension TestStack {
+  /// Waits until every process has heard of ended sessions.
+  fileprivate func ready() async throws {
+    for browser in [auth, credits, gateway] {
+      try await eventually { try await browser.get("/health/ready").status == 200 }
+    }
+  }
+}
+
+/// Runs services for as long as `body` takes, then stops them as SIGTERM would.
+package func running<T>(_ services: [any Service], _ body: () async throws -> T) async throws -> T {
+  let group = ServiceGroup(services: services, logger: quiet)
+  let running = Task { try await group.run() }
+  do {
+    let result = try await body()
+    await group.triggerGracefulShutdown()
+    try await running.value
+    return result
+  } catch {
+    await group.triggerGracefulShutdown()
+    // `try?`: the test's own error is the one to see.
+    try? await running.value
+    throw error
+  }
+}
+
+/// Asks until the answer is yes.
+///
+/// - Throws: ``Unexpected`` after ten seconds.
+package func eventually(_ what: String = "it", _ isSo: () async throws -> Bool) async throws {
+  let end = ContinuousClock.now + .seconds(10)
+  while ContinuousClock.now < end {
+    if try await isSo() { return }
+    try await Task.sleep(for: .milliseconds(20))
+  }
+  throw Unexpected(reply: "\(what) did not come")
+}
+
+/// Runs `body` as often as `count` says, all at the same time.
+package func atOnce<T: Sendable>(_ count: Int, _ body: @escaping @Sendable (Int) async throws -> T) async throws -> [T] {
+  try await withThrowingTaskGroup(of: T.self) { group in
+    for index in 0..<count { group.addTask { try await body(index) } }
+    return try await group.reduce(into: []) { $0.append($1) }
+  }
+}

@@ -1,0 +1,88 @@
+import Crypto
+import CryptoExtras
+import Foundation
+import Synchronization
+import Testing
+import Tokens
+
+/// A key server that can be told what to say.
+private final class FakeServer: Sendable {
+  struct Down: Error {}
+  private let state = Mutex((ids: ["a"], isDown: false, fetches: 0))
+  private let key = P256.Signing.PrivateKey().publicKey
+
+  var fetches: Int { state.withLock { $0.fetches } }
+  func publish(_ ids: String...) { state.withLock { $0.ids = ids } }
+  func goDown(_ isDown: Bool) { state.withLock { $0.isDown = isDown } }
+
+  func fetch() async throws -> JWKS {
+    let (ids, isDown) = state.withLock { state in
+      state.fetches += 1
+      return (state.ids, state.isDown)
+    }
+    try await Task.sleep(for: .milliseconds(20))
+    if isDown { throw Down() }
+    return JWKS(
+      keys: ids.map { id in
+        var jwk = JWK(key)
+        jwk.kid = id
+        return jwk
+      })
+  }
+}
+
+@Suite struct RemoteKeysTests {
+  @Test func oneFetchServesEveryoneWhoAsksAtOnce() async throws {
+    let server = FakeServer()
+    let keys = RemoteKeys { try await server.fetch() }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<50 { group.addTask { _ = try await keys.key("a") } }
+      try await group.waitForAll()
+    }
+    #expect(server.fetches == 1)
+  }
+
+  @Test func anUnknownIDAsksAgainButNotBeforeThePauseIsOver() async throws {
+    let server = FakeServer()
+    let keys = RemoteKeys(pause: .milliseconds(200)) { try await server.fetch() }
+    _ = try await keys.key("a")
+    for _ in 0..<20 { await #expect(throws: TokenRejected.unknownKey) { _ = try await keys.key("b") } }
+    #expect(server.fetches == 1)
+    server.publish("a", "b")
+    try await Task.sleep(for: .milliseconds(250))
+    _ = try await keys.key("b")
+    #expect(server.fetches == 2)
+  }
+
+  @Test func theLastGoodSetServesWhileTheServerIsDown() async throws {
+    let server = FakeServer()
+    let keys = RemoteKeys(pause: .milliseconds(10), lifetime: .milliseconds(50)) { try await server.fetch() }
+    _ = try await keys.key("a")
+    server.goDown(true)
+    try await Task.sleep(for: .milliseconds(80))
+    _ = try await keys.key("a")
+    #expect(server.fetches == 2)
+    await #expect(throws: TokenRejected.unknownKey) { _ = try await keys.key("b") }
+  }
+
+  @Test func withoutAFirstSetThereIsNoVerdict() async throws {
+    let server = FakeServer()
+    server.goDown(true)
+    let keys = RemoteKeys { try await server.fetch() }
+    await #expect(throws: FakeServer.Down.self) { _ = try await keys.key("a") }
+    await #expect(throws: KeysUnavailable.self) { _ = try await keys.key("a") }
+    server.goDown(false)
+    try await Task.sleep(for: .milliseconds(1100))
+    _ = try await keys.key("a")
+  }
+
+  @Test func aWithdrawnKeyGoes() async throws {
+    let server = FakeServer()
+    let keys = RemoteKeys(pause: .milliseconds(1), lifetime: .milliseconds(30)) { try await server.fetch() }
+    _ = try await keys.key("a")
+    server.publish("b")
+    try await Task.sleep(for: .milliseconds(60))
+    await #expect(throws: TokenRejected.unknownKey) { _ = try await keys.key("a") }
+    _ = try await keys.key("b")
+  }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+import Wire
+
+@Suite struct WireTests {
+  private func encoded(_ failure: Failure, at path: String) throws -> [String: Any] {
+    let problem = Problem(failure, as: Dialect(path: path), requestID: "r1")
+    return try #require(try JSONSerialization.jsonObject(with: JSON.encode(problem)) as? [String: Any])
+  }
+
+  @Test func everyContractsClientFindsWhatItLooksFor() throws {
+    let body = try encoded(.invalid(.init("name", "is required")), at: "/api/v1/lists")
+    #expect(body["detail"] as? String == "name is required")
+    #expect(body["message"] as? String == "name is required")
+    #expect(body["code"] as? String == "validation_error")
+    #expect(body["status"] as? Int == 422)
+    #expect(body["hint"] is NSNull)
+    #expect(body["request_id"] as? String == "r1")
+    let error = try #require(body["error"] as? [String: Any])
+    #expect(error["code"] as? String == "validation_error")
+    #expect(error["details"] as? [String: [String]] == ["name": ["is required"]])
+    #expect((body["errors"] as? [[String: String]])?.first == ["field": "name", "message": "is required"])
+  }
+
+  @Test func detailsAreThereEvenWhenThereIsNothingToSay() throws {
+    let body = try encoded(.notFound, at: "/api/v1/lists/7")
+    #expect((body["error"] as? [String: Any])?["details"] is NSNull)
+    #expect(body["errors"] == nil)
+  }
+
+  @Test(arguments: [
+    ("/api/v1/credits/history", 422), ("/internal/credits/check", 422), ("/collections/col_1/invites", 400),
+    ("/auth/v1/signup", 400), ("/rest/v1/hunts", 400),
+  ])
+  func badFieldsHaveTheStatusOfTheirFamily(path: String, status: Int) throws {
+    #expect(try encoded(.invalid(.init("x", "is required")), at: path)["status"] as? Int == status)
+    #expect(try encoded(.malformed, at: path)["status"] as? Int == 400)
+  }
+
+  @Test func supabasesClientsHearTheirOwnWords() throws {
+    let body = try encoded(.invalid(.init("email", "is required")), at: "/auth/v1/signup")
+    #expect(body["code"] as? String == "validation_failed")
+    #expect(body["error_code"] as? String == "validation_failed")
+    #expect(body["msg"] as? String == "email is required")
+    let error = try #require(body["error"] as? [String: Any])
+    #expect(error["code"] as? String == "VALIDATION_ERROR")
+    #expect(error["details"] as? String == "email is required")
+    let rest = try encoded(.unauthorized, at: "/rest/v1/x")["error"] as? [String: Any]
+    #expect(rest?["code"] as? String == "AUTH_REQUIRED")
+  }
+
+  @Test(arguments: Failure.Kind.allCases) func aFailureSurvivesTheJourney(kind: Failure.Kind) throws {
+    var sent = Failure(kind, "some_code", "Some words.")
+    if kind == .invalid { sent = .invalid(.init("a", "is required")) }
+    let body = try JSON.encode(Problem(sent, as: .api, requestID: nil))
+    let arrived = try JSON.decode(Problem.self, from: body).failure
+    #expect(arrived.code == sent.code)
+    #expect(arrived.message == sent.message)
+    #expect(arrived.fields == sent.fields)
+    #expect(Dialect.api.status(of: arrived.kind) == Dialect.api.status(of: kind))
+  }
+
+  @Test func idsAreVersionSevenAndSortByTime() throws {
+    let now = Date(timeIntervalSince1970: 1_763_690_000.5)
+    let ids = (0..<50).map { UserID.new(at: now + Double($0) / 1000) }
+    #expect(ids.map(\.description).sorted() == ids.map(\.description))
+    for id in ids {
+      #expect(id.description[id.description.index(id.description.startIndex, offsetBy: 14)] == "7")
+      #expect("89ab".contains(id.description[id.description.index(id.description.startIndex, offsetBy: 19)]))
+      #expect(UserID(id.description.uppercased()) == id)
+    }
+    #expect(Set((0..<1000).map { _ in UserID.new(at: now) }).count == 1000)
+    for wrong in ["", "abc", "01a1fc33-3b5d-7926-bc72-8d84d5f7f60", "{01a1fc33-3b5d-7926-bc72-8d84d5f7f60e}"] {
+      #expect(UserID(wrong) == nil)
+    }
+  }
+
+  @Test func timesAreUTCWithZ() throws {
+    let date = Date(timeIntervalSince1970: 1_763_690_000.123)
+    #expect(Instant.milliseconds(date) == "2025-11-21T01:53:20.123Z")
+    #expect(Instant.seconds(date) == "2025-11-21T01:53:20Z")
+    #expect(Instant.parse("2025-11-21T01:53:20.123Z") == date)
+    #expect(Instant.parse("2025-11-21T01:53:20Z") == Date(timeIntervalSince1970: 1_763_690_000))
+    for wrong in ["2025-11-21T01:53:20", "2025-11-21T01:53:20+01:00", "2025-13-21T01:53:20Z", "tomorrow", ""] {
+      #expect(Instant.parse(wrong) == nil)
+    }
+  }
+
+  @Test func everyMillisecondComesBack() {
+    for millisecond in 0..<1000 {
+      let date = Date(timeIntervalSince1970: Double(1_763_690_000_000 + millisecond) / 1000)
+      #expect(Instant.parse(Instant.milliseconds(date)) == date)
+    }
+  }
+
+  @Test func requestIDsThatCouldBreakALineAreReplaced() {
+    #expect(Trace(requestID: "abc-1.2_X", traceparent: nil).requestID == "abc-1.2_X")
+    for wrong in ["", "a b", "a\nb", "a\"b", String(repeating: "a", count: 129), "é"] {
+      let made = Trace(requestID: wrong, traceparent: nil).requestID
+      #expect(made != wrong)
+      #expect(made.utf8.count == 32)
+    }
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    #expect(Trace(requestID: nil, traceparent: parent).traceparent == parent)
+    #expect(Trace(requestID: nil, traceparent: parent.uppercased()).traceparent == nil)
+    #expect(Trace(requestID: nil, traceparent: "00-1-2-01").traceparent == nil)
+  }
+}
