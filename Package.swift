@@ -61,8 +61,8 @@ let package = Package(
     .tests("Tokens", ["Tokens", .crypto, .cryptoExtras]),
     .tests("Web", ["Web", "Support"]),
     .tests("Gateway", ["Gateway", "Support", .hummingbird, .nio, .nioPosix]),
-    .tests("Auth", ["Auth", "Support"]),
-    .tests("Credits", ["Credits", "Support"]),
+    .tests("Auth", ["Auth", "Clients", "Support", "Web", .crypto]),
+    .tests("Credits", ["Credits", "Clients", "Support"]),
     .tests("Stories", ["Support"]),
   ]
 )
