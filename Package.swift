@@ -60,7 +60,9 @@ let package = Package(
     .tests("Database", ["Database", "Postgres", "Support"]),
     .tests("Tokens", ["Tokens", .crypto, .cryptoExtras]),
     .tests("Web", ["Web", "Support"]),
-    .tests("Gateway", ["Gateway", "Support", .hummingbird, .nio, .nioPosix]),
+    .tests(
+      "Gateway",
+      ["Gateway", "Clients", "Web", "Wire", "Support", .hummingbird, .httpClient, .logging, .nio, .nioPosix, .nioHTTP1]),
     .tests("Auth", ["Auth", "Clients", "Support", "Web", .crypto]),
     .tests("Credits", ["Credits", "Clients", "Support"]),
     .tests("Stories", ["Support"]),

@@ -17,8 +17,10 @@ extension Request {
     }
     let buffer: ByteBuffer
     do { buffer = try await body.collect(upTo: bytesMax) } catch is NIOTooManyBytesError { throw Failure.tooLarge }
-    do { return try JSON.decode(type, from: Data(buffer: buffer)) } catch let error as DecodingError {
-      throw Failure(error)
+    let data = Data(buffer: buffer)
+    do { return try JSON.decode(type, from: data) } catch let error as DecodingError {
+      let failure = Failure(error)
+      throw failure == .malformed ? .unreadable(data) : failure
     }
   }
 }
@@ -39,6 +41,15 @@ extension Failure {
       self = .invalid(.init(Self.path(context.codingPath), words.hasPrefix("must") ? words : "is not valid"))
     @unknown default: self = .malformed
     }
+  }
+
+  /// Foundation says "not valid JSON" also of a number that does not fit where a whole one is wanted.
+  fileprivate static func unreadable(_ data: Data) -> Failure {
+    // `try?`: what cannot be parsed is malformed.
+    guard let body = try? JSONSerialization.jsonObject(with: data) else { return .malformed }
+    let odd = (body as? [String: Any])?.filter { ($0.value as? NSNumber).map { Int(exactly: $0) == nil } ?? false }
+    let field = odd.flatMap { $0.count == 1 ? $0.keys.first : nil } ?? "body"
+    return .invalid(.init(field, field == "body" ? "has a number that is not whole" : "must be a whole number"))
   }
 
   private static func path(_ path: [any CodingKey]) -> String {

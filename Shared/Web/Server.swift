@@ -32,7 +32,7 @@ package struct Server: Service {
   ) throws {
     let settings = surroundings.settings
     let lifecycle = Lifecycle()
-    let router = Router(context: Context.self)
+    let router = Router(context: Context.self, options: [.autoGenerateHeadEndpoints])
     let stage = try settings.stage()
     HealthRoutes(database: database, lifecycle: lifecycle, stage: stage, now: surroundings.now, isReady: isReady)
       .add(to: router)

@@ -1,0 +1,268 @@
+import Foundation
+import Gateway
+import Hummingbird
+import Logging
+import NIOCore
+import NIOPosix
+import Support
+import Synchronization
+import Web
+import Wire
+
+/// A gateway with routes of its own before a service that a test can watch.
+struct Pipe: Sendable {
+  let port: Int
+  let service: WatchedService
+  let neighbours: Neighbours
+  var url: String { "http://127.0.0.1:\(port)" }
+  var browser: Browser { Browser(url) }
+}
+
+func withPipe(_ body: (Pipe) async throws -> Void) async throws {
+  let service = WatchedService()
+  let large = 1 << 30
+  let routes: [Route] = [
+    .init(.GET, "/events", to: .credits), .init(.POST, "/count", to: .credits, bodyBytesMax: large),
+    .init(.GET, "/download", to: .credits), .init(.GET, "/echo", to: .credits), .init(.GET, "/leak", to: .credits),
+    .init(.GET, "/die", to: .credits), .init(.POST, "/die", to: .credits),
+    .init(.GET, "/never", to: .credits, answerSeconds: 1), .init(.POST, "/small", to: .credits, bodyBytesMax: 1024),
+  ]
+  try await withStack(.sqlite) { stack in
+    try await running([service.server()]) {
+      let own = Neighbours(Settings([:]))
+      own.moved(.auth, to: stack.auth.base)
+      own.moved(.credits, to: "http://127.0.0.1:\(try await service.listening.number)")
+      let settings = stack.surroundings(of: "gateway").settings
+      let gateway = try buildGateway(Surroundings(settings, neighbours: own, logger: quiet), routes: routes)
+      try await running([gateway]) {
+        let port = try await gateway.port.number
+        try await eventually("readiness") {
+          try await Browser("http://127.0.0.1:\(port)").get("/health/ready").status == 200
+        }
+        try await body(Pipe(port: port, service: service, neighbours: own))
+      }
+    }
+  }
+}
+
+/// A service that counts what happens to it.
+final class WatchedService: Sendable {
+  private struct State {
+    var requests = 0
+    var bytesSent = 0
+    var downloadsCutOff = 0
+    var eventsCutOff = 0
+    var neverCutOff = 0
+    var deaths = 0
+    var smallBodies: [Int] = []
+    var channels: [ObjectIdentifier: any Channel] = [:]
+    var seen: Set<ObjectIdentifier> = []
+  }
+
+  private let state = Mutex(State())
+  let listening = Listening()
+  private let gate = AsyncStream<Void>.makeStream()
+
+  var requests: Int { state.withLock { $0.requests } }
+  var bytesSent: Int { state.withLock { $0.bytesSent } }
+  var downloadsCutOff: Int { state.withLock { $0.downloadsCutOff } }
+  var eventsCutOff: Int { state.withLock { $0.eventsCutOff } }
+  var neverCutOff: Int { state.withLock { $0.neverCutOff } }
+  var deaths: Int { state.withLock { $0.deaths } }
+  var smallBodies: [Int] { state.withLock { $0.smallBodies } }
+  /// How many connections have carried a request.
+  var connections: Int { state.withLock { $0.seen.count } }
+
+  /// Lets the event stream go on.
+  func proceed() { gate.continuation.yield() }
+
+  func dropConnections() async {
+    for channel in state.withLock({ Array($0.channels.values) }) {
+      // `try?`: one that has closed is what is wanted.
+      try? await channel.close()
+    }
+  }
+
+  func server() -> some ApplicationProtocol {
+    let router = Router(context: WatchedContext.self, options: [.autoGenerateHeadEndpoints])
+    router.get("/health/ready") { _, _ in "ok" }
+    router.add(middleware: Watch(service: self))
+    router.get("/echo", use: echo)
+    router.get("/leak") { _, _ in
+      Response(
+        status: .ok, headers: [.serviceKey: "secret", .userID: "someone", .endedSessions: "x"],
+        body: .init(byteBuffer: .init(string: "{}")))
+    }
+    router.post("/count", use: count)
+    router.post("/small", use: count)
+    router.get("/download", use: download)
+    router.get("/events", use: events)
+    router.get("/die", use: die)
+    router.post("/die", use: die)
+    router.get("/never", use: never)
+    return Application(
+      router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+      onServerRunning: { [listening] channel in listening.opened(on: channel.localAddress?.port ?? 0) }, logger: quiet)
+  }
+
+  fileprivate func arrived(on channel: any Channel) {
+    state.withLock { state in
+      state.requests += 1
+      state.seen.insert(ObjectIdentifier(channel))
+      state.channels[ObjectIdentifier(channel)] = channel
+    }
+  }
+
+  @Sendable private func echo(_ request: Request, _ context: WatchedContext) -> Response {
+    var headers: [String: String] = [:]
+    for field in request.headers { headers[field.name.canonicalName] = field.value }
+    let n = request.uri.queryParameters["n"].map(String.init) ?? ""
+    return .json(Echo(n: n, headers: headers))
+  }
+
+  @Sendable private func count(_ request: Request, _ context: WatchedContext) async throws -> Response {
+    var bytes = 0
+    for try await part in request.body { bytes += part.readableBytes }
+    if request.uri.path == "/small" { state.withLock { $0.smallBodies.append(bytes) } }
+    return .json(Count(bytes: bytes, content_length: request.headers[.contentLength] ?? ""))
+  }
+
+  @Sendable private func download(_ request: Request, _ context: WatchedContext) -> Response {
+    let size = request.uri.queryParameters["bytes"].flatMap { Int($0) } ?? 0
+    return Response(
+      status: .ok,
+      body: .init { [self] writer in
+        let block = ByteBuffer(repeating: 0x62, count: 64 * 1024)
+        do {
+          for _ in 0..<(size / block.readableBytes) {
+            try await writer.write(block)
+            state.withLock { $0.bytesSent += block.readableBytes }
+          }
+          try await writer.finish(nil)
+        } catch {
+          state.withLock { $0.downloadsCutOff += 1 }
+          throw error
+        }
+      })
+  }
+
+  /// One event at once, the second when the test lets it go on.
+  @Sendable private func events(_ request: Request, _ context: WatchedContext) -> Response {
+    Response(
+      status: .ok, headers: [.contentType: "text/event-stream"],
+      body: .init { [self] writer in
+        try await writer.write(ByteBuffer(string: "data: 1\n\n"))
+        let gate = gate
+        try await untilClosed(request, { $0.eventsCutOff += 1 }) { for await _ in gate.stream { break } }
+        try await writer.write(ByteBuffer(string: "data: 2\n\n"))
+        try await writer.finish(nil)
+      })
+  }
+
+  /// Runs `body`, and counts when the other side closes before it has ended.
+  private func untilClosed(
+    _ request: Request, _ count: @escaping @Sendable (inout State) -> Void,
+    _ body: @escaping @Sendable () async throws -> Void
+  ) async throws {
+    try await request.body.consumeWithInboundCloseHandler { _ in
+      try await body()
+    } onInboundClosed: { [self] in
+      state.withLock { count(&$0) }
+      gate.continuation.yield()
+    }
+  }
+
+  @Sendable private func die(_ request: Request, _ context: WatchedContext) async throws -> Response {
+    state.withLock { $0.deaths += 1 }
+    try await context.channel.close()
+    return Response(status: .ok)
+  }
+
+  @Sendable private func never(_ request: Request, _ context: WatchedContext) async throws -> Response {
+    let gate = gate
+    try await untilClosed(request, { $0.neverCutOff += 1 }) { for await _ in gate.stream { break } }
+    return Response(status: .ok)
+  }
+}
+
+private struct Echo: Encodable {
+  let n: String
+  let headers: [String: String]
+}
+
+private struct Count: Encodable {
+  let bytes: Int
+  let content_length: String
+}
+
+/// A context that knows its connection.
+struct WatchedContext: RequestContext {
+  var coreContext: CoreRequestContextStorage
+  let channel: any Channel
+
+  init(source: ApplicationRequestContextSource) {
+    coreContext = .init(source: source)
+    channel = source.channel
+  }
+}
+
+private struct Watch: RouterMiddleware {
+  typealias Context = WatchedContext
+  let service: WatchedService
+
+  func handle(
+    _ request: Request, context: WatchedContext, next: (Request, WatchedContext) async throws -> Response
+  ) async throws -> Response {
+    service.arrived(on: context.channel)
+    return try await next(request, context)
+  }
+}
+
+/// A socket on which a test can send any bytes.
+final class RawConnection: Sendable {
+  private let channel: any Channel
+  private let collected = Mutex("")
+
+  init(port: Int) async throws {
+    channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .channelOption(.autoRead, value: false)
+      .connect(host: "127.0.0.1", port: port).get()
+    try await channel.pipeline.addHandler(Collector { [weak self] text in self?.collected.withLock { $0 += text } })
+  }
+
+  func send(_ text: String) async throws { try await channel.writeAndFlush(ByteBuffer(string: text)) }
+
+  /// Reads once more and says what has come so far.
+  func received() async throws -> String {
+    channel.read()
+    try await Task.sleep(for: .milliseconds(10))
+    return collected.withLock { $0 }
+  }
+
+  /// - Throws: ``Unexpected`` when the other side does not close within ten seconds.
+  func untilClosed() async throws -> String {
+    try await eventually("the close") {
+      if channel.isActive { channel.read() }
+      return !channel.isActive
+    }
+    return collected.withLock { $0 }
+  }
+
+  func close() { channel.close(promise: nil) }
+}
+
+private final class Collector: ChannelInboundHandler, Sendable {
+  typealias InboundIn = ByteBuffer
+  private let collect: @Sendable (String) -> Void
+
+  init(_ collect: @escaping @Sendable (String) -> Void) { self.collect = collect }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) { collect(String(buffer: unwrapInboundIn(data))) }
+}
+
+/// The resident memory of this process.
+func residentBytes() -> Int {
+  // `try?`: without /proc there is nothing to measure.
+  let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
+  return fields.count > 1 ? (Int(fields[1]) ?? 0) * 4096 : 0
+}

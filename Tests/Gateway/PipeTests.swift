@@ -1,0 +1,221 @@
+import AsyncHTTPClient
+import Clients
+import Foundation
+import Gateway
+import Hummingbird
+import NIOCore
+import NIOHTTP1
+import Support
+import Synchronization
+import Testing
+import Web
+import Wire
+
+/// The pipe between an app and a service: streams both ways, holds nothing, tells each side about the other.
+@Suite struct PipeTests {
+  @Test func anEventPassesAtOnce() async throws {
+    try await withPipe { pipe in
+      let response = try await Outbound.http.execute(HTTPClientRequest(url: pipe.url + "/events"), timeout: .seconds(20))
+      #expect(response.headers.first(name: "content-type") == "text/event-stream")
+      var events = response.body.makeAsyncIterator()
+      let first = try #require(await events.next())
+      #expect(String(buffer: first) == "data: 1\n\n")
+      // The service sends the second only when the first has been seen.
+      pipe.service.proceed()
+      let second = try #require(await events.next())
+      #expect(String(buffer: second) == "data: 2\n\n")
+      #expect(try await events.next() == nil)
+    }
+  }
+
+  @Test func largeBodiesGoThroughUnchangedBothWays() async throws {
+    try await withPipe { pipe in
+      let size = 32 * 1024 * 1024
+      let before = residentBytes()
+      let up = try await pipe.browser.send(.POST, "/count", body: Data(repeating: 0x61, count: size))
+      #expect(up.int("bytes") == size)
+      #expect(up.string("content_length") == String(size))
+      let down = try await pipe.browser.get("/download?bytes=\(size)")
+      #expect(down.body.count == size)
+      #expect(down.body.allSatisfy { $0 == 0x62 })
+      #expect(residentBytes() - before < 8 * size)
+    }
+  }
+
+  @Test func aSlowReaderHoldsTheServiceBack() async throws {
+    try await withPipe { pipe in
+      let size = 1024 * 1024 * 1024
+      let before = residentBytes()
+      let raw = try await RawConnection(port: pipe.port)
+      try await raw.send("GET /download?bytes=\(size) HTTP/1.1\r\nHost: x\r\n\r\n")
+      try await Task.sleep(for: .seconds(1))
+      let sent = pipe.service.bytesSent
+      try await Task.sleep(for: .milliseconds(500))
+      // The kernel's sockets hold some tens of megabytes, the gateway next to nothing; after that nobody may write.
+      #expect(pipe.service.bytesSent == sent)
+      #expect(sent > 0 && sent < size / 4, "\(sent)")
+      #expect(residentBytes() - before < 48 * 1024 * 1024)
+      raw.close()
+      try await eventually("the end of the download") { pipe.service.downloadsCutOff == 1 }
+    }
+  }
+
+  @Test func aClientThatLeavesIsReportedToTheService() async throws {
+    try await withPipe { pipe in
+      let raw = try await RawConnection(port: pipe.port)
+      try await raw.send("GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
+      try await eventually("the first event") { try await raw.received().contains("data: 1") }
+      raw.close()
+      try await eventually("word that the client left") { pipe.service.eventsCutOff == 1 }
+    }
+  }
+
+  @Test func connectionsAreKeptOnBothSides() async throws {
+    try await withPipe { pipe in
+      let raw = try await RawConnection(port: pipe.port)
+      for number in 1...20 {
+        try await raw.send("GET /echo?n=\(number) HTTP/1.1\r\nHost: x\r\n\r\n")
+        try await eventually("answer \(number)") {
+          try await raw.received().components(separatedBy: "HTTP/1.1 200").count == number + 1
+        }
+      }
+      raw.close()
+      #expect(pipe.service.connections == 1)
+    }
+  }
+
+  @Test func requestsSentAheadAreAnsweredInTheirOrder() async throws {
+    try await withPipe { pipe in
+      let raw = try await RawConnection(port: pipe.port)
+      let requests = (1...50).map { number in
+        number.isMultiple(of: 3)
+          ? "GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n" : "GET /echo?n=\(number) HTTP/1.1\r\nHost: x\r\n\r\n"
+      }
+      try await raw.send(requests.joined() + "GET /echo?n=last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+      let all = try await raw.untilClosed()
+      let statuses = all.components(separatedBy: "HTTP/1.1 ").dropFirst().map { $0.prefix(3) }
+      #expect(statuses.count == 51)
+      let expected: [String] = (1...50).map { $0.isMultiple(of: 3) ? "404" : "200" } + ["200"]
+      #expect(statuses.map(String.init) == expected)
+      let numbers = all.components(separatedBy: "\"n\":\"").dropFirst().map { String($0.prefix { $0 != "\"" }) }
+      let answered: [String] = (1...50).filter { !$0.isMultiple(of: 3) }.map { String($0) } + ["last"]
+      #expect(numbers == answered)
+    }
+  }
+
+  @Test func whatOnlyInsidersMaySayComesFromTheGatewayAlone() async throws {
+    try await withPipe { pipe in
+      let spoofed = pipe.browser.with([
+        "X-User-ID": UserID.new(at: Date()).description, "X-Session-ID": "x", "X-Service-Name": "gateway",
+        "X-User-Email": "a@b.c", "X-Service-Key": "forged", "X-Forwarded-For": "6.6.6.6", "X-Real-IP": "6.6.6.6",
+        "Connection": "X-Service-Key, X-Request-Id, Keep-Me", "Keep-Me": "not", "Authorization": "Bearer x",
+        "X-Other": "stays", "X-Request-Id": "abc",
+      ])
+      let seen = try #require(try await spoofed.get("/echo?n=1")["headers"] as? [String: String])
+      #expect(seen["x-service-key"] == TestStack.keys["gateway"])
+      #expect(seen["x-request-id"] == "abc")
+      #expect(seen["x-forwarded-for"] == "127.0.0.1")
+      #expect(seen["x-other"] == "stays")
+      for name in ["x-user-id", "x-session-id", "x-service-name", "x-user-email", "x-real-ip", "keep-me", "authorization"] {
+        #expect(seen[name] == nil, "\(name)")
+      }
+      let raw = try await RawConnection(port: pipe.port)
+      try await raw.send("GET /echo HTTP/1.1\r\nHost: x\r\nX_User_ID: 1\r\n\r\n")
+      #expect(try await raw.untilClosed().hasPrefix("HTTP/1.1 400"))
+      let answer = try await pipe.browser.get("/leak")
+      #expect(answer.status == 200)
+      for name in ["x-service-key", "x-user-id", "x-ended-sessions"] { #expect(!answer.headers.contains(name: name)) }
+    }
+  }
+
+  @Test func aServiceThatIsDownCostsOnlyItsOwnRoutes() async throws {
+    try await withPipe { pipe in
+      #expect(try await pipe.browser.get("/echo?n=1").status == 200)
+      let port = try freePort()
+      pipe.neighbours.moved(.credits, to: "http://127.0.0.1:\(port)")
+      await pipe.service.dropConnections()
+      let started = ContinuousClock.now
+      let reply = try await pipe.browser.get("/echo?n=2")
+      #expect(reply.status == 503)
+      #expect(reply.string("code") == "service_unavailable")
+      #expect(reply.headers.first(name: "retry-after") == "1")
+      #expect(ContinuousClock.now - started < .seconds(1))
+      #expect(try await pipe.browser.get("/health/live").status == 200)
+      let health = try await pipe.browser.get("/health")
+      #expect(health.status == 503)
+      #expect((health["services"] as? [String: String])?["credits"] == "unavailable")
+    }
+  }
+
+  @Test func aServiceThatBreaksOffIsABadGatewayAndSafeRequestsAreTriedAgain() async throws {
+    try await withPipe { pipe in
+      #expect(try await pipe.browser.get("/echo?n=1").status == 200)
+      let post = try await pipe.browser.post("/die")
+      #expect(post.status == 502)
+      #expect(post.string("code") == "bad_gateway")
+      #expect(pipe.service.deaths == 1)
+      _ = try await pipe.browser.get("/echo?n=1")
+      // On a kept connection a GET gets a second chance, and only one.
+      #expect(try await pipe.browser.get("/die").status == 502)
+      #expect(pipe.service.deaths == 3)
+    }
+  }
+
+  @Test func aServiceThatDoesNotAnswerTimesOut() async throws {
+    try await withPipe { pipe in
+      let reply = try await pipe.browser.get("/never")
+      #expect(reply.status == 504)
+      #expect(reply.string("code") == "gateway_timeout")
+      try await eventually("the end of the call") { pipe.service.neverCutOff == 1 }
+    }
+  }
+
+  @Test func bodiesOverTheRoutesLimitAreRefused() async throws {
+    try await withPipe { pipe in
+      #expect(try await pipe.browser.send(.POST, "/small", body: Data(repeating: 1, count: 1000)).int("bytes") == 1000)
+      #expect(try await pipe.browser.send(.POST, "/small", body: Data(repeating: 1, count: 1025)).status == 413)
+      let raw = try await RawConnection(port: pipe.port)
+      let chunk = "400\r\n" + String(repeating: "a", count: 1024) + "\r\n"
+      try await raw.send("POST /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk + chunk)
+      #expect(try await raw.untilClosed().hasPrefix("HTTP/1.1 413"))
+      #expect(pipe.service.smallBodies == [1000])
+    }
+  }
+
+  @Test(arguments: [
+    "GET /a/../internal/users HTTP/1.1\r\nHost: x\r\n\r\n", "GET /%2e%2e/x HTTP/1.1\r\nHost: x\r\n\r\n",
+    "GET //echo HTTP/1.1\r\nHost: x\r\n\r\n", "GET /echo%2Fx HTTP/1.1\r\nHost: x\r\n\r\n",
+    "GET /echo%00 HTTP/1.1\r\nHost: x\r\n\r\n", "GET http://x/echo HTTP/1.1\r\nHost: x\r\n\r\n",
+    "GET /echo HTTP/1.1\r\n\r\n", "GET /echo HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+    "GET /echo HTTP/1.1\r\nHost: x y\r\n\r\n", "POST /count HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+    "POST /count HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "POST /count HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na",
+    "POST /count HTTP/1.1\r\nHost: x\r\nContent-Length: +1\r\n\r\na",
+    "POST /count HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "nonsense\r\n\r\n",
+  ])
+  func whatIsNotCanonicalIsRefusedBeforeAnyServiceSeesIt(request: String) async throws {
+    try await withPipe { pipe in
+      let raw = try await RawConnection(port: pipe.port)
+      try await raw.send(request)
+      let answer = try await raw.untilClosed()
+      #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer.prefix(80))")
+      #expect(answer.contains("application/problem+json"))
+      #expect(pipe.service.requests == 0)
+    }
+  }
+
+  @Test func unknownMethodsAndPathsAreSaidSo() async throws {
+    try await withPipe { pipe in
+      let put = try await pipe.browser.send(.PUT, "/count")
+      #expect(put.status == 405)
+      #expect(put.headers.first(name: "allow") == "POST")
+      #expect(try await pipe.browser.get("/internal/users").status == 404)
+      #expect(try await pipe.browser.get("/echo/?n=1").status == 200)
+      let head = try await pipe.browser.send(.HEAD, "/echo?n=1")
+      #expect(head.status == 200)
+      #expect(head.headers.first(name: "content-length") != "0")
+      #expect(head.body.isEmpty)
+      #expect(pipe.service.requests == 2)
+    }
+  }
+}
