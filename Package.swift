@@ -59,13 +59,14 @@ let package = Package(
     .tests("Wire", ["Wire"]),
     .tests("Database", ["Database", "Postgres", "Support"]),
     .tests("Tokens", ["Tokens", .crypto, .cryptoExtras]),
-    .tests("Web", ["Web", "Support"]),
+    .tests("Web", ["Web", "Wire", "Credits", "Support"]),
     .tests(
       "Gateway",
       ["Gateway", "Clients", "Web", "Wire", "Support", .hummingbird, .httpClient, .logging, .nio, .nioPosix, .nioHTTP1]),
     .tests("Auth", ["Auth", "Clients", "Support", "Web", .crypto]),
     .tests("Credits", ["Credits", "Clients", "Support"]),
-    .tests("Stories", ["Support"]),
+    .tests(
+      "Stories", ["Support", "Clients", "Database", "Web", "Wire", "kith", "kith-auth", "kith-credits", "kith-gateway"]),
   ]
 )
 

@@ -16,9 +16,10 @@ func buildKith(_ surroundings: Surroundings) async throws -> Stack {
       settings.overlaid(values.merging(keyPresented(by: name, settings)) { $1 }), neighbours: neighbours,
       logger: Logger(label: name), now: surroundings.now)
   }
+  // Only the gateway has a balancer before it that needs time to notice a stop.
   func loopback(_ service: ServiceName) -> Surroundings {
     let port = settings.nonempty("\(service.variable)_PORT") ?? String(service.defaultPort)
-    return within(service.rawValue, ["HOST": "127.0.0.1", "PORT": port])
+    return within(service.rawValue, ["HOST": "127.0.0.1", "PORT": port, "DRAIN_SECONDS": "0"])
   }
   return Stack(
     auth: try await buildAuth(loopback(.auth)), credits: try await buildCredits(loopback(.credits)),

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Foundation
+import Logging
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
@@ -11,12 +12,14 @@ struct ServiceClient: Sendable {
   private let service: ServiceName
   private let neighbours: Neighbours
   private let key: String?
+  private let logger: Logger
   private static let bodyBytesMax = 4 * 1024 * 1024
 
   init(_ service: ServiceName, in surroundings: Surroundings) {
     self.service = service
     self.neighbours = surroundings.neighbours
     self.key = surroundings.settings.nonempty("SERVICE_KEY")
+    self.logger = surroundings.logger
   }
 
   /// - Throws: the ``Failure`` that the service answered with; ``Failure/unavailable`` when it did not answer in time,
@@ -36,7 +39,11 @@ struct ServiceClient: Sendable {
     let (status, data) = try await answer(to: request, timeout: timeout)
     guard (200..<300).contains(status) else {
       // `try?`: whatever stands in the way of our services may answer in its own words.
-      throw (try? JSON.decode(Problem.self, from: data))?.failure ?? .unavailable
+      let failure = (try? JSON.decode(Problem.self, from: data))?.failure ?? .unavailable
+      guard failure.code == Failure.wrongServiceKey.code else { throw failure }
+      // That is between the processes and whoever configured them; our own caller's key may be fine.
+      logger.error("refused by a service: check SERVICE_KEY", metadata: ["by": "\(service.rawValue)"])
+      throw Failure.unavailable
     }
     return try JSON.decode(Reply.self, from: data)
   }

@@ -18,7 +18,7 @@ package struct Context: RequestContext {
 package enum Caller: Sendable, Hashable {
   case nobody
   case user(UserID, session: SessionID?)
-  /// There was a bearer, and it is not to be believed.
+  /// Somebody was named whom there is no reason to believe in.
   case rejected(Failure)
 }
 

@@ -18,7 +18,8 @@ package func serve(_ name: String, _ build: (Surroundings) async throws -> any S
       services: [service], gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet
     ).run()
   } catch {
-    FileHandle.standardError.write(Data("kith: \(name): \(oneLine(error))\n".utf8))
+    let who = name == "kith" ? name : "kith-\(name)"
+    FileHandle.standardError.write(Data("\(who): \(oneLine(error))\n".utf8))
     exit(1)
   }
 }

@@ -113,7 +113,8 @@ import Wire
         .init(userID: alice.id, cost: 10, description: "HD", referenceID: "t-1", referenceType: "timepoint"))
       let history = try await alice.browser.get("/api/v1/credits/history").list
       #expect(history.map { $0["amount"] as? Int } == [-10, 1, 100, 50])
-      #expect(history.map { $0["type"] as? String } == ["generation", "admin_grant", "stripe_purchase", "signup_bonus"])
+      #expect(
+        history.map { $0["type"] as? String } == ["generation", "admin_grant", "stripe_purchase", "signup_bonus"])
       #expect(history.map { $0["balance_after"] as? Int } == [141, 151, 150, 50])
       #expect(history[0]["reference_id"] as? String == "t-1")
       #expect(history[1]["description"] as? String == "Manual top-up")

@@ -143,7 +143,9 @@ private struct Stop: Error {}
         return (before, try db.rows("select * from owner").count)
       }
       await Task.detached { _ = inside.wait(timeout: .now() + 10) }.value
-      try await database.write { try $0.change("insert into owner (id, name) values (\(UserID.new(at: Date())), 'al')") }
+      try await database.write {
+        try $0.change("insert into owner (id, name) values (\(UserID.new(at: Date())), 'al')")
+      }
       written.signal()
       #expect(try await counts == (0, 0))
       #expect(try await database.read { try $0.rows("select * from owner").count } == 1)

@@ -84,9 +84,9 @@ import Testing
       #expect(ContinuousClock.now - started < .seconds(2))
       try await cluster.start()
       try await eventually("the database") {
-        do { return try await database.read { try $0.rows("select * from a").count } == 1 } catch
-          is DatabaseFailure
-        { return false }
+        do { return try await database.read { try $0.rows("select * from a").count } == 1 } catch is DatabaseFailure {
+          return false
+        }
       }
       try await database.write { try $0.change("insert into a (x) values (2)") }
       await database.close()
@@ -108,7 +108,9 @@ import Testing
       #expect(try await isEncrypted("?sslmode=disable") == false)
       // A certificate that nobody vouches for is refused.
       let stranger = try await cluster.strangersCertificate()
-      await #expect(throws: DatabaseFailure.self) { _ = try await isEncrypted("?sslmode=verify-full&sslrootcert=\(stranger)") }
+      await #expect(throws: DatabaseFailure.self) {
+        _ = try await isEncrypted("?sslmode=verify-full&sslrootcert=\(stranger)")
+      }
     }
     let server = try #require(postgresURL)
     let plain = Postgres(url: server + "?sslmode=require", schema: "test", connections: 1, logger: quiet)

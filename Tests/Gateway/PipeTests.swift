@@ -15,7 +15,8 @@ import Wire
 @Suite struct PipeTests {
   @Test func anEventPassesAtOnce() async throws {
     try await withPipe { pipe in
-      let response = try await Outbound.http.execute(HTTPClientRequest(url: pipe.url + "/events"), timeout: .seconds(20))
+      let response = try await Outbound.http.execute(
+        HTTPClientRequest(url: pipe.url + "/events"), timeout: .seconds(20))
       #expect(response.headers.first(name: "content-type") == "text/event-stream")
       var events = response.body.makeAsyncIterator()
       let first = try #require(await events.next())
@@ -116,7 +117,9 @@ import Wire
       #expect(seen["x-request-id"] == "abc")
       #expect(seen["x-forwarded-for"] == "127.0.0.1")
       #expect(seen["x-other"] == "stays")
-      for name in ["x-user-id", "x-session-id", "x-service-name", "x-user-email", "x-real-ip", "keep-me", "authorization"] {
+      for name in [
+        "x-user-id", "x-session-id", "x-service-name", "x-user-email", "x-real-ip", "keep-me", "authorization",
+      ] {
         #expect(seen[name] == nil, "\(name)")
       }
       let raw = try await RawConnection(port: pipe.port)
@@ -187,7 +190,8 @@ import Wire
     "GET //echo HTTP/1.1\r\nHost: x\r\n\r\n", "GET /echo%2Fx HTTP/1.1\r\nHost: x\r\n\r\n",
     "GET /echo%00 HTTP/1.1\r\nHost: x\r\n\r\n", "GET http://x/echo HTTP/1.1\r\nHost: x\r\n\r\n",
     "GET /echo HTTP/1.1\r\n\r\n", "GET /echo HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
-    "GET /echo HTTP/1.1\r\nHost: x y\r\n\r\n", "POST /count HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+    "GET /echo HTTP/1.1\r\nHost: x y\r\n\r\n",
+    "POST /count HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
     "POST /count HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "POST /count HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na",
     "POST /count HTTP/1.1\r\nHost: x\r\nContent-Length: +1\r\n\r\na",

@@ -64,7 +64,9 @@ package struct Cluster: Sendable {
     // `try?`: it may have been stopped, and what is left of a test's folder harms nobody.
     try? await stop()
     try? await run(Array(control.dropLast()) + ["rm", "-rf", folder])
-    for suffix in ["key", "crt", "other.key", "other.crt"] { try? FileManager.default.removeItem(atPath: "\(folder).\(suffix)") }
+    for suffix in ["key", "crt", "other.key", "other.crt"] {
+      try? FileManager.default.removeItem(atPath: "\(folder).\(suffix)")
+    }
   }
 }
 

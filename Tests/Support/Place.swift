@@ -51,7 +51,8 @@ package func withPlace<T>(_ engine: Engine, _ body: (Place) async throws -> T) a
   }
   try await onServer("create database \(name)")
   let place = Place(
-    engine: engine, folder: folder, databaseURL: String(server[..<(server.lastIndex(of: "/") ?? server.endIndex)]) + "/" + name)
+    engine: engine, folder: folder,
+    databaseURL: String(server[..<(server.lastIndex(of: "/") ?? server.endIndex)]) + "/" + name)
   do {
     let result = try await body(place)
     try await onServer("drop database \(name) with (force)")

@@ -143,7 +143,8 @@ package func eventually(_ what: String = "it", _ isSo: () async throws -> Bool) 
 }
 
 /// Runs `body` as often as `count` says, all at the same time.
-package func atOnce<T: Sendable>(_ count: Int, _ body: @escaping @Sendable (Int) async throws -> T) async throws -> [T] {
+package func atOnce<T: Sendable>(_ count: Int, _ body: @escaping @Sendable (Int) async throws -> T) async throws -> [T]
+{
   try await withThrowingTaskGroup(of: T.self) { group in
     for index in 0..<count { group.addTask { try await body(index) } }
     return try await group.reduce(into: []) { $0.append($1) }

@@ -116,7 +116,8 @@ import Wire
   }
 
   @Test func keysOfNoUseAreSkippedAndWeakOnesRefused() throws {
-    let weak = #"{"kty":"RSA","kid":"weak","n":"\#(Base64URL.encode([UInt8](repeating: 0xC5, count: 128)))","e":"AQAB"}"#
+    let weak =
+      #"{"kty":"RSA","kid":"weak","n":"\#(Base64URL.encode([UInt8](repeating: 0xC5, count: 128)))","e":"AQAB"}"#
     let good = try JWK(_RSA.Signing.PrivateKey(keySize: .bits2048).publicKey, id: "good")
     var encryption = good
     encryption.kid = "encryption"

@@ -1,0 +1,133 @@
+import Database
+import Foundation
+import Support
+import Testing
+
+/// Starting and stopping, as whoever runs it sees it.
+@Suite struct StartTests {
+  /// What a start that must fail prints on one line, and that its exit code is 1.
+  private func refusal(
+    of name: String, in place: Place, _ overrides: [String: String], without missing: String? = nil
+  ) async throws -> String {
+    var environment = try KithProcess.environment(place).merging(overrides) { $1 }
+    if let missing { environment[missing] = nil }
+    let process = try KithProcess.launch(name, environment, in: place)
+    let code = await process.child.end()
+    #expect(code == 1)
+    let lines = process.child.printed().split(separator: "\n").filter { !$0.hasPrefix("{") }
+    #expect(lines.count == 1)
+    return lines.joined()
+  }
+
+  @Test func aPortInUseIsNamed() async throws {
+    try await withPlace(.sqlite) { place in
+      let kith = try await KithProcess.start(in: place)
+      let port = kith.environment["PORT"] ?? ""
+      let gateway = try await refusal(of: "kith", in: place, ["PORT": port])
+      #expect(gateway == "kith: port \(port) is in use by another program")
+      let credits = kith.environment["CREDITS_PORT"] ?? ""
+      let inside = try await refusal(of: "kith", in: place, ["CREDITS_PORT": credits])
+      #expect(inside == "kith: port \(credits) is in use by another program")
+      #expect(await kith.stop() == 0)
+    }
+  }
+
+  @Test func aBrokenDatabaseFileIsNamed() async throws {
+    try await withPlace(.sqlite) { place in
+      let path = place.folder.appendingPathComponent("credits.db").path
+      try Data(repeating: 0x41, count: 8192).write(to: URL(fileURLWithPath: path))
+      let line = try await refusal(of: "kith", in: place, [:])
+      #expect(line == "kith: \(path): is not a SQLite database")
+    }
+  }
+
+  @Test func aDatabaseThatDoesNotAnswerIsNamed() async throws {
+    try await withPlace(.sqlite) { place in
+      let url = "postgresql://kith@127.0.0.1:\(try freePort())/kith"
+      let line = try await refusal(of: "kith-credits", in: place, ["DATABASE_URL": url, "SERVICE_KEY": "x"])
+      #expect(line.hasPrefix("kith-credits: PostgreSQL does not answer: "))
+    }
+  }
+
+  @Test(arguments: [
+    ("JWT_SECRET_KEY", "change-me"), ("JWT_SECRET_KEY", "short"), ("JWT_SECRET_KEY", ""),
+    ("ADMIN_API_KEY", "admin"), ("SERVICE_KEYS", "gateway:short"),
+    ("JWT_SECRET_KEY", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
+  ])
+  func productionRefusesWeakSecretsByName(name: String, value: String) async throws {
+    try await withPlace(.sqlite) { place in
+      let line = try await refusal(of: "kith", in: place, ["ENVIRONMENT": "production", name: value])
+      #expect(line.contains(name))
+      if value.count > 6 { #expect(!line.contains(value)) }
+    }
+  }
+
+  @Test func productionMakesNothingUp() async throws {
+    try await withPlace(.sqlite) { place in
+      let line = try await refusal(of: "kith", in: place, ["ENVIRONMENT": "production"], without: "JWT_SECRET_KEY")
+      #expect(line.contains("JWT_SECRET_KEY"))
+      #expect(!FileManager.default.fileExists(atPath: place.folder.appendingPathComponent("secrets.env").path))
+    }
+  }
+
+  @Test func aSeparateProcessMakesNothingUp() async throws {
+    try await withPlace(.sqlite) { place in
+      let auth = try await refusal(of: "kith-auth", in: place, [:], without: "JWT_SECRET_KEY")
+      #expect(auth.contains("JWT_SECRET_KEY"))
+      let gateway = try await refusal(of: "kith-gateway", in: place, [:])
+      #expect(gateway.contains("SERVICE_KEY"))
+    }
+  }
+
+  @Test func developmentMakesUpWhatIsMissingAndKeepsIt() async throws {
+    try await withPlace(.sqlite) { place in
+      var environment = try KithProcess.environment(place)
+      for name in ["JWT_SECRET_KEY", "ADMIN_API_KEY", "SERVICE_KEYS"] { environment[name] = nil }
+      let first = try KithProcess.launch("kith", environment, in: place)
+      try await first.healthy()
+      let secrets = place.folder.appendingPathComponent("secrets.env")
+      let made = try String(contentsOf: secrets, encoding: .utf8)
+      let attributes = try FileManager.default.attributesOfItem(atPath: secrets.path)
+      #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+      let line = try #require(made.split(separator: "\n").first { $0.hasPrefix("ADMIN_API_KEY=") })
+      let adminKey = String(line.dropFirst("ADMIN_API_KEY=".count))
+      #expect(first.child.printed().contains(adminKey))
+      let admin = first.gateway.with(["X-Admin-Key": adminKey])
+      let token = try await admin.post("/api/v1/auth/dev/token", ["email": "alice@example.com"])
+      #expect(token.status == 200)
+      #expect(await first.stop() == 0)
+      // Tokens outlive a restart; an empty admin key stays empty.
+      let second = try KithProcess.launch("kith", environment.merging(["ADMIN_API_KEY": ""]) { $1 }, in: place)
+      try await second.healthy()
+      let me = try await second.gateway.bearing(token.string("access_token")).get("/api/v1/auth/me")
+      #expect(me.status == 200)
+      let refused = try await second.gateway.with(["X-Admin-Key": adminKey])
+        .post("/api/v1/auth/dev/token", ["email": "alice@example.com"])
+      #expect(refused.status == 403)
+      #expect(await second.stop() == 0)
+      #expect(try String(contentsOf: secrets, encoding: .utf8) == made)
+    }
+  }
+
+  @Test func whatIsUnderWayEndsBeforeTheProcessDoes() async throws {
+    try await withPlace(.sqlite) { place in
+      let kith = try await KithProcess.start(in: place)
+      let admin = kith.gateway.with(["X-Admin-Key": TestStack.adminKey])
+      let replies = Task {
+        try await atOnce(40) { index in
+          do {
+            return try await admin.post("/api/v1/auth/dev/token", ["email": "user\(index)@example.com"]).status
+          } catch {
+            // Never taken on: the connection was refused.
+            return 0
+          }
+        }
+      }
+      try await Task.sleep(for: .milliseconds(30))
+      #expect(await kith.stop() == 0)
+      let statuses = try await replies.value
+      #expect(statuses.allSatisfy { $0 == 200 || $0 == 0 }, "\(statuses)")
+      #expect(statuses.contains(200))
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import Database
+import Foundation
+
+/// A program of this package in a process of its own, as users start it.
+package struct KithProcess: Sendable {
+  package let child: Child
+  package let gateway: Browser
+  package let credits: Browser
+  package let environment: [String: String]
+
+  /// `kith`, everything in one process, on free ports; returns once it is healthy.
+  package static func start(in place: Place, _ overrides: [String: String] = [:]) async throws -> KithProcess {
+    let process = try launch("kith", environment(place).merging(overrides) { $1 }, in: place)
+    try await process.healthy()
+    return process
+  }
+
+  package static func environment(_ place: Place) throws -> [String: String] {
+    place.settings.merging([
+      "PORT": String(try freePort()), "AUTH_PORT": String(try freePort()), "CREDITS_PORT": String(try freePort()),
+      "JWT_SECRET_KEY": "a test secret that is long enough 0123456789", "ADMIN_API_KEY": TestStack.adminKey,
+      "SERVICE_KEYS": TestStack.keys.sorted { $0.key < $1.key }.map { "\($0):\($1)" }.joined(separator: ","),
+    ]) { $1 }
+  }
+
+  /// Does not wait for anything.
+  package static func launch(_ name: String, _ environment: [String: String], in place: Place) throws -> KithProcess {
+    let output = place.folder.appendingPathComponent("\(name)-\(UUID().uuidString).log").path
+    let child = try Child([executable(name)], environment: environment, output: output)
+    return KithProcess(
+      child: child, gateway: Browser("http://127.0.0.1:\(environment["PORT"] ?? "")"),
+      credits: Browser("http://127.0.0.1:\(environment["CREDITS_PORT"] ?? "")"), environment: environment)
+  }
+
+  package func healthy(_ path: String = "/health") async throws {
+    try await eventually("health; it printed: \(child.printed())") {
+      do { return try await gateway.get(path).status == 200 } catch { return false }
+    }
+  }
+
+  /// SIGTERM, and the exit code.
+  package func stop() async -> Int32 {
+    child.signal(SIGTERM)
+    return await child.end()
+  }
+
+  package func kill() async {
+    child.signal(SIGKILL)
+    _ = await child.end()
+  }
+}
