@@ -59,10 +59,13 @@ let package = Package(
     .tests("Wire", ["Wire"]),
     .tests("Database", ["Database", "Postgres", "Support"]),
     .tests("Tokens", ["Tokens", .crypto, .cryptoExtras]),
-    .tests("Web", ["Web", "Wire", "Credits", "Support"]),
+    .tests("Web", ["Web", "Wire", "Clients", "Credits", "Support"]),
     .tests(
       "Gateway",
-      ["Gateway", "Clients", "Web", "Wire", "Support", .hummingbird, .httpClient, .logging, .nio, .nioPosix, .nioHTTP1]),
+      [
+        "Gateway", "Clients", "Tokens", "Web", "Wire", "Support", .crypto, .hummingbird, .httpClient, .logging, .nio,
+        .nioPosix, .nioHTTP1,
+      ]),
     .tests("Auth", ["Auth", "Clients", "Support", "Web", .crypto]),
     .tests("Credits", ["Credits", "Clients", "Support"]),
     .tests(

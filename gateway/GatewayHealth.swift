@@ -10,7 +10,7 @@ actor GatewayHealth {
   private let stage: Settings.Stage
   private let lifecycle: Lifecycle
   private let now: @Sendable () -> Date
-  private var kept: (answer: LocalAnswer, at: ContinuousClock.Instant)?
+  private var kept: (answer: LocalAnswer, until: ContinuousClock.Instant)?
   private var underWay: Task<LocalAnswer, Never>?
 
   init(_ neighbours: Neighbours, stage: Settings.Stage, lifecycle: Lifecycle, now: @escaping @Sendable () -> Date) {
@@ -22,13 +22,14 @@ actor GatewayHealth {
 
   /// 200 when every service is well, else 503; both say which.
   func answer() async -> LocalAnswer {
-    if let kept, ContinuousClock.now - kept.at < .seconds(1) { return kept.answer }
+    if let kept, ContinuousClock.now < kept.until { return kept.answer }
     if let underWay { return await underWay.value }
     let task = Task { await ask() }
     underWay = task
     let answer = await task.value
     underWay = nil
-    kept = (answer, .now)
+    // Good news keeps for a second; bad news hardly, so that a start or a repair shows at once.
+    kept = (answer, .now + (answer.status == .ok ? .seconds(1) : .milliseconds(50)))
     return answer
   }
 

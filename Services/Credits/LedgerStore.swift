@@ -41,8 +41,10 @@ struct LedgerStore: Sendable {
     do {
       return try await database.write { db in
         if let earlier = try Self.earlier(operation, on: db) { return earlier }
-        return try Self.post(operation, on: db)
-          ?? .insufficient(balance: Self.balance(of: operation.user, on: db)?.balance ?? 0)
+        if let posted = try Self.post(operation, on: db) { return posted }
+        // Too little may be because of a twin under the same key, for whose commit the update has just waited.
+        if let earlier = try Self.earlier(operation, on: db) { return earlier }
+        return .insufficient(balance: try Self.balance(of: operation.user, on: db)?.balance ?? 0)
       }
     } catch DatabaseFailure.unique("ledger_operation_idempotency") {
       // Somebody posted under the same key a moment ago.

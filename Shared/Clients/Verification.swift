@@ -71,7 +71,7 @@ package struct EndedSessionsFeed: Service {
           }
         } catch {}
         // Before the first answer nothing can be served: ask more often. `try?`: cancelled means stop.
-        try? await Task.sleep(for: list.isKnown ? .seconds(1) : .milliseconds(50))
+        try? await Task.sleep(for: list.isKnown ? .seconds(1) : .milliseconds(20))
       }
     }
   }

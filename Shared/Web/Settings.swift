@@ -37,7 +37,7 @@ package struct Settings: Sendable {
     return nil
   }
 
-  package func string(_ name: String, default fallback: String) -> String { string(name) ?? fallback }
+  package func string(_ name: String, default fallback: String) -> String { nonempty(name) ?? fallback }
 
   /// The value unless it is unset or empty.
   package func nonempty(_ name: String) -> String? { string(name).flatMap { $0.isEmpty ? nil : $0 } }

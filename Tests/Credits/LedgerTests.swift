@@ -97,6 +97,18 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func twinsThatSpendTheWholeBalanceAreOneSpend(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let credits = CreditsClient(in: stack.surroundings(of: "invites"))
+      _ = try await credits.check(alice.id, cost: 50)
+      let spend = SpendCredits(userID: alice.id, cost: 50, idempotencyKey: "all of it")
+      let moved = try await atOnce(50) { _ in try await credits.spend(spend) }
+      #expect(Set(moved).count == 1)
+      #expect(try await books(stack, of: alice.id) == (0, 0, 0))
+    }
+  }
+
   @Test(arguments: engines) func theHistoryIsNewestFirstAndSaysWhy(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice")

@@ -111,10 +111,12 @@ import Wire
         "X-User-Email": "a@b.c", "X-Service-Key": "forged", "X-Forwarded-For": "6.6.6.6", "X-Real-IP": "6.6.6.6",
         "Connection": "X-Service-Key, X-Request-Id, Keep-Me", "Keep-Me": "not", "Authorization": "Bearer x",
         "X-Other": "stays", "X-Request-Id": "abc",
+        "Traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
       ])
       let seen = try #require(try await spoofed.get("/echo?n=1")["headers"] as? [String: String])
       #expect(seen["x-service-key"] == TestStack.keys["gateway"])
       #expect(seen["x-request-id"] == "abc")
+      #expect(seen["traceparent"] == "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
       #expect(seen["x-forwarded-for"] == "127.0.0.1")
       #expect(seen["x-other"] == "stays")
       for name in [

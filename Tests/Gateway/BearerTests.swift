@@ -1,0 +1,75 @@
+import Crypto
+import Foundation
+import Gateway
+import Support
+import Testing
+import Tokens
+import Web
+import Wire
+
+/// Whom the gateway believes.
+@Suite struct BearerTests {
+  @Test func publicKeysAreFetchedFromAuthAndTheirTokensBelieved() async throws {
+    let pem = P256.Signing.PrivateKey().pemRepresentation
+    try await withStack(.sqlite, ["JWT_ALGORITHM": "ES256", "JWT_PRIVATE_KEY": pem]) { stack in
+      // This gateway has no key of its own: it asks auth.
+      let settings = stack.surroundings(of: "gateway").settings.overlaid(["JWT_PRIVATE_KEY": ""])
+      let gateway = try buildGateway(
+        Surroundings(settings, neighbours: stack.surroundings.neighbours, logger: quiet))
+      try await running([gateway]) {
+        let browser = Browser("http://127.0.0.1:\(try await gateway.port.number)")
+        try await eventually("readiness") { try await browser.get("/health/ready").status == 200 }
+        let alice = try await stack.signIn("alice")
+        #expect(alice.access.hasPrefix("eyJhbGciOiJFUzI1NiIs"))
+        for _ in 0..<3 {
+          let me = try await browser.bearing(alice.access).get("/api/v1/auth/me")
+          #expect(me.string("id") == alice.id.description)
+        }
+        #expect(try await browser.bearing(alice.access + "x").get("/api/v1/auth/me").status == 401)
+        let published = try await browser.get("/.well-known/jwks.json")
+        let keys = try JSONDecoder().decode(JWKS.self, from: published.body)
+        #expect(keys.byID.count == 1)
+        let logout = try await browser.post("/api/v1/auth/logout", ["refresh_token": alice.refresh])
+        #expect(logout.status == 200)
+        #expect(try await browser.bearing(alice.access).get("/api/v1/auth/me").status == 401)
+      }
+    }
+  }
+
+  @Test func aSecretIsNeverPublished() async throws {
+    try await withStack(.sqlite) { stack in
+      let reply = try await stack.gateway.get("/.well-known/jwks.json")
+      #expect(reply.status == 200)
+      #expect(reply.text == #"{"keys":[]}"#)
+    }
+  }
+
+  @Test func aRememberedVerdictEndsWithTheToken() async throws {
+    try await withStack(.sqlite) { stack in
+      let alice = try await stack.signIn("alice")
+      for _ in 0..<5 { #expect(try await alice.browser.get("/api/v1/auth/me").status == 200) }
+      stack.clock.advance(by: .seconds(901))
+      let late = try await alice.browser.get("/api/v1/auth/me")
+      #expect(late.string("code") == "token_expired")
+    }
+  }
+
+  @Test func moreTokensThanAreRememberedAreStillBelieved() async throws {
+    try await withStack(.sqlite) { stack in
+      let alice = try await stack.signIn("alice")
+      let issuer = Issuer(SigningKey(secret: "a test secret that is long enough 0123456789"))
+      let now = stack.clock.now
+      let statuses = try await atOnce(16) { _ in
+        var statuses: Set<Int> = []
+        for _ in 0..<1200 {
+          let token = AccessToken(user: alice.id, session: .new(at: now), issuedAt: now, lifetime: .seconds(900))
+          let reply = try await stack.gateway.bearing(try issuer.sign(token)).send(.HEAD, "/api/v1/auth/me")
+          statuses.insert(reply.status)
+        }
+        return statuses
+      }
+      #expect(statuses.reduce(into: []) { $0.formUnion($1) } == [200])
+      #expect(try await alice.browser.get("/api/v1/auth/me").status == 200)
+    }
+  }
+}
