@@ -7,7 +7,7 @@ package actor RemoteKeys {
   private let fetch: @Sendable () async throws -> JWKS
   private let pause: Duration
   private let lifetime: Duration
-  private let clock = ContinuousClock()
+  private let now: @Sendable () -> ContinuousClock.Instant
   private var keys: [String: VerifyingKey] = [:]
   private var fetchedAt: ContinuousClock.Instant?
   private var triedAt: ContinuousClock.Instant?
@@ -18,8 +18,10 @@ package actor RemoteKeys {
   ///   - lifetime: after this time a known key is looked up again, so that one that was withdrawn goes.
   package init(
     pause: Duration = .seconds(60), lifetime: Duration = .seconds(3600),
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
     fetch: @escaping @Sendable () async throws -> JWKS
   ) {
+    self.now = now
     self.pause = pause
     self.lifetime = lifetime
     self.fetch = fetch
@@ -40,24 +42,24 @@ package actor RemoteKeys {
     return key
   }
 
-  private var isStale: Bool { fetchedAt.map { clock.now - $0 > lifetime } ?? true }
+  private var isStale: Bool { fetchedAt.map { now() - $0 > lifetime } ?? true }
 
-  private var mayFetch: Bool { underWay != nil || triedAt.map { clock.now - $0 >= pause } ?? true || neverFetched }
+  private var mayFetch: Bool { underWay != nil || triedAt.map { now() - $0 >= pause } ?? true || neverFetched }
 
   /// Before the first success a second is enough: nobody can sign in until it comes.
-  private var neverFetched: Bool { fetchedAt == nil && (triedAt.map { clock.now - $0 >= .seconds(1) } ?? true) }
+  private var neverFetched: Bool { fetchedAt == nil && (triedAt.map { now() - $0 >= .seconds(1) } ?? true) }
 
   private func refresh() async throws {
     if let underWay {
       return try await underWay.value
     }
-    triedAt = clock.now
+    triedAt = now()
     // A task of its own: a caller that is cancelled does not take the fetch away from the others.
     let task = Task {
       let fetched = try await fetch().byID
       guard !fetched.isEmpty else { throw KeysUnavailable() }
       keys = fetched
-      fetchedAt = clock.now
+      fetchedAt = now()
     }
     underWay = task
     defer { underWay = nil }

@@ -31,6 +31,13 @@ private final class FakeServer: Sendable {
   }
 }
 
+/// A clock that stands still until it is moved.
+private final class StandingClock: Sendable {
+  private let time = Mutex(ContinuousClock.now)
+  var now: ContinuousClock.Instant { time.withLock { $0 } }
+  func advance(by duration: Duration) { time.withLock { $0 += duration } }
+}
+
 @Suite struct RemoteKeysTests {
   @Test func oneFetchServesEveryoneWhoAsksAtOnce() async throws {
     let server = FakeServer()
@@ -43,45 +50,46 @@ private final class FakeServer: Sendable {
   }
 
   @Test func anUnknownIDAsksAgainButNotBeforeThePauseIsOver() async throws {
-    let server = FakeServer()
-    let keys = RemoteKeys(pause: .milliseconds(200)) { try await server.fetch() }
+    let (server, clock) = (FakeServer(), StandingClock())
+    let keys = RemoteKeys(now: { clock.now }) { try await server.fetch() }
     _ = try await keys.key("a")
+    clock.advance(by: .seconds(59))
     for _ in 0..<20 { await #expect(throws: TokenRejected.unknownKey) { _ = try await keys.key("b") } }
     #expect(server.fetches == 1)
     server.publish("a", "b")
-    try await Task.sleep(for: .milliseconds(250))
+    clock.advance(by: .seconds(1))
     _ = try await keys.key("b")
     #expect(server.fetches == 2)
   }
 
   @Test func theLastGoodSetServesWhileTheServerIsDown() async throws {
-    let server = FakeServer()
-    let keys = RemoteKeys(pause: .milliseconds(10), lifetime: .milliseconds(50)) { try await server.fetch() }
+    let (server, clock) = (FakeServer(), StandingClock())
+    let keys = RemoteKeys(now: { clock.now }) { try await server.fetch() }
     _ = try await keys.key("a")
     server.goDown(true)
-    try await Task.sleep(for: .milliseconds(80))
+    clock.advance(by: .seconds(4000))
     _ = try await keys.key("a")
     #expect(server.fetches == 2)
     await #expect(throws: TokenRejected.unknownKey) { _ = try await keys.key("b") }
   }
 
   @Test func withoutAFirstSetThereIsNoVerdict() async throws {
-    let server = FakeServer()
+    let (server, clock) = (FakeServer(), StandingClock())
     server.goDown(true)
-    let keys = RemoteKeys { try await server.fetch() }
+    let keys = RemoteKeys(now: { clock.now }) { try await server.fetch() }
     await #expect(throws: FakeServer.Down.self) { _ = try await keys.key("a") }
     await #expect(throws: KeysUnavailable.self) { _ = try await keys.key("a") }
     server.goDown(false)
-    try await Task.sleep(for: .milliseconds(1100))
+    clock.advance(by: .seconds(1))
     _ = try await keys.key("a")
   }
 
   @Test func aWithdrawnKeyGoes() async throws {
-    let server = FakeServer()
-    let keys = RemoteKeys(pause: .milliseconds(1), lifetime: .milliseconds(30)) { try await server.fetch() }
+    let (server, clock) = (FakeServer(), StandingClock())
+    let keys = RemoteKeys(now: { clock.now }) { try await server.fetch() }
     _ = try await keys.key("a")
     server.publish("b")
-    try await Task.sleep(for: .milliseconds(60))
+    clock.advance(by: .seconds(3601))
     await #expect(throws: TokenRejected.unknownKey) { _ = try await keys.key("a") }
     _ = try await keys.key("b")
   }
