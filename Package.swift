@@ -32,7 +32,7 @@ let package = Package(
     .shared(
       "Web",
       [
-        "Wire", "Database", "Postgres", "Tokens", .crypto, .hummingbird, .nio, .lifecycle, .configuration,
+        "Wire", "Database", "Postgres", "Tokens", .crypto, .hummingbird, .nio, .nioPosix, .lifecycle, .configuration,
         .nioFoundation, .logging, .yams,
       ]),
     .shared("Clients", ["Wire", "Web", "Tokens", .httpClient, .nio, .nioFoundation, .lifecycle, .logging]),

@@ -27,7 +27,7 @@ package func buildGateway(_ surroundings: Surroundings, routes: [Route] = public
   }
   return GatewayServer(
     state: state, host: settings.string("HOST", default: "127.0.0.1"),
-    wantedPort: try settings.int("PORT", default: 8080, in: 0...65535),
+    wantedPort: try settings.int("PORT", default: GatewayServer.defaultPort, in: 0...65535),
     drainFor: .seconds(
       try settings.int("DRAIN_SECONDS", default: try settings.stage() == .production ? 3 : 0, in: 0...60)),
     loops: loops, logger: surroundings.logger,
@@ -40,6 +40,7 @@ package func buildGateway(_ surroundings: Surroundings, routes: [Route] = public
 
 /// Accepts connections and hands each to the event loop that will carry it from start to end.
 package struct GatewayServer: Service {
+  package static let defaultPort = 8080
   package let port = Listening()
   private let state: GatewayState
   private let host: String

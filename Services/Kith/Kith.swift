@@ -21,6 +21,10 @@ func buildKith(_ surroundings: Surroundings) async throws -> Stack {
     let port = settings.nonempty("\(service.variable)_PORT") ?? String(service.defaultPort)
     return within(service.rawValue, ["HOST": "127.0.0.1", "PORT": port, "DRAIN_SECONDS": "0"])
   }
+  // Asked before anything starts: a server that is called off while it accepts its first connection traps in its
+  // library, where one clear line about the other's port is due.
+  for service in ServiceName.allCases { try await requireFreePort(of: loopback(service).settings, service.defaultPort) }
+  try await requireFreePort(of: settings, GatewayServer.defaultPort)
   return Stack(
     auth: try await buildAuth(loopback(.auth)), credits: try await buildCredits(loopback(.credits)),
     gateway: try buildGateway(within("gateway", [:])), neighbours: neighbours)
@@ -45,7 +49,14 @@ struct Stack: Service {
     let introductions = Introductions(servers: [.auth: auth.port, .credits: credits.port], neighbours: neighbours)
     var quiet = Logger(label: "kith")
     quiet.logLevel = .warning
-    try await ServiceGroup(services: [introductions, auth, credits, gateway], logger: quiet).run()
+    let services: [any Service] = [introductions, auth, credits, gateway]
+    try await ServiceGroup(
+      configuration: .init(
+        services: services.map {
+          .init(
+            service: $0, successTerminationBehavior: .ignore, failureTerminationBehavior: .gracefullyShutdownGroup)
+        }, logger: quiet)
+    ).run()
   }
 }
 
@@ -56,8 +67,10 @@ private struct Introductions: Service {
 
   func run() async throws {
     for (service, listening) in servers {
-      neighbours.moved(service, to: "http://127.0.0.1:\(try await listening.number)")
+      do {
+        let port = try await cancelWhenGracefulShutdown { try await listening.number }
+        neighbours.moved(service, to: "http://127.0.0.1:\(port)")
+      } catch { return }
     }
-    try await gracefulShutdown()
   }
 }

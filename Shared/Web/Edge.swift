@@ -48,11 +48,13 @@ struct Edge: HTTPResponder {
 
   private func log(_ request: Request, _ context: Context, _ response: Response, took: Duration) {
     let milliseconds = Double(took.components.seconds) * 1000 + Double(took.components.attoseconds) / 1e15
-    let level: Logger.Level = context.endpointPath?.hasPrefix("/health") == true ? .debug : .info
+    // What machines ask for every second would bury the rest.
+    let route = context.endpointPath ?? "-"
+    let level: Logger.Level = route.hasPrefix("/health") || route == "/internal/sessions/ended" ? .debug : .info
     context.logger.log(
       level: level, "request",
       metadata: [
-        "method": "\(request.method.rawValue)", "route": "\(context.endpointPath ?? "-")",
+        "method": "\(request.method.rawValue)", "route": "\(route)",
         "status": .stringConvertible(response.status.code),
         "duration_ms": .stringConvertible((milliseconds * 1000).rounded() / 1000),
       ])

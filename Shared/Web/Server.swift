@@ -3,6 +3,7 @@ import Foundation
 import Hummingbird
 import Logging
 import NIOCore
+import NIOPosix
 import ServiceLifecycle
 import Wire
 
@@ -86,7 +87,11 @@ package struct Server: Service {
     do {
       try await ServiceGroup(
         configuration: .init(
-          services: parts.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },
+          services: parts.map {
+            .init(
+              service: $0, successTerminationBehavior: .gracefullyShutdownGroup,
+              failureTerminationBehavior: .gracefullyShutdownGroup)
+          },
           logger: app.logger)
       ).run()
     } catch {
@@ -106,6 +111,21 @@ private struct Draining: Service {
     try await gracefulShutdown()
     lifecycle.drain()
     try await Task.sleep(for: lasting)
+  }
+}
+
+/// Binds the configured address and lets go of it again.
+///
+/// - Throws: ``StartFailure`` when something else listens there.
+package func requireFreePort(of settings: Settings, _ defaultPort: Int) async throws {
+  let host = settings.string("HOST", default: "127.0.0.1")
+  let port = try settings.int("PORT", default: defaultPort, in: 0...65535)
+  do {
+    try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .bind(host: host, port: port).get().close()
+  } catch {
+    throw StartFailure.of(error, host: host, port: port)
   }
 }
 
