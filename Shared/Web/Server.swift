@@ -83,7 +83,8 @@ package struct Server: Service {
   /// then the end of what runs.
   package func run() async throws {
     defer { port.ended() }
-    let parts: [any Service] = background + [app, Draining(lifecycle: lifecycle, lasting: drainFor)]
+    let listener = Listener(app: app, port: port)
+    let parts: [any Service] = background + [listener, Draining(lifecycle: lifecycle, lasting: drainFor, port: port)]
     do {
       try await ServiceGroup(
         configuration: .init(
@@ -102,15 +103,32 @@ package struct Server: Service {
   }
 }
 
-/// Holds the stop back while others find out about it.
+/// The HTTP server, which says so when it could not start.
+private struct Listener: Service {
+  let app: Application<Edge>
+  let port: Listening
+
+  func run() async throws {
+    do { try await app.run() } catch {
+      port.ended()
+      throw error
+    }
+  }
+}
+
+/// Holds the stop back while others find out about it, and until the start is over: a server that is stopped before it
+/// takes connections traps in its library.
 private struct Draining: Service {
   let lifecycle: Lifecycle
   let lasting: Duration
+  let port: Listening
 
   func run() async throws {
     try await gracefulShutdown()
     lifecycle.drain()
-    try await Task.sleep(for: lasting)
+    // `try?`: it did not start, so there is nothing to wait for.
+    guard (try? await port.number) != nil else { return }
+    try await Task.sleep(for: max(lasting, .milliseconds(20)))
   }
 }
 

@@ -111,6 +111,19 @@ import Testing
     }
   }
 
+  @Test func aStopInTheMiddleOfAStartIsOrderly() async throws {
+    try await withPlace(.sqlite) { place in
+      let environment = try KithProcess.environment(place).merging(["SERVICE_KEY": "x"]) { $1 }
+      for milliseconds in stride(from: 5, to: 300, by: 12) {
+        let auth = try KithProcess.launch("kith-auth", environment, in: place)
+        try await Task.sleep(for: .milliseconds(milliseconds))
+        let code = await auth.stop()
+        // 143: the signal came before the program could ask to be told.
+        #expect(code == 0 || code == 143, "\(milliseconds) ms: \(auth.child.printed())")
+      }
+    }
+  }
+
   @Test func whatIsUnderWayEndsBeforeTheProcessDoes() async throws {
     try await withPlace(.sqlite) { place in
       let kith = try await KithProcess.start(in: place)
