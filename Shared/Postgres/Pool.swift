@@ -6,10 +6,17 @@ import Synchronization
 /// Hands out lanes, first come first served. Who waits longer than `patience` is turned away, and so is everyone once
 /// more than `waitingMax` wait.
 final class Pool: Sendable {
+  private struct Waiter {
+    let ticket: Int
+    let until: ContinuousClock.Instant
+    let continuation: CheckedContinuation<Lane, any Error>
+  }
+
   private struct State {
     var idle: [Lane] = []
     var made = 0
-    var waiting: Deque<(ticket: Int, continuation: CheckedContinuation<Lane, any Error>)> = []
+    var waiting: Deque<Waiter> = []
+    var isWatched = false
     var tickets = 0
     var isClosed = false
     var cancelled: Set<Int> = []
@@ -55,14 +62,7 @@ final class Pool: Sendable {
       state.tickets += 1
       return state.tickets
     }
-    let patienceEnds = Task { [patience] in
-      try await Task.sleep(for: patience)
-      turnAway(ticket, DatabaseFailure.unavailable("no connection came free in \(patience)"))
-    }
-    defer {
-      patienceEnds.cancel()
-      state.withLock { _ = $0.cancelled.remove(ticket) }
-    }
+    defer { state.withLock { _ = $0.cancelled.remove(ticket) } }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { queue(ticket, $0) }
     } onCancel: {
@@ -89,10 +89,37 @@ final class Pool: Sendable {
       guard state.waiting.count < waitingMax else {
         return .failure(DatabaseFailure.unavailable("more than \(waitingMax) wait for a connection"))
       }
-      state.waiting.append((ticket, continuation))
+      state.waiting.append(Waiter(ticket: ticket, until: .now + patience, continuation: continuation))
       return nil
     }
-    if let outcome { continuation.resume(with: outcome) }
+    if let outcome { continuation.resume(with: outcome) } else { watch() }
+  }
+
+  /// Turns away who has waited too long. All have the same patience, so the first in the queue is the first to lose it:
+  /// one task that sleeps is enough, and there is none while nobody waits.
+  private func watch() {
+    let isFirst = state.withLock { state in
+      defer { state.isWatched = true }
+      return !state.isWatched
+    }
+    guard isFirst else { return }
+    Task {
+      while let until = nextLoss() { try await Task.sleep(until: until, clock: .continuous) }
+    }
+  }
+
+  /// When the first in the queue loses patience; nil when nobody waits any more.
+  private func nextLoss() -> ContinuousClock.Instant? {
+    let (late, next) = state.withLock { state in
+      var late: [Waiter] = []
+      while let first = state.waiting.first, first.until <= .now { late.append(state.waiting.removeFirst()) }
+      state.isWatched = !state.waiting.isEmpty
+      return (late, state.waiting.first?.until)
+    }
+    for waiter in late {
+      waiter.continuation.resume(throwing: DatabaseFailure.unavailable("no connection came free in \(patience)"))
+    }
+    return next
   }
 
   private func turnAway(_ ticket: Int, _ error: any Error) {

@@ -9,7 +9,7 @@ struct Edge: HTTPResponder {
   let routes: [RegisteredRoute]
   let callers: Callers
   let lifecycle: Lifecycle
-  let deadline: Duration
+  let deadlines: Deadlines
   let logger: Logger
 
   func respond(to request: Request, context: Context) async throws -> Response {
@@ -28,7 +28,7 @@ struct Edge: HTTPResponder {
 
   private func answer(_ request: Request, _ context: Context) async -> Response {
     do {
-      return try await withDeadline(deadline) {
+      return try await deadlines.within {
         let context = try await callers.identified(request, context)
         let response = try await router.respond(to: request, context: context)
         // The router answers an unknown path or method by itself, with a body that is not ours.
@@ -72,26 +72,5 @@ extension RouterPath {
   func matches(_ path: String) -> Bool {
     let parts = path.split(separator: "/")
     return parts.count == components.count && zip(parts, components).allSatisfy { part, component in component == part }
-  }
-}
-
-/// The work did not end in time.
-struct DeadlinePassed: Error {}
-
-/// Runs `body` and cancels it when `duration` is over.
-///
-/// - Throws: ``DeadlinePassed``, once `body` has noticed the cancellation.
-func withDeadline<T: Sendable>(
-  _ duration: Duration, _ body: @escaping @Sendable () async throws -> T
-) async throws -> T {
-  try await withThrowingTaskGroup(of: T?.self) { group in
-    group.addTask { try await body() }
-    group.addTask {
-      try await Task.sleep(for: duration)
-      return nil
-    }
-    defer { group.cancelAll() }
-    guard let first = try await group.next(), let result = first else { throw DeadlinePassed() }
-    return result
   }
 }

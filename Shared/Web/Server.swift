@@ -46,13 +46,14 @@ package struct Server: Service {
     self.routes = router.routes.map { RegisteredRoute(method: $0.method.rawValue, path: $0.path) }
     self.database = database
     self.lifecycle = lifecycle
-    self.background = background
     // Only a balancer before several replicas needs the time to notice.
     let drainSeconds = try settings.int("DRAIN_SECONDS", default: stage == .production ? 3 : 0, in: 0...60)
     self.drainFor = .seconds(drainSeconds)
+    let deadlines = Deadlines(limit: .seconds(30))
+    self.background = background + [deadlines]
     let edge = Edge(
       router: router.buildResponder(), routes: routes, callers: callers, lifecycle: lifecycle,
-      deadline: .seconds(30), logger: surroundings.logger)
+      deadlines: deadlines, logger: surroundings.logger)
     self.host = settings.string("HOST", default: "127.0.0.1")
     self.wantedPort = try settings.int("PORT", default: service.defaultPort, in: 0...65535)
     self.app = Self.application(edge, on: host, wantedPort, surroundings.logger, port)
