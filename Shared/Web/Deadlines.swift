@@ -38,7 +38,11 @@ final class Deadlines: Service {
       state.running[state.tickets] = Running(end: .now + limit, cancel: task.cancel)
       return state.tickets
     }
-    let result = await withTaskCancellationHandler { await task.result } onCancel: { task.cancel() }
+    let result = await withTaskCancellationHandler {
+      await task.result
+    } onCancel: {
+      task.cancel()
+    }
     let inTime = state.withLock { $0.running.removeValue(forKey: ticket) != nil }
     if case .failure = result, !inTime { throw DeadlinePassed() }
     return try result.get()
