@@ -25,6 +25,7 @@ func withPipe(_ body: (Pipe) async throws -> Void) async throws {
     .init(.GET, "/events", to: .credits), .init(.POST, "/count", to: .credits, bodyBytesMax: large),
     .init(.GET, "/download", to: .credits), .init(.GET, "/echo", to: .credits), .init(.GET, "/leak", to: .credits),
     .init(.GET, "/die", to: .credits), .init(.POST, "/die", to: .credits),
+    .init(.POST, "/early", to: .credits, answerSeconds: 1),
     .init(.GET, "/never", to: .credits, answerSeconds: 1), .init(.POST, "/small", to: .credits, bodyBytesMax: 1024),
   ]
   try await withStack(.sqlite) { stack in
@@ -100,6 +101,7 @@ final class WatchedService: Sendable {
     router.get("/die", use: die)
     router.post("/die", use: die)
     router.get("/never", use: never)
+    router.post("/early", use: early)
     return Application(
       router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
       onServerRunning: { [listening] channel in listening.opened(on: channel.localAddress?.port ?? 0) }, logger: quiet)
@@ -176,6 +178,18 @@ final class WatchedService: Sendable {
     state.withLock { $0.deaths += 1 }
     try await context.channel.close()
     return Response(status: .ok)
+  }
+
+  /// Begins to answer before the request has ended, and goes on when the test lets it.
+  @Sendable private func early(_ request: Request, _ context: WatchedContext) -> Response {
+    Response(
+      status: .ok,
+      body: .init { [self] writer in
+        try await writer.write(ByteBuffer(string: "begun"))
+        for await _ in gate.stream { break }
+        try await writer.write(ByteBuffer(string: "done"))
+        try await writer.finish(nil)
+      })
   }
 
   @Sendable private func never(_ request: Request, _ context: WatchedContext) async throws -> Response {

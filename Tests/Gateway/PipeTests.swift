@@ -175,6 +175,35 @@ import Wire
     }
   }
 
+  @Test func anAnswerThatBeganBeforeTheRequestEndedIsNotCutOff() async throws {
+    try await withPipe { pipe in
+      let raw = try await RawConnection(port: pipe.port)
+      try await raw.send("POST /early HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
+      try await eventually("the beginning") { try await raw.received().contains("begun") }
+      try await raw.send("0\r\n\r\n")
+      // Longer than the service may take until its answer begins.
+      try await Task.sleep(for: .milliseconds(1600))
+      pipe.service.proceed()
+      #expect(try await raw.untilClosed().contains("done"))
+    }
+  }
+
+  @Test func whoWaitsToBeToldToGoOnIsToldSoOrCutOff() async throws {
+    try await withPipe { pipe in
+      let raw = try await RawConnection(port: pipe.port)
+      let head = "HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+      try await raw.send("POST /small \(head)")
+      try await eventually("100") { try await raw.received().hasPrefix("HTTP/1.1 100 Continue\r\n\r\n") }
+      try await raw.send("hello")
+      try await eventually("200") { try await raw.received().contains("\"bytes\":5") }
+      // Refused: whether the five bytes still come cannot be known, so nothing more is read as a request.
+      try await raw.send("POST /nowhere \(head)")
+      let all = try await raw.untilClosed()
+      #expect(all.contains("HTTP/1.1 404"))
+      #expect(pipe.service.requests == 1)
+    }
+  }
+
   @Test func bodiesOverTheRoutesLimitAreRefused() async throws {
     try await withPipe { pipe in
       #expect(try await pipe.browser.send(.POST, "/small", body: Data(repeating: 1, count: 1000)).int("bytes") == 1000)

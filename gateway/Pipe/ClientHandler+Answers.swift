@@ -70,7 +70,9 @@ extension ClientHandler {
 
   func write(_ answer: LocalAnswer) {
     guard let exchange else { return close() }
-    let small = (exchange.contentLength ?? 0) <= Self.skippedBytesMax && !exchange.isChunked
+    // A client that waits for "100 Continue" may send its body after all or not: what follows could be either.
+    let small =
+      (exchange.contentLength ?? 0) <= Self.skippedBytesMax && !exchange.isChunked && !exchange.awaitsContinue
     let closing = exchange.mustClose || isDraining || !(exchange.requestEnded || small)
     self.exchange?.mustClose = closing
     self.exchange?.status = Int(answer.status.code)

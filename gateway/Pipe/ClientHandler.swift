@@ -31,6 +31,8 @@ final class ClientHandler: ChannelInboundHandler {
   var phase = Phase.idle
   var exchange: Exchange?
   var parts: Deque<HTTPServerRequestPart> = []
+  /// Counts exchanges, so that what was asked for one is never taken for another's answer.
+  private var serial: UInt64 = 0
   private var isFeeding = false
   private var isReading = false
   var isDraining = false
@@ -122,7 +124,8 @@ final class ClientHandler: ChannelInboundHandler {
     case (.end, .piping(let upstream)):
       exchange?.requestEnded = true
       upstream.end()
-      deadline = .now() + .seconds(exchange?.route?.answerSeconds ?? 10)
+      // An answer that has begun before the request ended goes on as long as it likes.
+      if let exchange, exchange.status == nil { deadline = .now() + .seconds(exchange.route?.answerSeconds ?? 10) }
     case (.body(let body), .skipping):
       exchange?.bodyBytes += body.readableBytes
       if exchange.map({ $0.bodyBytes > Self.skippedBytesMax }) ?? true { linger() }
@@ -135,9 +138,9 @@ final class ClientHandler: ChannelInboundHandler {
 
   private func pass(_ body: ByteBuffer, to upstream: UpstreamHandler) {
     exchange?.bodyBytes += body.readableBytes
-    guard let exchange, exchange.bodyBytes <= exchange.route?.bodyBytesMax ?? 0 else {
+    guard let bytes = exchange?.bodyBytes, bytes <= exchange?.route?.bodyBytesMax ?? 0 else {
       upstream.close()
-      return refuse(.tooLarge)
+      return exchange?.status == nil ? refuse(.tooLarge) : close()
     }
     upstream.send(body)
   }
@@ -147,6 +150,7 @@ final class ClientHandler: ChannelInboundHandler {
   private func begin(_ head: HTTPRequestHead) {
     let exchange = Exchange(head)
     self.exchange = exchange
+    serial &+= 1
     phase = .waiting
     deadline = .now() + Self.bodyFor
     do {
@@ -182,11 +186,11 @@ final class ClientHandler: ChannelInboundHandler {
 
   /// Waits for something that is not of this event loop; when the client has gone in the meantime, nothing comes of it.
   private func ask<T: Sendable>(_ question: @escaping @Sendable () async -> T, then: @escaping (T) -> Void) {
-    let id = exchange?.trace.requestID
+    let asked = serial
     let trace = exchange?.trace
     loop.loop.makeFutureWithTask { await Trace.$current.withValue(trace) { await question() } }
       .assumeIsolated().whenSuccess { [self] answer in
-        guard case .waiting = phase, exchange?.trace.requestID == id else { return }
+        guard case .waiting = phase, serial == asked else { return }
         then(answer)
         feed()
         readIfWanted()
@@ -198,15 +202,15 @@ final class ClientHandler: ChannelInboundHandler {
     let fresh = Forwarding.request(
       head, as: assertion, key: gateway.serviceKey, trace: exchange.trace, client: clientAddress, host: pool.host)
     self.exchange?.forwarded = fresh
-    if head.headers.first(name: "expect")?.lowercased() == "100-continue" { sayContinue() }
+    if exchange.awaitsContinue { sayContinue() }
     if let kept = pool.kept() { return pipe(fresh, through: kept) }
     connect(pool, fresh)
   }
 
   func connect(_ pool: UpstreamPool, _ head: HTTPRequestHead) {
-    let id = exchange?.trace.requestID
+    let asked = serial
     pool.connect { [self] upstream in
-      guard case .waiting = phase, exchange?.trace.requestID == id else { return upstream?.release() ?? () }
+      guard case .waiting = phase, serial == asked else { return upstream?.release() ?? () }
       guard let upstream else { return refuse(.unavailable) }
       pipe(head, through: upstream)
       feed()
@@ -221,6 +225,7 @@ final class ClientHandler: ChannelInboundHandler {
   }
 
   private func sayContinue() {
+    exchange?.awaitsContinue = false
     let head = HTTPResponseHead(version: .http1_1, status: .continue)
     context?.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
   }

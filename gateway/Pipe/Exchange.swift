@@ -18,6 +18,8 @@ struct Exchange {
   var requestEnded = false
   var mustClose: Bool
   var isRepeated = false
+  /// The client holds its body back until it is told to go on (RFC 9110 §10.1.1).
+  var awaitsContinue: Bool
   /// Of the answer, once it has begun.
   var status: Int?
 
@@ -30,6 +32,7 @@ struct Exchange {
     trace = Trace(
       requestID: head.headers.first(name: Header.requestID), traceparent: head.headers.first(name: Header.traceparent))
     mustClose = !head.isKeepAlive
+    awaitsContinue = head.headers.first(name: "expect")?.lowercased() == "100-continue"
   }
 
   /// What could not even be read as a request.
