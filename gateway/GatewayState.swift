@@ -60,10 +60,12 @@ final class GatewayState: Sendable {
   }
 
   func log(_ exchange: Exchange, status: Int) {
-    guard logger.logLevel <= .info else { return }
+    // What balancers ask for every second would bury the rest.
+    let level: Logger.Level = exchange.path.hasPrefix("/health") ? .debug : .info
+    guard logger.logLevel <= level else { return }
     let microseconds = (NIODeadline.now() - exchange.startedAt).nanoseconds / 1000
-    logger.info(
-      "request",
+    logger.log(
+      level: level, "request",
       metadata: [
         "method": "\(exchange.method.rawValue)", "route": "\(exchange.route?.path ?? "-")",
         "status": .stringConvertible(status), "request_id": "\(exchange.trace.requestID)",
