@@ -59,12 +59,17 @@ import Testing
       let database = Postgres(
         url: place.databaseURL, schema: "test", connections: 1, patience: .milliseconds(200), logger: quiet)
       try await database.migrate(Self.schema)
-      async let busy: Int = database.read { db in try db.rows("select pg_sleep(1)").count }
-      try await Task.sleep(for: .milliseconds(100))
-      let started = ContinuousClock.now
+      let (entered, holder) = AsyncStream<Void>.makeStream()
+      let release = DispatchSemaphore(value: 0)
+      async let busy = database.read { _ in
+        holder.yield()
+        return release.wait(timeout: .now() + 60) == .success
+      }
+      for await _ in entered { break }
+      // The one connection is out for as long as this test wants.
       await #expect(throws: DatabaseFailure.self) { _ = try await database.read { try $0.rows("select 1") } }
-      #expect(ContinuousClock.now - started < .milliseconds(900))
-      #expect(try await busy == 1)
+      release.signal()
+      #expect(try await busy)
       let waiting = Task { try await database.read { try $0.rows("select 1").count } }
       waiting.cancel()
       _ = await waiting.result

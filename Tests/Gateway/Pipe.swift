@@ -253,7 +253,7 @@ final class RawConnection: Sendable {
     return collected.withLock { $0 }
   }
 
-  /// - Throws: ``Unexpected`` when the other side does not close within ten seconds.
+  /// - Throws: ``Unexpected`` when the other side does not close.
   func untilClosed() async throws -> String {
     try await eventually("the close") {
       if channel.isActive { channel.read() }

@@ -12,11 +12,11 @@ package struct Browser: Sendable {
 
   package init(_ base: String) { self.base = base }
 
+  /// `@unchecked`: what JSONSerialization has made is never changed.
   package struct Reply: @unchecked Sendable {
     package let status: Int
     package let headers: HTTPHeaders
     package let body: Data
-    // `@unchecked`: what JSONSerialization made is never changed.
     package let json: Any?
 
     package subscript(_ name: String) -> Any? { (json as? [String: Any])?[name] }
