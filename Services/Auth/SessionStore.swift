@@ -144,7 +144,11 @@ private struct Exchange {
     let successorIsFresh = try row.optional("successor_used_at", as: Date.self) == nil
     let sameKey = try keyHash != nil && row.optional("retry_key_hash") == keyHash
     let isRetry = sameKey && now < usedAt + mint.lifetimes.retry
-    if successorIsFresh, isRetry || now < usedAt + mint.lifetimes.reuseGrace {
+    // Callers' clocks do not agree to the millisecond, and a rival may have read its own a little earlier: without a grace
+    // period no time at all is early enough.
+    let grace = mint.lifetimes.reuseGrace
+    let isParent = grace > .zero && now < usedAt + grace
+    if successorIsFresh, isRetry || isParent {
       return .repeated(try pairAgain(sealed: row.get("sealed_successor"), on: db))
     }
     return .stolen(try SessionStore.endAll(of: user, at: now, on: db))

@@ -116,6 +116,16 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func aClockThatIsBehindIsNoGrace(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let first = try await refresh(stack, alice.refresh)
+      #expect(first.status == 200)
+      stack.clock.advance(by: .seconds(-5))
+      #expect(try await refresh(stack, alice.refresh).string("code") == "refresh_token_reused")
+    }
+  }
+
   @Test func theParentIsAllowedAgainOnlyWithinTheConfiguredGrace() async throws {
     try await withStack(.sqlite, ["REFRESH_REUSE_GRACE_SECONDS": "10"]) { stack in
       let alice = try await stack.signIn("alice")
