@@ -33,13 +33,18 @@ package enum Dialect: Sendable, Hashable {
     case .conflict: 409
     case .gone: 410
     case .tooLarge: 413
+    case .targetTooLong: 414
     case .unsupportedType: 415
+    case .expectation: 417
     case .unprocessable: 422
     case .limited: 429
+    case .headTooLarge: 431
     case .broken: 500
+    case .notImplemented: 501
     case .badGateway: 502
     case .unavailable: 503
     case .gatewayTimeout: 504
+    case .versionUnsupported: 505
     }
   }
 

@@ -5,8 +5,8 @@ package struct Failure: Error, Hashable, Sendable {
   /// The closed set of reasons. HTTP statuses are chosen from it in one place, ``Dialect/status(of:)``.
   package enum Kind: String, Codable, Sendable, CaseIterable {
     case malformed, invalid, unauthorized, paymentRequired, forbidden, notFound, methodNotAllowed, timeout
-    case conflict, gone, tooLarge, unsupportedType, unprocessable, limited
-    case broken, badGateway, unavailable, gatewayTimeout
+    case conflict, gone, tooLarge, targetTooLong, unsupportedType, expectation, unprocessable, limited, headTooLarge
+    case broken, notImplemented, badGateway, unavailable, gatewayTimeout, versionUnsupported
   }
 
   /// One field of a body that is not as it should be; `field` is the wire name, with dots into nested objects.
