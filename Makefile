@@ -1,4 +1,4 @@
-.PHONY: help run test lint format bench env release
+.PHONY: help run test lint format bench fuzz env release
 
 PRODUCTS := kith kith-gateway kith-auth kith-credits
 SOURCES := Package.swift Services Shared gateway Tests $(wildcard Benchmarks)
@@ -18,8 +18,12 @@ lint: ## Check the formatting of the sources
 format: ## Format the sources in place
 	swift format --in-place --recursive --parallel $(SOURCES)
 
-bench: ## Measure (ARGS are passed on)
-	@Benchmarks/run $(ARGS)
+bench: ## Measure kith, then the gateway beside HAProxy, nginx and Caddy (ARGS go to the latter)
+	@Benchmarks/run
+	@Benchmarks/gateway/run $(ARGS)
+
+fuzz: ## Look for bytes that break the gateway's parsers (ARGS=600 for ten minutes)
+	@scripts/fuzz $(ARGS)
 
 env: ## Write a .env with fresh secrets for docker compose (FORCE=1 replaces one)
 	@scripts/env

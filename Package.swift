@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 let package = Package(
@@ -13,6 +13,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -40,9 +41,10 @@ let package = Package(
     // One process each; a service never imports a service.
     .service("Auth", ["Wire", "Database", "Tokens", "Web", "Clients", .hummingbird, .crypto]),
     .service("Credits", ["Wire", "Database", "Web", "Clients", .hummingbird]),
+    .target(name: "StrictHTTP", path: "gateway/StrictHTTP", swiftSettings: strict),
     .gateway([
-      "Wire", "Tokens", "Web", "Clients", .nio, .nioPosix, .nioHTTP1, .nioFoundation, .httpClient, .lifecycle,
-      .collections,
+      "StrictHTTP", "Wire", "Tokens", "Web", "Clients", .nio, .nioPosix, .nioTLS, .nioSSL, .nioFoundation, .httpClient,
+      .lifecycle, .signals, .logging, .collections,
     ]),
     .executable("kith-auth", ["Auth", "Web"], path: "Services/Auth/Main"),
     .executable("kith-credits", ["Credits", "Web"], path: "Services/Credits/Main"),
@@ -56,15 +58,18 @@ let package = Package(
         .cryptoExtras, .hummingbird, .httpClient, .lifecycle, .logging, .nioHTTP1, .nioFoundation,
       ],
       path: "Tests/Support", swiftSettings: strict),
+    .target(
+      name: "Fuzz", dependencies: ["StrictHTTP"], path: "Tests/Fuzz", exclude: ["Target.swift"], swiftSettings: strict),
     .tests("Wire", ["Wire"]),
+    .tests("StrictHTTP", ["StrictHTTP", "Fuzz"]),
     .tests("Database", ["Database", "Postgres", "Support"]),
     .tests("Tokens", ["Tokens", .crypto, .cryptoExtras]),
     .tests("Web", ["Web", "Wire", "Clients", "Credits", "Support"]),
     .tests(
       "Gateway",
       [
-        "Gateway", "Clients", "Tokens", "Web", "Wire", "Support", .crypto, .hummingbird, .httpClient, .logging, .nio,
-        .nioPosix, .nioHTTP1,
+        "Gateway", "StrictHTTP", "Clients", "Tokens", "Web", "Wire", "Support", .crypto, .hummingbird, .httpClient,
+        .logging, .nio, .nioPosix, .nioHTTP1, .nioSSL,
       ]),
     .tests("Auth", ["Auth", "Clients", "Support", "Web", .crypto]),
     .tests("Credits", ["Credits", "Clients", "Support"]),
@@ -93,7 +98,9 @@ extension Target {
 
   static func gateway(_ needs: [Dependency]) -> Target {
     .target(
-      name: "Gateway", dependencies: needs, path: "gateway", exclude: ["Main"], swiftSettings: strict)
+      name: "Gateway", dependencies: needs, path: "gateway", exclude: ["Main", "StrictHTTP"],
+      resources: ["docs.html", "redoc.html", "pages.css", "pages.js"].map { .embedInCode("Pages/\($0)") },
+      swiftSettings: strict)
   }
 
   static func executable(_ name: String, _ needs: [Dependency], path: String) -> Target {
@@ -110,11 +117,14 @@ extension Target.Dependency {
   static let nio = product(name: "NIOCore", package: "swift-nio")
   static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
   static let nioFoundation = product(name: "NIOFoundationCompat", package: "swift-nio")
+  static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
+  static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
   static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
   static let httpClient = product(name: "AsyncHTTPClient", package: "async-http-client")
   static let crypto = product(name: "Crypto", package: "swift-crypto")
   static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
   static let lifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+  static let signals = product(name: "UnixSignals", package: "swift-service-lifecycle")
   static let configuration = product(name: "Configuration", package: "swift-configuration")
   static let logging = product(name: "Logging", package: "swift-log")
   static let grdb = product(name: "GRDB", package: "GRDB.swift")

@@ -1,6 +1,6 @@
 import Clients
 import Foundation
-import NIOHTTP1
+import StrictHTTP
 import Tokens
 import Web
 import Wire
@@ -8,20 +8,17 @@ import Wire
 /// Decides who is calling, and remembers verdicts. One for each event loop, used on that loop only.
 final class Bearer {
   enum Verdict {
-    case known(Forwarding.Assertion)
+    case known(Caller)
     case refused(Failure)
     /// Somebody else has to be asked: a key server, or auth.
-    case ask(@Sendable () async -> Result<Forwarding.Assertion, Failure>)
+    case ask(@Sendable () async -> Result<Caller, Failure>)
   }
 
   private let verification: Verification
   private let keys: ServiceKeys
   private let users: UsersClient
   private let now: @Sendable () -> Date
-  /// Two generations bound the memory: when the young one is full, the old one goes.
-  private var young: [String: AccessToken] = [:]
-  private var old: [String: AccessToken] = [:]
-  private static let generationMax = 4096
+  private var verdicts = RememberedTokens()
 
   init(_ verification: Verification, keys: ServiceKeys, users: UsersClient, now: @escaping @Sendable () -> Date) {
     self.verification = verification
@@ -30,37 +27,40 @@ final class Bearer {
     self.now = now
   }
 
-  func verdict(on head: HTTPRequestHead, for bearer: Route.Bearer) -> Verdict {
+  func verdict(on head: RequestHead, _ bytes: Span<UInt8>, for bearer: Route.Bearer) -> Verdict {
     switch bearer {
-    case .none: return .known(.init())
-    case .service: return service(head)
+    case .none: return .known(.anonymous)
+    case .service: return service(head, bytes)
     case .optional, .required:
-      if let token = Self.token(head.headers) { return verdict(on: token) }
-      if head.headers.contains(name: "authorization") { return .refused(.invalidToken) }
-      if let acting = acting(head) { return acting }
-      return bearer == .required ? .refused(.unauthorized) : .known(.init())
+      if let field = head.fields.first(.authorization) {
+        guard let token = Self.token(bytes, field.value) else { return .refused(.invalidToken) }
+        return verdict(on: token, bytes)
+      }
+      if let acting = acting(head, bytes) { return acting }
+      return bearer == .required ? .refused(.unauthorized) : .known(.anonymous)
     }
   }
 
-  private func verdict(on token: String) -> Verdict {
-    if let remembered = remembered(token) { return judged(remembered) }
+  private func verdict(on token: Range<Int>, _ bytes: Span<UInt8>) -> Verdict {
+    let now = now()
+    if let remembered = verdicts.find(token, bytes, at: now) { return judged(remembered) }
+    let text = Self.text(bytes, token)
     do {
-      let believed = try verification.verifier.verifyNow(token, at: now())
-      remember(believed, for: token)
-      return judged(believed)
+      let believed = try verification.verifier.verifyNow(text, at: now)
+      return judged(verdicts.remember(believed, for: text))
     } catch {
       guard error == .unknownKey, verification.verifier.hasRemoteKeys else { return .refused(Self.failure(error)) }
-      return .ask { [verification, now] in await Self.askKeyServer(token, verification, now()) }
+      return .ask { [verification] in await Self.askKeyServer(text, verification, now) }
     }
   }
 
   private static func askKeyServer(
     _ token: String, _ verification: Verification, _ now: Date
-  ) async -> Result<Forwarding.Assertion, Failure> {
+  ) async -> Result<Caller, Failure> {
     do {
       let believed = try await verification.verifier.verify(token, at: now)
       guard !verification.ended.contains(believed.session) else { return .failure(.sessionEnded) }
-      return .success(.init(user: believed.user, session: believed.session))
+      return .success(Caller(user: believed.user, session: believed.session))
     } catch let rejected as TokenRejected {
       return .failure(failure(rejected))
     } catch {
@@ -68,60 +68,61 @@ final class Bearer {
     }
   }
 
-  private func judged(_ token: AccessToken) -> Verdict {
-    guard !verification.ended.contains(token.session) else { return .refused(.sessionEnded) }
-    return .known(.init(user: token.user, session: token.session))
+  private func judged(_ believed: RememberedTokens.Believed) -> Verdict {
+    guard !verification.ended.contains(believed.session) else { return .refused(.sessionEnded) }
+    return .known(believed.caller)
   }
 
   /// An outside system that shows its key.
-  private func service(_ head: HTTPRequestHead) -> Verdict {
+  private func service(_ head: RequestHead, _ bytes: Span<UInt8>) -> Verdict {
     guard !keys.isEmpty else { return .refused(.serviceKeysUnset) }
-    guard let service = presented(head) else { return .refused(.wrongServiceKey) }
-    return .known(.init(service: service.name))
+    guard let service = presented(head, bytes) else { return .refused(.wrongServiceKey) }
+    return .known(Caller(service: service.name))
   }
 
   /// An outside system that acts as a user; nil when there is no valid key or no user is named.
-  private func acting(_ head: HTTPRequestHead) -> Verdict? {
-    guard let name = head.headers.first(name: Header.userID), let service = presented(head) else { return nil }
+  private func acting(_ head: RequestHead, _ bytes: Span<UInt8>) -> Verdict? {
+    guard let field = head.fields.first(.userID), let service = presented(head, bytes) else { return nil }
     guard service.mayAssertUsers else { return .refused(.mayNotAct) }
+    let name = Self.text(bytes, field.value.start..<field.value.end)
     return .ask { [users] in
       do {
         guard let user = try await users.user(knownAs: name) else { return .failure(.userNotFound) }
-        return .success(.init(user: user, service: service.name))
+        return .success(Caller(user: user, service: service.name))
       } catch {
         return .failure(error as? Failure ?? .unavailable)
       }
     }
   }
 
-  private func presented(_ head: HTTPRequestHead) -> CallingService? {
-    head.headers.first(name: Header.serviceKey).flatMap { keys.service(presenting: $0) }
+  private func presented(_ head: RequestHead, _ bytes: Span<UInt8>) -> CallingService? {
+    head.fields.first(.serviceKey).flatMap {
+      keys.service(presenting: Self.text(bytes, $0.value.start..<$0.value.end))
+    }
   }
 
-  /// RFC 6750 §2.1. More than one `Authorization` is none.
-  private static func token(_ headers: HTTPHeaders) -> String? {
-    let values = headers["authorization"]
-    guard values.count == 1, values[0].utf8.count > 7, values[0].prefix(7).lowercased() == "bearer " else { return nil }
-    return String(values[0].dropFirst(7))
+  /// Whether this is the key of a service or of an outside system.
+  func isService(_ key: String) -> Bool { keys.service(presenting: key) != nil }
+
+  /// RFC 6750 §2.1.
+  private static func token(_ bytes: Span<UInt8>, _ value: Slice) -> Range<Int>? {
+    let scheme: [UInt8] = Self.scheme
+    guard value.count > scheme.count else { return nil }
+    for index in scheme.indices {
+      let byte = bytes[value.start + index]
+      guard byte == scheme[index] || byte | 0x20 == scheme[index] else { return nil }
+    }
+    return value.start + scheme.count..<value.end
+  }
+
+  private static let scheme = Array("bearer ".utf8)
+
+  private static func text(_ bytes: Span<UInt8>, _ range: Range<Int>) -> String {
+    bytes.extracting(range).withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
   }
 
   private static func failure(_ rejected: TokenRejected) -> Failure {
     rejected == .expired ? .expiredToken : .invalidToken
-  }
-
-  private func remembered(_ token: String) -> AccessToken? {
-    if let found = young[token] { return found.expiresAt > now() ? found : nil }
-    guard let found = old.removeValue(forKey: token), found.expiresAt > now() else { return nil }
-    remember(found, for: token)
-    return found
-  }
-
-  private func remember(_ believed: AccessToken, for token: String) {
-    if young.count >= Self.generationMax {
-      old = young
-      young.removeAll(keepingCapacity: true)
-    }
-    young[token] = believed
   }
 }
 

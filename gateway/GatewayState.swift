@@ -2,7 +2,6 @@ import Clients
 import Foundation
 import Logging
 import NIOCore
-import NIOHTTP1
 import Tokens
 import Web
 import Wire
@@ -10,44 +9,39 @@ import Wire
 /// What all event loops of a gateway share; nothing in it changes but what guards itself.
 final class GatewayState: Sendable {
   let table: RouteTable
-  let serviceKey: String
   let verification: Verification
   let lifecycle: Lifecycle
-  private let health: GatewayHealth
+  let connections: Connections
+  let trusted: TrustedProxies
+  let cors: CrossOrigin?
+  let security: SecurityLines
+  let showsTiming: Bool
+  let patience: Patience
+  let isTLS: Bool
+  private let own: OwnAnswers
   private let logger: Logger
-  private let name: Data
 
   init(
-    table: RouteTable, serviceKey: String, verification: Verification, health: GatewayHealth, lifecycle: Lifecycle,
-    logger: Logger
+    table: RouteTable, verification: Verification, lifecycle: Lifecycle, own: OwnAnswers, settings: Settings,
+    isTLS: Bool, patience: Patience, logger: Logger
   ) throws {
     self.table = table
-    self.serviceKey = serviceKey
     self.verification = verification
-    self.health = health
     self.lifecycle = lifecycle
+    self.own = own
     self.logger = logger
-    self.name = try JSON.encode([
-      "name": "kith", "version": Kith.version, "health": "/health", "docs": "/docs", "status": "ok",
-      "message": "Kith is running",
-    ])
+    self.isTLS = isTLS
+    self.patience = patience
+    trusted = try TrustedProxies(settings)
+    connections = try Connections(settings, trusted: trusted)
+    cors = try CrossOrigin(settings)
+    security = SecurityLines(isTLS: isTLS)
+    showsTiming = try settings.bool("SERVER_TIMING", default: false)
   }
 
-  /// The gateway's own routes.
-  func local(_ head: HTTPRequestHead, _ path: Substring) -> LocalAnswer.Question? {
-    guard head.method == .GET || head.method == .HEAD else { return nil }
-    switch path {
-    case "/health", "/health/": return { [health] in await health.answer() }
-    case "/health/live": return { LocalAnswer(.ok, json: Data(#"{"status":"ok"}"#.utf8)) }
-    case "/health/ready":
-      return { [verification, lifecycle] in
-        let ready = verification.ended.isKnown && !lifecycle.isDraining
-        return LocalAnswer(
-          ready ? .ok : .serviceUnavailable, json: Data(#"{"status":"\#(ready ? "ok" : "unavailable")"}"#.utf8))
-      }
-    case "/": return { [name] in LocalAnswer(.ok, json: name) }
-    default: return nil
-    }
+  /// What is not for this caller is not there.
+  func answer(_ route: OwnRoute, toInsider isInsider: Bool) async -> LocalAnswer? {
+    await own.answer(route, toInsider: isInsider)
   }
 
   /// What auth said in the answer that is just passing through.
@@ -59,17 +53,16 @@ final class GatewayState: Sendable {
     }
   }
 
-  func log(_ exchange: Exchange, status: Int) {
+  func log(_ exchange: Exchange, status: Int, requestID: [UInt8], took: TimeAmount) {
     // What balancers ask for every second would bury the rest.
-    let level: Logger.Level = exchange.path.hasPrefix("/health") ? .debug : .info
+    let level: Logger.Level = exchange.isOwn ? .debug : .info
     guard logger.logLevel <= level else { return }
-    let microseconds = (NIODeadline.now() - exchange.startedAt).nanoseconds / 1000
     logger.log(
       level: level, "request",
       metadata: [
         "method": "\(exchange.method.rawValue)", "route": "\(exchange.route?.path ?? "-")",
-        "status": .stringConvertible(status), "request_id": "\(exchange.trace.requestID)",
-        "duration_ms": .stringConvertible(Double(microseconds) / 1000),
+        "status": .stringConvertible(status), "request_id": "\(String(decoding: requestID, as: UTF8.self))",
+        "duration_ms": .stringConvertible(Double(took.nanoseconds / 1000) / 1000),
       ])
   }
 }

@@ -1,37 +1,93 @@
 import Foundation
 import NIOCore
-import NIOFoundationCompat
-import NIOHTTP1
+import StrictHTTP
 import Wire
 
 /// An answer that the gateway gives by itself.
 struct LocalAnswer: Sendable {
-  typealias Question = @Sendable () async -> LocalAnswer
+  let status: Int
+  let headers: [(name: String, value: String)]
+  let body: [UInt8]
 
-  let status: HTTPResponseStatus
-  let headers: HTTPHeaders
-  let body: ByteBuffer
-
-  init(_ status: HTTPResponseStatus, json body: Data) {
+  init(_ status: Int, _ type: String? = nil, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
     self.status = status
-    self.headers = ["content-type": "application/json"]
-    self.body = ByteBuffer(data: body)
+    self.headers = (type.map { [(name: "content-type", value: $0)] } ?? []) + headers
+    self.body = body
   }
+
+  init(_ status: Int, json body: Data) { self.init(status, "application/json", body: Array(body)) }
+
+  /// `try?`: what the gateway says is made of text and numbers, which JSON can always hold.
+  init(_ status: Int, json body: some Encodable) { self.init(status, json: (try? JSON.encode(body)) ?? Data()) }
 
   init(_ failure: Failure, as dialect: Dialect, requestID: String) {
     let problem = Problem(failure, as: dialect, requestID: requestID)
-    var headers: HTTPHeaders = ["content-type": Problem.contentType]
-    if failure.kind == .unauthorized { headers.add(name: "www-authenticate", value: "Bearer") }
-    if let seconds = failure.retryAfterSeconds { headers.add(name: "retry-after", value: String(seconds)) }
-    if !failure.allow.isEmpty { headers.add(name: "allow", value: failure.allow.joined(separator: ", ")) }
-    self.status = HTTPResponseStatus(statusCode: problem.status)
-    self.headers = headers
-    // `try?`: a problem is made of text and numbers, which JSON can always hold.
-    self.body = ByteBuffer(data: (try? JSON.encode(problem)) ?? Data())
+    var headers: [(name: String, value: String)] = []
+    if failure.kind == .unauthorized { headers.append(("www-authenticate", "Bearer")) }
+    if let seconds = failure.retryAfterSeconds { headers.append(("retry-after", String(seconds))) }
+    if !failure.allow.isEmpty { headers.append(("allow", failure.allow.joined(separator: ", "))) }
+    // `try?`: as above.
+    self.init(
+      problem.status, Problem.contentType, headers: headers, body: (try? JSON.encode(problem)).map(Array.init) ?? [])
   }
+
+  var hasPolicy: Bool { headers.contains { $0.name == "content-security-policy" } }
+
+  /// The head up to what the gateway says in every answer.
+  func writeHead(to out: inout ByteBuffer, date: [UInt8]) {
+    out.writeStaticString("HTTP/1.1 ")
+    out.writeDecimal(status)
+    out.writeStaticString(" ")
+    out.writeString(Self.reasons[status] ?? "-")
+    out.writeStaticString("\r\n")
+    out.writeBytes(date)
+    for (name, value) in headers {
+      out.writeString(name)
+      out.writeStaticString(": ")
+      out.writeString(value)
+      out.writeStaticString("\r\n")
+    }
+    guard status != 204 else { return }
+    out.writeStaticString("content-length: ")
+    out.writeDecimal(body.count)
+    out.writeStaticString("\r\n")
+  }
+
+  /// RFC 9110 §15.
+  private static let reasons = [
+    200: "OK", 204: "No Content", 304: "Not Modified", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden",
+    404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout", 413: "Content Too Large",
+    414: "URI Too Long", 417: "Expectation Failed", 429: "Too Many Requests", 431: "Request Header Fields Too Large",
+    500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+    504: "Gateway Timeout", 505: "HTTP Version Not Supported",
+  ]
 }
 
 extension Failure {
+  init(_ refusal: Refusal) {
+    switch refusal {
+    case .malformed: self = .malformedRequest
+    case .unknownMethod: self = .methodNotAllowed(allow: RequestHead.Method.allCases.map(\.rawValue).sorted())
+    case .unsupportedVersion:
+      self = Failure(.versionUnsupported, "http_version_not_supported", "HTTP/1.1 is spoken here.")
+    case .targetTooLong: self = Failure(.targetTooLong, "uri_too_long", "The path and query are too long.")
+    case .headTooLarge: self = Failure(.headTooLarge, "headers_too_large", "The request has too many headers.")
+    case .unexpectedExpectation:
+      self = Failure(.expectation, "expectation_failed", "Only 100-continue can be expected.")
+    case .webSocket: self = Failure(.notImplemented, "websocket_unsupported", "WebSockets are not served here yet.")
+    }
+  }
+
+  static let malformedRequest = Failure(.malformed, "malformed_request", "This is not a request that can be served.")
   static let upstreamBroke = Failure(
     .badGateway, "bad_gateway", "The service broke off; it may or may not have done what was asked.")
+
+  static func limited(for seconds: Int) -> Failure {
+    Failure(.limited, "rate_limited", "Too many requests. Please try again later.", retryAfterSeconds: seconds)
+  }
+
+  static let tooManyConnections = Failure(
+    .unavailable, "too_many_connections", "Too many connections are open.", retryAfterSeconds: 5)
+  static let tooManyConnectionsFromAddress = Failure(
+    .limited, "too_many_connections", "Too many connections are open from this address.", retryAfterSeconds: 5)
 }

@@ -23,7 +23,7 @@ func buildKith(_ surroundings: Surroundings) async throws -> Stack {
   }
   // Asked before anything starts: a server that is called off while it accepts its first connection traps in its
   // library, where one clear line about the other's port is due.
-  for service in ServiceName.allCases { try await requireFreePort(of: loopback(service).settings, service.defaultPort) }
+  for service in ServiceName.built { try await requireFreePort(of: loopback(service).settings, service.defaultPort) }
   try await requireFreePort(of: settings, GatewayServer.defaultPort)
   return Stack(
     auth: try await buildAuth(loopback(.auth)), credits: try await buildCredits(loopback(.credits)),

@@ -26,12 +26,22 @@ package struct Surroundings: Sendable {
 
 /// The services that a process can call. Port and URL are `AUTH_PORT`, `AUTH_URL` and so on.
 package enum ServiceName: String, Sendable, CaseIterable {
-  case auth, credits
+  case auth, invites, groups, lists, credits, adventures, timepoints
+
+  /// Those that come with this version; the others are nowhere until their URL says where.
+  package static let built: [ServiceName] = [.auth, .credits]
+
+  package var isBuilt: Bool { Self.built.contains(self) }
 
   package var defaultPort: Int {
     switch self {
     case .auth: 8081
+    case .invites: 8082
+    case .groups: 8083
+    case .lists: 8084
     case .credits: 8085
+    case .adventures: 8086
+    case .timepoints: 8087
     }
   }
 
@@ -41,17 +51,29 @@ package enum ServiceName: String, Sendable, CaseIterable {
 /// Where the services are. In one process their ports may be known only once they listen.
 package final class Neighbours: Sendable {
   private let urls: Mutex<[ServiceName: [String]]>
+  private let moves = Atomic(0)
 
   package init(_ settings: Settings) {
     var urls: [ServiceName: [String]] = [:]
     for service in ServiceName.allCases {
       let listed = settings.list("\(service.variable)_URL").map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
-      urls[service] = listed.isEmpty ? ["http://127.0.0.1:\(service.defaultPort)"] : listed
+      urls[service] = listed.isEmpty && service.isBuilt ? ["http://127.0.0.1:\(service.defaultPort)"] : listed
     }
     self.urls = Mutex(urls)
   }
 
   package func urls(of service: ServiceName) -> [String] { urls.withLock { $0[service] ?? [] } }
 
-  package func moved(_ service: ServiceName, to url: String) { urls.withLock { $0[service] = [url] } }
+  /// Services that are somewhere.
+  package var present: [ServiceName] { ServiceName.allCases.filter { !urls(of: $0).isEmpty } }
+
+  package func moved(_ service: ServiceName, to url: String) { moved(service, to: [url]) }
+
+  package func moved(_ service: ServiceName, to url: [String]) {
+    urls.withLock { $0[service] = url }
+    moves.add(1, ordering: .releasing)
+  }
+
+  /// Changes whenever a service has moved.
+  package var version: Int { moves.load(ordering: .acquiring) }
 }

@@ -12,35 +12,50 @@ import Wire
 /// A gateway with routes of its own before a service that a test can watch.
 struct Pipe: Sendable {
   let port: Int
-  let service: WatchedService
+  let services: [WatchedService]
   let neighbours: Neighbours
+  let stack: TestStack
+  var service: WatchedService { services[0] }
   var url: String { "http://127.0.0.1:\(port)" }
   var browser: Browser { Browser(url) }
-}
 
-func withPipe(_ body: (Pipe) async throws -> Void) async throws {
-  let service = WatchedService()
-  let large = 1 << 30
-  let routes: [Route] = [
+  private static let large = 1 << 30
+  static let routes: [Route] = [
     .init(.GET, "/events", to: .credits), .init(.POST, "/count", to: .credits, bodyBytesMax: large),
     .init(.GET, "/download", to: .credits), .init(.GET, "/echo", to: .credits), .init(.GET, "/leak", to: .credits),
     .init(.GET, "/die", to: .credits), .init(.POST, "/die", to: .credits),
     .init(.POST, "/early", to: .credits, answerSeconds: 1),
     .init(.GET, "/never", to: .credits, answerSeconds: 1), .init(.POST, "/small", to: .credits, bodyBytesMax: 1024),
+    .init(.POST, "/hurry", to: .credits, bodySeconds: 1),
+    .init(.GET, "/who", to: .credits, bearer: .required), .init(.DELETE, "/count", to: .credits),
+    .init(.GET, "/away", to: .lists), .init(.POST, "/try", to: .credits, limit: .signIn),
   ]
+}
+
+/// - Parameter services: how many there are to share the requests out to.
+func withPipe(
+  _ overrides: [String: String] = [:], patience: Patience = Patience(), services count: Int = 1,
+  _ body: (Pipe) async throws -> Void
+) async throws {
+  let services = (0..<count).map { _ in WatchedService() }
   try await withStack(.sqlite) { stack in
-    try await running([service.server()]) {
+    try await running(services.map { $0.server() }) {
       let own = Neighbours(Settings([:]))
       own.moved(.auth, to: stack.auth.base)
-      own.moved(.credits, to: "http://127.0.0.1:\(try await service.listening.number)")
-      let settings = stack.surroundings(of: "gateway").settings
-      let gateway = try buildGateway(Surroundings(settings, neighbours: own, logger: quiet), routes: routes)
+      var urls: [String] = []
+      for service in services { urls.append("http://127.0.0.1:\(try await service.listening.number)") }
+      own.moved(.credits, to: urls)
+      let settings = stack.surroundings(of: "gateway").settings.overlaid(overrides)
+      let gateway = try buildGateway(
+        Surroundings(settings, neighbours: own, logger: quiet), routes: Pipe.routes, patience: patience)
       try await running([gateway]) {
         let port = try await gateway.port.number
-        try await eventually("readiness") {
-          try await Browser("http://127.0.0.1:\(port)").get("/health/ready").status == 200
+        if overrides["TLS_CERTIFICATE"] == nil {
+          try await eventually("readiness") {
+            try await Browser("http://127.0.0.1:\(port)").get("/health/ready").status == 200
+          }
         }
-        try await body(Pipe(port: port, service: service, neighbours: own))
+        try await body(Pipe(port: port, services: services, neighbours: own, stack: stack))
       }
     }
   }
@@ -50,6 +65,8 @@ func withPipe(_ body: (Pipe) async throws -> Void) async throws {
 final class WatchedService: Sendable {
   private struct State {
     var requests = 0
+    var completed = 0
+    var isReady = true
     var bytesSent = 0
     var downloadsCutOff = 0
     var eventsCutOff = 0
@@ -65,6 +82,8 @@ final class WatchedService: Sendable {
   private let gate = AsyncStream<Void>.makeStream()
 
   var requests: Int { state.withLock { $0.requests } }
+  /// Requests whose body came to its end.
+  var completed: Int { state.withLock { $0.completed } }
   var bytesSent: Int { state.withLock { $0.bytesSent } }
   var downloadsCutOff: Int { state.withLock { $0.downloadsCutOff } }
   var eventsCutOff: Int { state.withLock { $0.eventsCutOff } }
@@ -77,6 +96,9 @@ final class WatchedService: Sendable {
   /// Lets the event stream go on.
   func proceed() { gate.continuation.yield() }
 
+  /// Says from now on whether it wants requests.
+  func setReady(_ isReady: Bool) { state.withLock { $0.isReady = isReady } }
+
   func dropConnections() async {
     for channel in state.withLock({ Array($0.channels.values) }) {
       // `try?`: one that has closed is what is wanted.
@@ -84,11 +106,16 @@ final class WatchedService: Sendable {
     }
   }
 
-  func server() -> some ApplicationProtocol {
+  /// - Parameter port: 0: any that is free.
+  func server(port: Int = 0) -> some ApplicationProtocol {
     let router = Router(context: WatchedContext.self, options: [.autoGenerateHeadEndpoints])
-    router.get("/health/ready") { _, _ in "ok" }
+    router.get("/health/ready") { [self] _, _ in
+      Response(status: state.withLock { $0.isReady } ? .ok : .serviceUnavailable)
+    }
     router.add(middleware: Watch(service: self))
     router.get("/echo", use: echo)
+    router.get("/who", use: echo)
+    router.delete("/count", use: count)
     router.get("/leak") { _, _ in
       Response(
         status: .ok, headers: [.serviceKey: "secret", .userID: "someone", .endedSessions: "x"],
@@ -96,6 +123,8 @@ final class WatchedService: Sendable {
     }
     router.post("/count", use: count)
     router.post("/small", use: count)
+    router.post("/hurry", use: count)
+    router.post("/try", use: count)
     router.get("/download", use: download)
     router.get("/events", use: events)
     router.get("/die", use: die)
@@ -103,7 +132,7 @@ final class WatchedService: Sendable {
     router.get("/never", use: never)
     router.post("/early", use: early)
     return Application(
-      router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+      router: router, configuration: .init(address: .hostname("127.0.0.1", port: port)),
       onServerRunning: { [listening] channel in listening.opened(on: channel.localAddress?.port ?? 0) }, logger: quiet)
   }
 
@@ -125,6 +154,7 @@ final class WatchedService: Sendable {
   @Sendable private func count(_ request: Request, _ context: WatchedContext) async throws -> Response {
     var bytes = 0
     for try await part in request.body { bytes += part.readableBytes }
+    state.withLock { $0.completed += 1 }
     if request.uri.path == "/small" { state.withLock { $0.smallBodies.append(bytes) } }
     return .json(Count(bytes: bytes, content_length: request.headers[.contentLength] ?? ""))
   }
@@ -235,14 +265,22 @@ private struct Watch: RouterMiddleware {
 /// A socket on which a test can send any bytes.
 final class RawConnection: Sendable {
   private let channel: any Channel
-  private let collected = Mutex("")
+  private let collected: Collected
+
+  private final class Collected: Sendable { let text = Mutex("") }
 
   init(port: Int) async throws {
+    let collected = Collected()
+    self.collected = collected
     channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .channelOption(.autoRead, value: false)
+      .channelInitializer { channel in
+        channel.pipeline.addHandler(Collector { text in collected.text.withLock { $0 += text } })
+      }
       .connect(host: "127.0.0.1", port: port).get()
-    try await channel.pipeline.addHandler(Collector { [weak self] text in self?.collected.withLock { $0 += text } })
   }
+
+  func send(_ bytes: [UInt8]) async throws { try await channel.writeAndFlush(ByteBuffer(bytes: bytes)) }
 
   func send(_ text: String) async throws { try await channel.writeAndFlush(ByteBuffer(string: text)) }
 
@@ -250,7 +288,7 @@ final class RawConnection: Sendable {
   func received() async throws -> String {
     channel.read()
     try await Task.sleep(for: .milliseconds(10))
-    return collected.withLock { $0 }
+    return collected.text.withLock { $0 }
   }
 
   /// - Throws: ``Unexpected`` when the other side does not close.
@@ -259,7 +297,7 @@ final class RawConnection: Sendable {
       if channel.isActive { channel.read() }
       return !channel.isActive
     }
-    return collected.withLock { $0 }
+    return collected.text.withLock { $0 }
   }
 
   func close() { channel.close(promise: nil) }

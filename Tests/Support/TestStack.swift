@@ -35,6 +35,9 @@ package struct TestStack: Sendable {
         "SERVICE_KEYS": keys.sorted { $0.key < $1.key }.map { "\($0):\($1)" }.joined(separator: ","),
         "ADMIN_API_KEY": adminKey, "APPLE_BUNDLE_ID": "com.example.kith,com.example.other", "PORT": "0",
         "APPLE_JWKS_URL": appleKeys,
+        // Limits have tests of their own.
+        "RATE_LIMIT": "1000000", "RATE_LIMIT_USER": "1000000", "RATE_LIMIT_SIGN_IN": "1000000",
+        "RATE_LIMIT_REFRESH": "1000000",
       ]) { $1 })
   }
 
@@ -55,7 +58,11 @@ package struct TestStack: Sendable {
   }
 }
 
-package struct Unexpected: Error { package let reply: String }
+package struct Unexpected: Error {
+  package let reply: String
+
+  package init(reply: String) { self.reply = reply }
+}
 
 /// A signed-in user's tokens and the browser that carries them.
 package struct SignedInUser: Sendable {

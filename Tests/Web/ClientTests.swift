@@ -22,7 +22,7 @@ import Wire
     let credits = CreditsClient(in: Surroundings(Settings([:]), neighbours: neighbours, logger: quiet))
     let started = ContinuousClock.now
     await #expect(throws: Failure.unavailable) { _ = try await credits.check(.new(at: Date()), cost: 1) }
-    #expect(ContinuousClock.now - started < .seconds(1))
+    #expect(ContinuousClock.now - started < .seconds(3))
   }
 
   @Test func aRemoteFailureArrivesAsItWasThrown() async throws {

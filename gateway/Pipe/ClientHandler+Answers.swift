@@ -1,33 +1,53 @@
 import NIOCore
-import NIOHTTP1
+import StrictHTTP
 import Wire
 
 /// The way back to the client: what the service answers, what the gateway answers by itself, and how exchanges end.
+///
+/// Small pieces gather in the event loop's own buffer, which is handed over before anything else runs there.
 extension ClientHandler {
   // MARK: From the service
 
-  func answerBegan(_ head: HTTPResponseHead) {
-    guard let exchange else { return }
-    if let ended = head.headers.first(name: Header.endedSessions) { gateway.sessionsEnded(ended) }
-    let closing =
-      exchange.mustClose || isDraining || !exchange.requestEnded
-      || Forwarding.needsClose(head, version: exchange.version)
-    self.exchange?.mustClose = closing
-    self.exchange?.status = Int(head.status.code)
+  func answerBegan(_ head: ResponseHead, _ bytes: ByteBuffer) {
+    guard var exchange else { return }
+    if let ended = head.fields.first(.endedSessions),
+      let text = bytes.getString(at: bytes.readerIndex + ended.value.start, length: ended.value.count)
+    {
+      gateway.sessionsEnded(text)
+    }
+    let hasBody = head.framing.hasBody
+    let unknownLength = head.framing == .chunked || head.framing == .untilClose
+    // HTTP/1.0 knows no chunks: there the end of the connection is the end of the answer.
+    if isDraining || !exchange.requestEnded || (unknownLength && exchange.isVersion10) { exchange.mustClose = true }
+    exchange.status = head.status
+    exchange.answerFraming = unknownLength && !exchange.isVersion10 ? .chunked : head.framing
+    self.exchange = exchange
     // An answer that has begun may take as long as it likes: it may be a stream of events.
     deadline = .distantFuture
-    let answer = Forwarding.response(
-      head, toHead: exchange.isHead, version: exchange.version, requestID: exchange.trace.requestID, closing: closing)
-    context?.write(wrapOutboundOut(.head(answer)), promise: nil)
+    loop.out.clear(minimumCapacity: head.byteCount + 1024)
+    Forwarding.writeAnswer(head, bytes, to: &loop.out)
+    if hasBody, exchange.answerFraming == .chunked { loop.out.writeStaticString("transfer-encoding: chunked\r\n") }
+    writeOwnLines(
+      exchange, hasPolicy: head.fields.contains(.contentSecurityPolicy), hasLimit: head.fields.contains(.rateLimit))
   }
 
   func answerContinued(_ body: ByteBuffer) {
-    context?.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+    let isChunked = exchange?.answerFraming == .chunked
+    if isChunked { loop.out.writeChunkSize(body.readableBytes) }
+    if body.readableBytes <= 16 * 1024 {
+      loop.out.writeImmutableBuffer(body)
+    } else {
+      handOver()
+      context?.write(wrapOutboundOut(body), promise: nil)
+    }
+    if isChunked { loop.out.writeStaticString("\r\n") }
   }
 
   func answerEnded() {
     guard case .piping(let upstream) = phase, let exchange else { return }
-    context?.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    if exchange.answerFraming == .chunked { loop.out.writeStaticString("0\r\n\r\n") }
+    handOver()
+    context?.flush()
     if exchange.requestEnded {
       upstream.release()
       finish()
@@ -40,104 +60,161 @@ extension ClientHandler {
 
   /// What has arrived goes out now: an event must not wait for the next one.
   func answerPaused() {
-    context?.flush()
-    if case .piping(let upstream) = phase, context?.channel.isWritable == true { upstream.read() }
+    handOver()
+    guard let context, case .piping(let upstream) = phase else { return }
+    context.flush()
+    if context.channel.isWritable {
+      upstream.read()
+    } else if exchange?.status != nil {
+      deadline = .now() + gateway.patience.stall
+    }
   }
 
   func upstreamHasRoom() { readIfWanted() }
 
   func upstreamGone() {
+    handOver()
     guard case .piping(let upstream) = phase, let exchange else { return }
-    phase = .waiting
     guard exchange.status == nil else { return close() }
-    if exchange.mayRepeat, upstream.isUsed, let route = exchange.route, let head = exchange.forwarded,
-      let pool = loop.pool(of: route.service)
-    {
-      self.exchange?.isRepeated = true
-      self.exchange?.requestEnded = false
-      parts.prepend(.end(nil))
-      return connect(pool, head)
-    }
+    phase = .waiting
+    if exchange.mayRepeat, let route = exchange.route, again(route, after: upstream) { return }
+    self.exchange?.mustClose = exchange.mustClose || !exchange.requestEnded
     refuse(.upstreamBroke)
+  }
+
+  private func handOver() {
+    guard loop.out.readableBytes > 0 else { return }
+    context?.write(wrapOutboundOut(loop.out), promise: nil)
+    loop.out.clear()
   }
 
   // MARK: Answers of the gateway's own
 
-  func refuse(_ failure: Failure) {
-    guard let exchange else { return close() }
-    write(LocalAnswer(failure, as: exchange.dialect, requestID: exchange.trace.requestID))
+  func answer(_ own: OwnRoute) {
+    exchange?.isOwn = true
+    let isInsider = isInsider
+    ask({ [gateway] in await gateway.answer(own, toInsider: isInsider) }) { [self] answer in
+      if let answer { write(answer) } else { refuse(.notFound) }
+    }
   }
 
-  func write(_ answer: LocalAnswer) {
+  /// Whether the caller may see how things are inside: this machine itself, or a service. A proxy on this machine speaks
+  /// for others.
+  private var isInsider: Bool {
+    if peer.isLoopback, !head.fields.contains(.forwardedFor), !head.fields.contains(.forwarding) { return true }
+    return head.fields.first(.serviceKey).map { loop.bearer.isService(text(of: $0.value)) } ?? false
+  }
+
+  func refuse(_ failure: Failure) {
     guard let exchange else { return close() }
+    let dialect = Dialect(path: exchange.route?.path ?? (exchange.isHeadTaken ? "" : text(of: head.path)))
+    write(LocalAnswer(failure, as: dialect, requestID: String(decoding: requestID, as: UTF8.self)))
+  }
+
+  /// For what is no request that could be answered: the connection ends here.
+  func refuseUnread(_ failure: Failure) {
+    exchange = .unread
+    loop.ids.make(into: &requestID)
+    phase = .waiting
+    refuse(failure)
+  }
+
+  /// More connections than are served: one answer, and the end.
+  func refuseConnection(_ failure: Failure) { refuseUnread(failure) }
+
+  func write(_ answer: LocalAnswer) {
+    guard var exchange else { return close() }
+    if !exchange.isHeadTaken { inbound.moveReaderIndex(forwardBy: head.byteCount) }
+    exchange.isHeadTaken = true
     // A client that waits for "100 Continue" may send its body after all or not: what follows could be either.
-    let small =
-      (exchange.contentLength ?? 0) <= Self.skippedBytesMax && !exchange.isChunked && !exchange.awaitsContinue
-    let closing = exchange.mustClose || isDraining || !(exchange.requestEnded || small)
-    self.exchange?.mustClose = closing
-    self.exchange?.status = Int(answer.status.code)
-    var headers = answer.headers
-    headers.add(name: "content-length", value: String(answer.body.readableBytes))
-    headers.add(name: Header.requestID, value: exchange.trace.requestID)
-    if closing { headers.add(name: "connection", value: "close") }
-    let head = HTTPResponseHead(version: .http1_1, status: answer.status, headers: headers)
-    context?.write(wrapOutboundOut(.head(head)), promise: nil)
-    if !exchange.isHead { context?.write(wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: nil) }
-    context?.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    if isDraining || !(exchange.requestEnded || isSmall(exchange)) { exchange.mustClose = true }
+    exchange.status = answer.status
+    self.exchange = exchange
+    loop.out.clear(minimumCapacity: answer.body.count + 1024)
+    answer.writeHead(to: &loop.out, date: loop.date())
+    writeOwnLines(exchange, hasPolicy: answer.hasPolicy, hasLimit: false)
+    if exchange.method != .HEAD { loop.out.writeBytes(answer.body) }
+    handOver()
+    context?.flush()
     if exchange.requestEnded {
       finish()
-    } else if closing {
+    } else if exchange.mustClose {
       linger()
     } else {
       phase = .skipping
-      deadline = .now() + Self.headFor
-      feed()
+      deadline = .now() + gateway.patience.head
+      advance()
       readIfWanted()
     }
+  }
+
+  private func isSmall(_ exchange: Exchange) -> Bool {
+    guard case .length(let left) = exchange.body else { return false }
+    return left <= Self.skippedBytesMax && !exchange.awaitsContinue
+  }
+
+  /// What the gateway says in every answer; ends the head.
+  private func writeOwnLines(_ exchange: Exchange, hasPolicy: Bool, hasLimit: Bool) {
+    loop.out.writeStaticString("x-request-id: ")
+    loop.out.writeBytes(requestID)
+    loop.out.writeStaticString("\r\n")
+    loop.out.writeBytes(hasPolicy ? gateway.security.lines : gateway.security.linesWithPolicy)
+    if let limited = exchange.limited, !hasLimit {
+      limited.writeLines(to: &loop.out, class: exchange.route?.limit, isUser: exchange.caller?.user != nil)
+    }
+    if let origin = exchange.origin { gateway.cors?.writeLines(for: origin, to: &loop.out) }
+    if gateway.showsTiming { writeTiming(exchange) }
+    if exchange.mustClose {
+      loop.out.writeStaticString("connection: close\r\n\r\n")
+    } else if exchange.isVersion10 {
+      loop.out.writeStaticString("connection: keep-alive\r\n\r\n")
+    } else {
+      loop.out.writeStaticString("\r\n")
+    }
+  }
+
+  /// W3C Server Timing: how long the service took to begin its answer, and how long the gateway took before.
+  private func writeTiming(_ exchange: Exchange) {
+    let forwardedAt = exchange.forwardedAt ?? .now()
+    loop.out.writeStaticString("server-timing: gateway;dur=")
+    loop.out.writeMilliseconds(forwardedAt - exchange.startedAt)
+    if let route = exchange.route, exchange.forwardedAt != nil {
+      loop.out.writeStaticString(", ")
+      loop.out.writeString(route.service.rawValue)
+      loop.out.writeStaticString(";dur=")
+      loop.out.writeMilliseconds(.now() - forwardedAt)
+    }
+    loop.out.writeStaticString("\r\n")
   }
 
   // MARK: Ends
 
   func finish() {
-    if let exchange { gateway.log(exchange, status: exchange.status ?? 0) }
     let mustClose = exchange?.mustClose ?? true
-    exchange = nil
+    exchangeEnded(orElse: 0)
     phase = .idle
-    deadline = .now() + Self.idleFor
+    deadline = .now() + gateway.patience.idle
     guard !mustClose else { return linger() }
-    feed()
+    advance()
     readIfWanted()
+  }
+
+  func exchangeEnded(orElse status: Int) {
+    guard let exchange else { return }
+    self.exchange = nil
+    let took = NIODeadline.now() - exchange.startedAt
+    loop.metrics.ended(exchange.route, status: exchange.status ?? status, took: took)
+    gateway.log(exchange, status: exchange.status ?? status, requestID: requestID, took: took)
   }
 
   /// Closes our side first and drops what still comes: closing with unread bytes would reset the connection, and a reset
   /// can overtake the answer.
   func linger() {
-    if let exchange { gateway.log(exchange, status: exchange.status ?? 0) }
-    exchange = nil
+    exchangeEnded(orElse: 0)
     phase = .lingering
-    parts.removeAll()
-    deadline = .now() + Self.lingerFor
+    inbound = ByteBuffer()
+    deadline = .now() + gateway.patience.linger
     context?.close(mode: .output, promise: nil)
     readIfWanted()
-  }
-
-  func close() { context?.close(promise: nil) }
-
-  func drain() {
-    isDraining = true
-    if case .idle = phase, parts.isEmpty { close() }
-  }
-
-  func deadlinePassed() {
-    switch phase {
-    case .idle, .lingering, .skipping: close()
-    case .waiting: refuse(.gatewayTimeout)
-    case .piping(let upstream):
-      guard let exchange, exchange.status == nil else { return close() }
-      phase = .waiting
-      upstream.close()
-      self.exchange?.mustClose = true
-      refuse(exchange.requestEnded ? .gatewayTimeout : .timeout)
-    }
   }
 }

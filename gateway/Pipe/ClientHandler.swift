@@ -1,22 +1,20 @@
-import DequeModule
-import Foundation
-import Logging
 import NIOCore
-import NIOHTTP1
-import Web
+import StrictHTTP
 import Wire
 
 /// One client's connection: takes requests one after the other, finds out who is calling, and pipes each to its service
 /// and the answer back. Bodies are never held: each side reads only when the other has room.
+///
+/// This file is the connection; `+Requests` is the way to the service, `+Answers` the way back.
 final class ClientHandler: ChannelInboundHandler {
-  typealias InboundIn = HTTPServerRequestPart
-  typealias OutboundOut = HTTPServerResponsePart
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
 
   /// Where the present exchange stands.
   enum Phase {
     /// Between requests.
     case idle
-    /// Waiting for a verdict or for a connection; the body waits in `parts` and in the client's socket.
+    /// Waiting for a verdict or for a connection; the head and what has come of the body wait in `inbound`.
     case waiting
     case piping(UpstreamHandler)
     /// Answered before the body came; a small body is skipped so that the connection can be kept.
@@ -30,204 +28,114 @@ final class ClientHandler: ChannelInboundHandler {
   var context: ChannelHandlerContext?
   var phase = Phase.idle
   var exchange: Exchange?
-  var parts: Deque<HTTPServerRequestPart> = []
+  /// What has come and is not passed on yet; begins with the present request's head while that waits.
+  var inbound = ByteBuffer()
+  var head = RequestHead()
+  /// How many bytes of an unfinished head have been looked at.
+  var scanned = 0
+  /// The request as it went to the service, for as long as it may have to be sent once more.
+  var forwarded = ByteBuffer()
+  var requestID: [UInt8] = []
   /// Counts exchanges, so that what was asked for one is never taken for another's answer.
-  private var serial: UInt64 = 0
-  private var isFeeding = false
-  private var isReading = false
+  var serial: UInt64 = 0
   var isDraining = false
-  private var clientAddress = ""
-  var deadline: NIODeadline = .now() + ClientHandler.headFor
+  var peer = IPAddress.unspecified
+  private var peerText: [UInt8] = []
+  var deadline: NIODeadline
+  private var isAdvancing = false
+  private var isReading = false
 
-  static let headFor = TimeAmount.seconds(10)
-  static let idleFor = TimeAmount.seconds(75)
-  private static let bodyFor = TimeAmount.seconds(60)
-  static let lingerFor = TimeAmount.seconds(2)
   static let skippedBytesMax = 64 * 1024
+  /// What may wait here before no more is read.
+  private static let waitingBytesMax = 64 * 1024
 
   init(_ gateway: GatewayState, on loop: LoopState) {
     self.gateway = gateway
     self.loop = loop
+    deadline = .now() + gateway.patience.head
   }
 
-  // MARK: From the client
+  // MARK: Channel
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
   func channelActive(context: ChannelHandlerContext) {
-    clientAddress = context.remoteAddress?.ipAddress ?? "unknown"
+    peer = IPAddress(context.remoteAddress) ?? .unspecified
+    peerText = Array(peer.description.utf8)
     loop.opened(self)
+    if let failure = gateway.connections.opened(from: peer) { refuseConnection(failure) }
     read()
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     loop.closed(self)
+    gateway.connections.closed(from: peer)
     if case .piping(let upstream) = phase { upstream.close() }
-    if let exchange { gateway.log(exchange, status: exchange.status ?? 499) }
-    exchange = nil
+    exchangeEnded(orElse: 499)
     phase = .lingering
     self.context = nil
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if case .lingering = phase { return }
-    parts.append(unwrapInboundIn(data))
-    feed()
+    if inbound.readableBytes == 0 {
+      inbound = unwrapInboundIn(data)
+    } else {
+      var incoming = unwrapInboundIn(data)
+      inbound.writeBuffer(&incoming)
+    }
+    advance()
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
     isReading = false
-    if case .piping(let upstream) = phase { upstream.flush() }
+    if case .piping(let upstream) = phase, exchange?.requestEnded == false { upstream.flush() }
     readIfWanted()
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
-    if context.channel.isWritable, case .piping(let upstream) = phase { upstream.read() }
+    guard context.channel.isWritable, case .piping(let upstream) = phase else { return }
+    if exchange?.status != nil { deadline = .distantFuture }
+    upstream.read()
   }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    guard error is HTTPParserError else { return close() }
-    guard let exchange else {
-      self.exchange = Exchange.unread()
-      return refuse(.malformedRequest)
+  /// A client that has gone (RST, or a broken TLS connection).
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { close() }
+
+  // MARK: Reading
+
+  /// Takes what can be taken of `inbound`.
+  func advance() {
+    guard !isAdvancing else { return }
+    isAdvancing = true
+    while inbound.readableBytes > 0 {
+      switch phase {
+      case .idle: guard takeHead() else { return ended() }
+      case .waiting: return ended()
+      case .piping(let upstream): guard takeBody(for: upstream) else { return ended() }
+      case .skipping: guard skipBody() else { return ended() }
+      case .lingering: inbound = ByteBuffer()
+      }
     }
-    self.exchange?.mustClose = true
-    // After the end of a request, what cannot be read is the next one: this one is still answered.
-    guard !exchange.requestEnded else { return }
-    guard exchange.status == nil else { return close() }
-    if case .piping(let upstream) = phase {
-      phase = .waiting
-      upstream.close()
-    }
-    refuse(.malformedRequest)
+    ended()
   }
 
-  func feed() {
-    guard !isFeeding else { return }
-    isFeeding = true
-    defer { isFeeding = false }
-    while canTake, let part = parts.popFirst() { take(part) }
+  private func ended() {
+    isAdvancing = false
+    // The buffer goes back to those that the channel reads into.
+    if inbound.readableBytes == 0 { inbound = ByteBuffer() }
   }
 
-  private var canTake: Bool {
+  /// Reads on unless enough is waiting. A client is listened to also while its request is under way: the interest in the
+  /// socket stays as it is, and one that has gone is noticed.
+  func readIfWanted() {
     switch phase {
-    case .idle, .lingering: true
-    case .waiting: false
-    case .piping, .skipping: exchange?.requestEnded == false
+    case .idle, .skipping, .lingering: read()
+    case .waiting: if inbound.readableBytes < Self.waitingBytesMax { read() }
+    case .piping(let upstream):
+      let hasRoom = exchange?.requestEnded == true || upstream.isWritable
+      if hasRoom, inbound.readableBytes < Self.waitingBytesMax { read() }
     }
-  }
-
-  private func take(_ part: HTTPServerRequestPart) {
-    switch (part, phase) {
-    case (.head(let head), .idle): begin(head)
-    case (.body(let body), .piping(let upstream)): pass(body, to: upstream)
-    case (.end, .piping(let upstream)):
-      exchange?.requestEnded = true
-      upstream.end()
-      // An answer that has begun before the request ended goes on as long as it likes.
-      if let exchange, exchange.status == nil { deadline = .now() + .seconds(exchange.route?.answerSeconds ?? 10) }
-    case (.body(let body), .skipping):
-      exchange?.bodyBytes += body.readableBytes
-      if exchange.map({ $0.bodyBytes > Self.skippedBytesMax }) ?? true { linger() }
-    case (.end, .skipping):
-      exchange?.requestEnded = true
-      finish()
-    default: break
-    }
-  }
-
-  private func pass(_ body: ByteBuffer, to upstream: UpstreamHandler) {
-    exchange?.bodyBytes += body.readableBytes
-    guard let bytes = exchange?.bodyBytes, bytes <= exchange?.route?.bodyBytesMax ?? 0 else {
-      upstream.close()
-      return exchange?.status == nil ? refuse(.tooLarge) : close()
-    }
-    upstream.send(body)
-  }
-
-  // MARK: One exchange
-
-  private func begin(_ head: HTTPRequestHead) {
-    let exchange = Exchange(head)
-    self.exchange = exchange
-    serial &+= 1
-    phase = .waiting
-    deadline = .now() + Self.bodyFor
-    do {
-      try Canonical.check(head)
-    } catch {
-      self.exchange?.mustClose = true
-      return refuse(error)
-    }
-    if let local = gateway.local(head, exchange.path) { return ask(local) { [self] answer in write(answer) } }
-    switch gateway.table.match(head.method, exchange.path) {
-    case .notFound: refuse(.notFound)
-    case .otherMethods(let allow): refuse(.methodNotAllowed(allow: allow))
-    case .route(let route):
-      self.exchange?.route = route
-      if let length = exchange.contentLength, length > route.bodyBytesMax { return refuse(.tooLarge) }
-      decide(head, route)
-    }
-  }
-
-  private func decide(_ head: HTTPRequestHead, _ route: Route) {
-    switch loop.bearer.verdict(on: head, for: route.bearer) {
-    case .known(let assertion): forward(head, route, as: assertion)
-    case .refused(let failure): refuse(failure)
-    case .ask(let question):
-      ask(question) { [self] answer in
-        switch answer {
-        case .success(let assertion): forward(head, route, as: assertion)
-        case .failure(let failure): refuse(failure)
-        }
-      }
-    }
-  }
-
-  /// Waits for something that is not of this event loop; when the client has gone in the meantime, nothing comes of it.
-  private func ask<T: Sendable>(_ question: @escaping @Sendable () async -> T, then: @escaping (T) -> Void) {
-    let asked = serial
-    let trace = exchange?.trace
-    loop.loop.makeFutureWithTask { await Trace.$current.withValue(trace) { await question() } }
-      .assumeIsolated().whenSuccess { [self] answer in
-        guard case .waiting = phase, serial == asked else { return }
-        then(answer)
-        feed()
-        readIfWanted()
-      }
-  }
-
-  private func forward(_ head: HTTPRequestHead, _ route: Route, as assertion: Forwarding.Assertion) {
-    guard let pool = loop.pool(of: route.service), let exchange else { return refuse(.unavailable) }
-    let fresh = Forwarding.request(
-      head, as: assertion, key: gateway.serviceKey, trace: exchange.trace, client: clientAddress, host: pool.host)
-    self.exchange?.forwarded = fresh
-    if exchange.awaitsContinue { sayContinue() }
-    if let kept = pool.kept() { return pipe(fresh, through: kept) }
-    connect(pool, fresh)
-  }
-
-  func connect(_ pool: UpstreamPool, _ head: HTTPRequestHead) {
-    let asked = serial
-    pool.connect { [self] upstream in
-      guard case .waiting = phase, serial == asked else { return upstream?.release() ?? () }
-      guard let upstream else { return refuse(.unavailable) }
-      pipe(head, through: upstream)
-      feed()
-      upstream.flush()
-      readIfWanted()
-    }
-  }
-
-  private func pipe(_ head: HTTPRequestHead, through upstream: UpstreamHandler) {
-    phase = .piping(upstream)
-    upstream.begin(head, for: self)
-  }
-
-  private func sayContinue() {
-    exchange?.awaitsContinue = false
-    let head = HTTPResponseHead(version: .http1_1, status: .continue)
-    context?.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
   }
 
   private func read() {
@@ -236,12 +144,47 @@ final class ClientHandler: ChannelInboundHandler {
     context.read()
   }
 
-  /// Reads on when somebody can take what comes.
-  func readIfWanted() {
+  // MARK: Ends
+
+  func close() { context?.close(promise: nil) }
+
+  func drain() {
+    isDraining = true
+    if case .idle = phase, inbound.readableBytes == 0 { close() }
+  }
+
+  /// Called every now and then: what an idle connection does not need is given back.
+  func rest() {
+    guard case .idle = phase, inbound.readableBytes == 0 else { return }
+    forwarded = ByteBuffer()
+    head = RequestHead()
+    requestID = []
+  }
+
+  func deadlinePassed() {
     switch phase {
-    case .idle, .skipping, .lingering: read()
-    case .waiting: break
-    case .piping(let upstream): if exchange?.requestEnded == false, upstream.isWritable { read() }
+    case .idle where inbound.readableBytes > 0: refuseUnread(.timeout)
+    case .idle, .lingering, .skipping: close()
+    case .waiting: refuse(.gatewayTimeout)
+    case .piping(let upstream):
+      guard let exchange, exchange.status == nil else { return close() }
+      phase = .waiting
+      upstream.close()
+      self.exchange?.mustClose = true
+      refuse(exchange.requestEnded ? .gatewayTimeout : .timeout)
     }
+  }
+
+  /// Where the present request comes from: the peer, or whom a trusted proxy speaks for.
+  func address(_ head: RequestHead) -> (address: IPAddress, text: [UInt8]) {
+    guard gateway.trusted.contains(peer), head.fields.contains(.forwardedFor) else { return (peer, peerText) }
+    let values = head.fields.list.filter { $0.name == .forwardedFor }.map { text(of: $0.value) }
+    let client = gateway.trusted.client(peer: peer, forwardedFor: values)
+    return (client, Array(client.description.utf8))
+  }
+
+  /// Bytes of the present head as text.
+  func text(of slice: Slice) -> String {
+    inbound.getString(at: inbound.readerIndex + slice.start, length: slice.count) ?? ""
   }
 }

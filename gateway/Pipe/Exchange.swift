@@ -1,52 +1,78 @@
 import NIOCore
-import NIOHTTP1
+import StrictHTTP
 import Wire
 
 /// One request and its answer, as far as they have got.
 struct Exchange {
-  let method: HTTPMethod
-  let path: Substring
-  let version: HTTPVersion
-  let contentLength: Int?
-  let isChunked: Bool
-  let trace: Trace
-  let startedAt = NIODeadline.now()
+  let method: RequestHead.Method
+  let isVersion10: Bool
+  let startedAt: NIODeadline
   var route: Route?
-  /// The head as it went to the service.
-  var forwarded: HTTPRequestHead?
+  /// The gateway answers it by itself.
+  var isOwn = false
+  /// As whom the request goes on.
+  var caller: Caller?
+  /// Counted, unless the caller is not limited.
+  var limited: LimitVerdict?
+  /// The origin of a page that may read the answer.
+  var origin: [UInt8]?
+  /// How much of the body is still to come.
+  var body: RequestBody
   var bodyBytes = 0
-  var requestEnded = false
   var mustClose: Bool
   var isRepeated = false
-  /// The client holds its body back until it is told to go on (RFC 9110 §10.1.1).
+  /// Whether the head's bytes are out of the client's buffer.
+  var isHeadTaken = false
   var awaitsContinue: Bool
+  var forwardedAt: NIODeadline?
   /// Of the answer, once it has begun.
   var status: Int?
+  /// How the answer's body is told to end.
+  var answerFraming = Framing.none
 
-  init(_ head: HTTPRequestHead) {
+  init(_ head: RequestHead) {
     method = head.method
-    path = head.uri.prefix { $0 != "?" }
-    version = head.version
-    contentLength = head.headers.first(name: "content-length").flatMap { Int($0) }
-    isChunked = head.headers.contains(name: "transfer-encoding")
-    trace = Trace(
-      requestID: head.headers.first(name: Header.requestID), traceparent: head.headers.first(name: Header.traceparent))
-    mustClose = !head.isKeepAlive
-    awaitsContinue = head.headers.first(name: "expect")?.lowercased() == "100-continue"
+    isVersion10 = head.isVersion10
+    startedAt = .now()
+    body = RequestBody(head.framing)
+    mustClose = !head.keepsAlive
+    awaitsContinue = head.awaitsContinue
   }
 
   /// What could not even be read as a request.
-  static func unread() -> Exchange {
-    var exchange = Exchange(HTTPRequestHead(version: .http1_1, method: .GET, uri: "/"))
-    exchange.mustClose = true
-    return exchange
+  private init() {
+    method = .GET
+    isVersion10 = false
+    startedAt = .now()
+    body = .ended
+    mustClose = true
+    awaitsContinue = false
+    isHeadTaken = true
   }
 
-  var isHead: Bool { method == .HEAD }
-  var dialect: Dialect { Dialect(path: path) }
+  static var unread: Exchange { Exchange() }
 
-  /// Safe methods without a body may be tried once more on another connection.
-  var mayRepeat: Bool {
-    !isRepeated && (method == .GET || method == .HEAD) && bodyBytes == 0 && requestEnded && status == nil
+  var requestEnded: Bool { body.hasEnded }
+
+  /// Safe methods have no body here and may be tried once more on another connection (RFC 9110 §9.2.2).
+  var mayRepeat: Bool { !isRepeated && (method == .GET || method == .HEAD) && status == nil }
+}
+
+/// What is still to come of a request's body.
+enum RequestBody {
+  case ended
+  case length(Int)
+  case chunked(ChunkedBody)
+
+  init(_ framing: Framing) {
+    switch framing {
+    case .length(let bytes) where bytes > 0: self = .length(bytes)
+    case .chunked: self = .chunked(ChunkedBody())
+    default: self = .ended
+    }
+  }
+
+  var hasEnded: Bool {
+    if case .ended = self { true } else { false }
   }
 }

@@ -1,22 +1,35 @@
 import NIOCore
 import Web
 
-/// What the connections of one event loop share: pools, verdicts, deadlines. Used on that loop only, so nothing is locked.
+/// What the connections of one event loop share: pools, verdicts, buffers, deadlines. Used on that loop only, so nothing
+/// is locked.
 final class LoopState {
   let loop: any EventLoop
   let bearer: Bearer
-  private let pools: [ServiceName: UpstreamPool]
+  let limiter: Limiter
+  let metrics: LoopMetrics
+  var ids = RequestIDs()
+  /// What goes out next; whoever writes to it hands it over before anything else runs on this loop.
+  var out = ByteBuffer()
+  private let pools: [ServicePool]
   private var clients: [ObjectIdentifier: ClientHandler] = [:]
   private var isDraining = false
+  private var sweeps = 0
+  private var dated: (second: Int64, line: [UInt8]) = (0, [])
   /// One timer for all connections: a timer for each request would cost more than the request.
   private static let sweepEvery = TimeAmount.milliseconds(250)
+  /// Every so many sweeps, idle connections give back what they do not need.
+  private static let restEvery = 8
 
-  init(on loop: any EventLoop, bearer: Bearer, neighbours: Neighbours) {
+  init(
+    on loop: any EventLoop, bearer: Bearer, limiter: Limiter, metrics: LoopMetrics,
+    pool: (ServiceName) -> ServicePool
+  ) {
     self.loop = loop
     self.bearer = bearer
-    var pools: [ServiceName: UpstreamPool] = [:]
-    for service in ServiceName.allCases { pools[service] = UpstreamPool(service, neighbours, on: loop) }
-    self.pools = pools
+    self.limiter = limiter
+    self.metrics = metrics
+    self.pools = ServiceName.allCases.map(pool)
   }
 
   func start() {
@@ -24,7 +37,7 @@ final class LoopState {
     loop.scheduleRepeatedTask(initialDelay: Self.sweepEvery, delay: Self.sweepEvery) { _ in bound.value.sweep() }
   }
 
-  func pool(of service: ServiceName) -> UpstreamPool? { pools[service] }
+  func pool(of service: ServiceName) -> ServicePool { pools[service.index] }
 
   func opened(_ client: ClientHandler) {
     clients[ObjectIdentifier(client)] = client
@@ -42,12 +55,40 @@ final class LoopState {
   var clientCount: Int { clients.count }
 
   func closeAll() {
+    limiter.stop()
     for client in clients.values { client.close() }
+  }
+
+  /// The line `date: …` of this second (RFC 9110 §5.6.7).
+  func date() -> [UInt8] {
+    let second = Int64(HTTPDate.now())
+    if dated.second != second { dated = (second, HTTPDate.line(second)) }
+    return dated.line
   }
 
   private func sweep() {
     let now = NIODeadline.now()
-    for client in clients.values where client.deadline <= now { client.deadlinePassed() }
-    for pool in pools.values { pool.sweep(at: now) }
+    sweeps &+= 1
+    let isTimeToRest = sweeps % Self.restEvery == 0
+    for client in clients.values {
+      if client.deadline <= now { client.deadlinePassed() }
+      if isTimeToRest { client.rest() }
+    }
+    for pool in pools { pool.sweep(at: now) }
+  }
+}
+
+extension ServiceName {
+  /// Its place among all services.
+  var index: Int {
+    switch self {
+    case .auth: 0
+    case .invites: 1
+    case .groups: 2
+    case .lists: 3
+    case .credits: 4
+    case .adventures: 5
+    case .timepoints: 6
+    }
   }
 }

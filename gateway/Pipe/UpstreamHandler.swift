@@ -1,39 +1,53 @@
 import NIOCore
-import NIOHTTP1
+import NIOTLS
+import StrictHTTP
 
 /// One connection to a service: carries one exchange at a time for a client's connection of the same event loop.
 final class UpstreamHandler: ChannelInboundHandler {
-  typealias InboundIn = HTTPClientResponsePart
-  typealias OutboundOut = HTTPClientRequestPart
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
 
-  private let pool: UpstreamPool
+  /// What the next byte belongs to.
+  private enum Place {
+    case head
+    case length(Int)
+    case chunked(ChunkedBody)
+    case untilClose
+  }
+
+  let endpoint: EndpointPool
   private var context: ChannelHandlerContext?
-  private weak var client: ClientHandler?
+  private var client: ClientHandler?
+  private var inbound = ByteBuffer()
+  private var head = ResponseHead()
+  private var place = Place.head
+  private var isToHead = false
   private var isReading = false
   private var mayKeep = true
+  private var isBroken = false
   /// Whether it has carried an exchange before: a kept connection may be closing just now.
   private(set) var isUsed = false
   private(set) var idleSince = NIODeadline.now()
+  /// Told once whether TLS was agreed on.
+  var whenSecure: ((Bool) -> Void)?
 
-  init(pool: UpstreamPool) { self.pool = pool }
+  init(_ endpoint: EndpointPool) { self.endpoint = endpoint }
 
   var isOpen: Bool { context?.channel.isActive ?? false }
   var isWritable: Bool { context?.channel.isWritable ?? false }
 
   // MARK: Called by the client's side
 
-  func begin(_ head: HTTPRequestHead, for client: ClientHandler) {
+  /// - Parameter message: the head, and as much of the body as has come.
+  func begin(_ message: ByteBuffer, isToHead: Bool, for client: ClientHandler) {
     self.client = client
-    mayKeep = true
-    context?.write(wrapOutboundOut(.head(head)), promise: nil)
+    self.isToHead = isToHead
+    place = .head
+    context?.writeAndFlush(wrapOutboundOut(message), promise: nil)
     read()
   }
 
-  func send(_ body: ByteBuffer) { context?.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
-
-  func end() {
-    context?.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-  }
+  func send(_ bytes: ByteBuffer) { context?.write(wrapOutboundOut(bytes), promise: nil) }
 
   func flush() { context?.flush() }
 
@@ -50,7 +64,7 @@ final class UpstreamHandler: ChannelInboundHandler {
     isUsed = true
     idleSince = .now()
     guard mayKeep, isOpen else { return close() }
-    pool.keep(self)
+    endpoint.keep(self)
     // So that a close, or words that nobody asked for, are noticed.
     read()
   }
@@ -68,14 +82,90 @@ final class UpstreamHandler: ChannelInboundHandler {
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard let client else { return context.close(promise: nil) }
-    switch unwrapInboundIn(data) {
-    case .head(let head):
-      mayKeep = mayKeep && head.isKeepAlive
-      client.answerBegan(head)
-    case .body(let body): client.answerContinued(body)
-    case .end: client.answerEnded()
+    var incoming = unwrapInboundIn(data)
+    if inbound.readableBytes > 0 {
+      inbound.writeBuffer(&incoming)
+      incoming = inbound
+      inbound = ByteBuffer()
     }
+    do { try take(&incoming) } catch {
+      isBroken = true
+      return context.close(promise: nil)
+    }
+    inbound = incoming.readableBytes > 0 ? incoming : ByteBuffer()
+  }
+
+  /// Passes on what can be passed on; what is left in `bytes` waits for more.
+  private func take(_ bytes: inout ByteBuffer) throws(Refusal) {
+    while bytes.readableBytes > 0 {
+      // Words that nobody asked for could be taken for the next answer.
+      guard let client else { throw .malformed }
+      switch place {
+      case .head: guard try takeHead(&bytes, client) else { return }
+      case .length(let left):
+        let count = min(left, bytes.readableBytes)
+        if let piece = bytes.readSlice(length: count) { client.answerContinued(piece) }
+        place = .length(left - count)
+        if left == count { return end(bytes, client) }
+      case .chunked(let chunks): if try takeChunks(&bytes, chunks, client) { return }
+      case .untilClose:
+        client.answerContinued(bytes)
+        bytes.moveReaderIndex(to: bytes.writerIndex)
+      }
+    }
+  }
+
+  /// - Returns: false when the head is not all there yet.
+  private func takeHead(_ bytes: inout ByteBuffer, _ client: ClientHandler) throws(Refusal) -> Bool {
+    guard try head.read(bytes.readableBytesUInt8Span, isToHead: isToHead) else { return false }
+    // The gateway has said "100 Continue" itself, and nothing was asked to switch protocols.
+    guard head.status >= 200 else {
+      guard head.status != 101 else { throw .malformed }
+      bytes.moveReaderIndex(forwardBy: head.byteCount)
+      return true
+    }
+    mayKeep = head.keepsAlive
+    client.answerBegan(head, bytes)
+    bytes.moveReaderIndex(forwardBy: head.byteCount)
+    switch head.framing {
+    case .none, .length(0): end(bytes, client)
+    case .length(let length): place = .length(length)
+    case .chunked: place = .chunked(ChunkedBody())
+    case .untilClose:
+      mayKeep = false
+      place = .untilClose
+    }
+    return self.client != nil
+  }
+
+  /// - Returns: whether the answer has ended.
+  private func takeChunks(
+    _ bytes: inout ByteBuffer, _ chunks: ChunkedBody, _ client: ClientHandler
+  ) throws(Refusal) -> Bool {
+    var chunks = chunks
+    var index = 0
+    let whole = bytes
+    while true {
+      guard let piece = try chunks.next(whole.readableBytesUInt8Span, &index) else {
+        place = .chunked(chunks)
+        bytes.moveReaderIndex(to: bytes.writerIndex)
+        return false
+      }
+      switch piece {
+      case .data(let range):
+        guard let data = whole.getSlice(at: whole.readerIndex + range.lowerBound, length: range.count) else { continue }
+        client.answerContinued(data)
+      case .ended:
+        bytes.moveReaderIndex(forwardBy: index)
+        end(bytes, client)
+        return true
+      }
+    }
+  }
+
+  private func end(_ rest: ByteBuffer, _ client: ClientHandler) {
+    if rest.readableBytes > 0 { mayKeep = false }
+    client.answerEnded()
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
@@ -85,16 +175,32 @@ final class UpstreamHandler: ChannelInboundHandler {
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     if context.channel.isWritable { client?.upstreamHasRoom() }
-    context.fireChannelWritabilityChanged()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .handshakeCompleted? = event as? TLSUserEvent { secured(true) }
+  }
+
+  private func secured(_ isSecure: Bool) {
+    let told = whenSecure
+    whenSecure = nil
+    told?(isSecure)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    pool.closed(self)
-    let client = client
+    endpoint.closed(self)
+    secured(false)
+    guard let client else { return }
+    if case .untilClose = place, !isBroken {
+      client.answerEnded()
+    } else {
+      client.upstreamGone()
+    }
     self.client = nil
-    client?.upstreamGone()
-    context.fireChannelInactive()
   }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    isBroken = true
+    context.close(promise: nil)
+  }
 }

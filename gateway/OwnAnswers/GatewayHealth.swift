@@ -10,8 +10,8 @@ actor GatewayHealth {
   private let stage: Settings.Stage
   private let lifecycle: Lifecycle
   private let now: @Sendable () -> Date
-  private var kept: (answer: LocalAnswer, until: ContinuousClock.Instant)?
-  private var underWay: Task<LocalAnswer, Never>?
+  private var kept: (health: Health, until: ContinuousClock.Instant)?
+  private var underWay: Task<Health, Never>?
 
   init(_ neighbours: Neighbours, stage: Settings.Stage, lifecycle: Lifecycle, now: @escaping @Sendable () -> Date) {
     self.neighbours = neighbours
@@ -20,22 +20,22 @@ actor GatewayHealth {
     self.now = now
   }
 
-  /// 200 when every service is well, else 503; both say which.
-  func answer() async -> LocalAnswer {
-    if let kept, ContinuousClock.now < kept.until { return kept.answer }
+  /// How everything is.
+  func health() async -> Health {
+    if let kept, ContinuousClock.now < kept.until { return kept.health }
     if let underWay { return await underWay.value }
     let task = Task { await ask() }
     underWay = task
-    let answer = await task.value
+    let health = await task.value
     underWay = nil
     // Good news keeps for a second; bad news hardly, so that a start or a repair shows at once.
-    kept = (answer, .now + (answer.status == .ok ? .seconds(1) : .milliseconds(50)))
-    return answer
+    kept = (health, .now + (health.database ? .seconds(1) : .milliseconds(50)))
+    return health
   }
 
-  private func ask() async -> LocalAnswer {
+  private func ask() async -> Health {
     let states = await withTaskGroup(of: (ServiceName, Bool).self) { [neighbours] group in
-      for service in ServiceName.allCases {
+      for service in neighbours.present {
         group.addTask { (service, await Self.isWell(service, neighbours)) }
       }
       var states: [ServiceName: Bool] = [:]
@@ -45,10 +45,8 @@ actor GatewayHealth {
     let isWell = states.values.allSatisfy { $0 } && !lifecycle.isDraining
     var services: [String: String] = [:]
     for (service, well) in states { services[service.rawValue] = well ? "ok" : "unavailable" }
-    let health = Health(
+    return Health(
       isHealthy: isWell, environment: stage, lifecycle: lifecycle, database: isWell, at: now(), services: services)
-    // `try?`: a health body is made of text and numbers, which JSON can always hold.
-    return LocalAnswer(isWell ? .ok : .serviceUnavailable, json: (try? JSON.encode(health)) ?? Data())
   }
 
   private static func isWell(_ service: ServiceName, _ neighbours: Neighbours) async -> Bool {

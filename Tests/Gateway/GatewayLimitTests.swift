@@ -1,0 +1,102 @@
+import Foundation
+import Gateway
+import NIOCore
+import Support
+import Testing
+import Web
+
+/// Limits as apps meet them: over HTTP, through one gateway and through several.
+@Suite struct GatewayLimitTests {
+  @Test func callersAreToldWhatIsLeftAndTurnedAwayAtTheEnd() async throws {
+    try await withPipe(["RATE_LIMIT": "3"]) { pipe in
+      for left in [2, 1, 0] {
+        let answer = try await pipe.browser.get("/echo?n=1")
+        #expect(answer.status == 200)
+        #expect(answer.headers["x-ratelimit-limit"] == ["3"])
+        #expect(answer.headers["x-ratelimit-remaining"] == ["\(left)"])
+        #expect(answer.headers["ratelimit-policy"] == ["\"anonymous\";q=3;w=60"])
+        let reset = try #require(answer.headers.first(name: "x-ratelimit-reset").flatMap { Int($0) })
+        #expect((0...61).contains(reset - Int(Date().timeIntervalSince1970)))
+      }
+      let refused = try await pipe.browser.get("/echo?n=1")
+      #expect(refused.status == 429)
+      #expect(refused.string("code") == "rate_limited")
+      let seconds = try #require(refused.headers.first(name: "retry-after").flatMap { Int($0) })
+      #expect((1...20).contains(seconds))
+      #expect(refused.headers["x-ratelimit-remaining"] == ["0"])
+      #expect(pipe.service.requests == 3)
+      // What is not counted is not refused, and says nothing of limits.
+      let health = try await pipe.browser.get("/health")
+      #expect(health.status == 200)
+      #expect(health.headers["ratelimit"].isEmpty)
+      // Another class has a budget of its own.
+      #expect(try await pipe.browser.post("/try").status == 200)
+    }
+  }
+
+  @Test func usersAreCountedByThemselvesAndServicesAreNot() async throws {
+    try await withPipe(["RATE_LIMIT_USER": "2"]) { pipe in
+      let alice = try await pipe.stack.signIn("alice")
+      let bob = try await pipe.stack.signIn("bob")
+      for user in [alice, bob] {
+        let browser = pipe.browser.bearing(user.access)
+        #expect(try await browser.get("/who").status == 200)
+        #expect(try await browser.get("/who").headers["ratelimit-policy"] == ["\"user\";q=2;w=60"])
+        #expect(try await browser.get("/who").status == 429)
+      }
+      let service = pipe.browser.with(pipe.stack.with(key: "sync+act")).with(["X-User-ID": alice.id.description])
+      for _ in 0..<5 { #expect(try await service.get("/who").status == 200) }
+    }
+  }
+
+  @Test func aForgedAddressChangesNothingAndATrustedProxysWordCounts() async throws {
+    try await withPipe(["RATE_LIMIT": "2"]) { pipe in
+      for number in 1...2 {
+        let answer = try await pipe.browser.with(["X-Forwarded-For": "203.0.113.\(number)"]).get("/echo?n=1")
+        #expect(answer.status == 200)
+      }
+      #expect(try await pipe.browser.with(["X-Forwarded-For": "203.0.113.3"]).get("/echo?n=1").status == 429)
+    }
+    try await withPipe(["RATE_LIMIT": "2", "TRUSTED_PROXIES": "127.0.0.0/8"]) { pipe in
+      let first = pipe.browser.with(["X-Forwarded-For": "6.6.6.6, 203.0.113.1"])
+      let seen = try #require(try await first.get("/echo?n=1")["headers"] as? [String: String])
+      #expect(seen["x-forwarded-for"] == "203.0.113.1")
+      #expect(try await first.get("/echo?n=1").status == 200)
+      // What the client itself wrote before the proxy's word does not get it another budget.
+      #expect(try await pipe.browser.with(["X-Forwarded-For": "7.7.7.7, 203.0.113.1"]).get("/echo?n=1").status == 429)
+      #expect(try await pipe.browser.with(["X-Forwarded-For": "203.0.113.2"]).get("/echo?n=1").status == 200)
+    }
+  }
+
+  @Test func severalGatewaysCountAsOneAndGoOnWhenRedisIsGone() async throws {
+    let server = try await RedisServer.start()
+    try await server.whileRunning {
+      let limits = ["RATE_LIMIT": "20", "REDIS_URL": server.url]
+      try await withPipe(limits) { first in
+        let settings = first.stack.surroundings(of: "gateway").settings.overlaid(limits)
+        let second = try buildGateway(
+          Surroundings(settings, neighbours: first.neighbours, logger: quiet), routes: Pipe.routes)
+        try await running([second]) {
+          let browsers = [first.browser, Browser("http://127.0.0.1:\(try await second.port.number)")]
+          // Until it has Redis, a gateway counts by itself.
+          try await eventually("every event loop at Redis") {
+            let clients = try await redis(server.url, "client", "list").split(separator: "\n").count
+            return clients > 2 * System.coreCount
+          }
+          let passed = try await withThrowingTaskGroup(of: Int.self) { group in
+            for index in 0..<60 {
+              group.addTask { try await browsers[index % 2].get("/echo?n=1").status == 200 ? 1 : 0 }
+            }
+            return try await group.reduce(0, +)
+          }
+          #expect(passed == 20)
+          await server.kill()
+          for browser in browsers {
+            let status = try await browser.get("/echo?n=1").status
+            #expect(status == 200 || status == 429)
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Gateway
+import NIOCore
+import Support
+import Testing
+
+/// Slow clients, and too many of them.
+@Suite struct PatienceTests {
+  private static let short = Patience(
+    head: .milliseconds(600), idle: .milliseconds(900), stall: .milliseconds(600), linger: .milliseconds(300))
+
+  @Test func aHeadThatDripsIsCutOffInAll() async throws {
+    try await withPipe(patience: Self.short) { pipe in
+      let slow = try await RawConnection(port: pipe.port)
+      let drip = Task {
+        for byte in "GET /echo?n=1 HTTP/1.1\r\nHost: " + String(repeating: "x", count: 200) {
+          try await slow.send(String(byte))
+          try await Task.sleep(for: .milliseconds(50))
+        }
+      }
+      let text = try await slow.untilClosed()
+      drip.cancel()
+      #expect(RawAnswer.all(in: text).map(\.status) == [408])
+      #expect(pipe.service.requests == 0)
+      #expect(try await pipe.browser.get("/echo?n=1").status == 200)
+    }
+  }
+
+  @Test func aBodyThatDripsIsCutOffInAll() async throws {
+    try await withPipe { pipe in
+      let slow = try await RawConnection(port: pipe.port)
+      let drip = Task {
+        try await slow.send("POST /hurry HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n")
+        for _ in 0..<100 {
+          try await slow.send("a")
+          try await Task.sleep(for: .milliseconds(50))
+        }
+      }
+      let text = try await slow.untilClosed()
+      drip.cancel()
+      #expect(RawAnswer.all(in: text).map(\.status) == [408])
+      #expect(pipe.service.completed == 0)
+    }
+  }
+
+  @Test func aConnectionThatSaysNothingIsClosed() async throws {
+    try await withPipe(patience: Self.short) { pipe in
+      let silent = try await RawConnection(port: pipe.port)
+      #expect(try await silent.untilClosed().isEmpty)
+      let once = try await RawConnection(port: pipe.port)
+      try await once.send("GET /echo?n=1 HTTP/1.1\r\nHost: x\r\n\r\n")
+      #expect(RawAnswer.all(in: try await once.untilClosed()).map(\.status) == [200])
+    }
+  }
+
+  @Test func aClientThatDoesNotReadItsAnswerIsCutOff() async throws {
+    try await withPipe(patience: Self.short) { pipe in
+      let lazy = try await RawConnection(port: pipe.port)
+      try await lazy.send("GET /download?bytes=1000000000 HTTP/1.1\r\nHost: x\r\n\r\n")
+      try await eventually("the cut") { pipe.service.downloadsCutOff == 1 }
+      lazy.close()
+      // One that reads, however long it takes, gets everything.
+      let download = try await pipe.browser.get("/download?bytes=20000000")
+      #expect(download.body.count > 19_000_000)
+    }
+  }
+
+  @Test func tooManyConnectionsFromOneAddressAreRefused() async throws {
+    try await withPipe(["CONNECTIONS_PER_IP_MAX": "4"]) { pipe in
+      var open: [RawConnection] = []
+      for _ in 0..<8 { open.append(try await RawConnection(port: pipe.port)) }
+      // The browser that asked for readiness has one of the four.
+      try await eventually("the refusals") { try await refused(open, "HTTP/1.1 429 ") == 5 }
+      for connection in open { connection.close() }
+      try await eventually("room") { try await pipe.browser.get("/echo?n=1").status == 200 }
+    }
+  }
+
+  @Test func tooManyConnectionsInAllAreRefused() async throws {
+    try await withPipe(["CONNECTIONS_MAX": "4"]) { pipe in
+      var open: [RawConnection] = []
+      for _ in 0..<8 { open.append(try await RawConnection(port: pipe.port)) }
+      // The browser that asked for readiness has one of the four.
+      try await eventually("the refusals") { try await refused(open, "HTTP/1.1 503 ") == 5 }
+      for connection in open { connection.close() }
+      try await eventually("room") { try await pipe.browser.get("/echo?n=1").status == 200 }
+    }
+  }
+
+  private func refused(_ connections: [RawConnection], _ answer: String) async throws -> Int {
+    var count = 0
+    for connection in connections where try await connection.received().hasPrefix(answer) { count += 1 }
+    return count
+  }
+
+  @Test func aHundredThousandOneByteChunksAreOneCheapBody() async throws {
+    try await withPipe { pipe in
+      let raw = try await RawConnection(port: pipe.port)
+      let chunks = String(repeating: "1\r\na\r\n", count: 100_000)
+      try await raw.send(
+        "POST /count HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)0\r\n\r\n")
+      let text = try await raw.untilClosed()
+      #expect(text.contains("\"bytes\":100000"), "\(text.suffix(200))")
+    }
+  }
+}

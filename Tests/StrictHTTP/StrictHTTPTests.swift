@@ -1,0 +1,112 @@
+import Fuzz
+import StrictHTTP
+import Testing
+
+/// The parsers by themselves; what the gateway makes of them is in its own tests, over sockets.
+@Suite struct StrictHTTPTests {
+  private static let good =
+    "POST /a/b?c=d HTTP/1.1\r\nHost: kith.test\r\nContent-Length: 3\r\nX-Some:  thing \r\nConnection: x-hop\r\n"
+    + "X-Hop: 1\r\n\r\n"
+
+  @Test func aHeadIsReadInPlace() throws {
+    let bytes = Array(Self.good.utf8)
+    var head = RequestHead()
+    #expect(try head.read((bytes + Array("abc".utf8)).span))
+    #expect(head.byteCount == bytes.count)
+    #expect(head.method == .POST)
+    #expect(head.framing == .length(3))
+    #expect(Self.text(bytes, head.target) == "/a/b?c=d")
+    #expect(Self.text(bytes, head.path) == "/a/b")
+    #expect(head.fields.list.map { Self.text(bytes, $0.value) } == ["kith.test", "3", "thing", "x-hop", "1"])
+    #expect(head.fields.list.map(\.isForThisHop) == [false, false, false, false, true])
+    #expect(head.keepsAlive)
+  }
+
+  @Test func aHeadThatHasNotAllComeIsWaitedFor() throws {
+    let bytes = Array(Self.good.utf8)
+    var head = RequestHead()
+    for count in 0..<bytes.count {
+      let isWhole = try head.read(Array(bytes[..<count]).span)
+      #expect(!isWhole, "\(count)")
+    }
+    #expect(try head.read(bytes.span))
+  }
+
+  @Test func aHeadOfSixteenKilobytesIsReadAndOneByteMoreIsNot() throws {
+    let start = "GET / HTTP/1.1\r\nHost: x\r\nX-Long: "
+    let fill = 16 * 1024 - start.utf8.count - 4
+    var head = RequestHead()
+    let most = Array((start + String(repeating: "a", count: fill) + "\r\n\r\n").utf8)
+    #expect(most.count == 16 * 1024)
+    #expect(try head.read(most.span))
+    let more = Array((start + String(repeating: "a", count: fill + 1) + "\r\n\r\n").utf8)
+    #expect(throws: Refusal.headTooLarge) { try head.read(more.span) }
+    // Also before its end has come.
+    #expect(throws: Refusal.headTooLarge) { try head.read(Array(more.dropLast(1)).span) }
+  }
+
+  @Test(arguments: ["200 OK", "204 No Content", "304 Not Modified"])
+  func answersEndAsTheirHeadsSay(status: String) throws {
+    let bytes = Array("HTTP/1.1 \(status)\r\nContent-Length: 5\r\nKeep-Alive: timeout=5\r\n\r\n".utf8)
+    var head = ResponseHead()
+    #expect(try head.read(bytes.span, isToHead: false))
+    #expect(head.framing == (status == "200 OK" ? .length(5) : .none))
+    #expect(head.declaredLength == 5)
+    #expect(try head.read(bytes.span, isToHead: true))
+    #expect(head.framing == .none)
+  }
+
+  @Test(
+    arguments: [
+      "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\n", "HTTP/2.0 200 OK\r\n\r\n",
+      "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 600 Odd\r\n\r\n", "HTTP/1.1 200 OK\nA: b\r\n\r\n", "HTTP/1.1  200 OK\r\n\r\n",
+    ])
+  func answersThatCouldBeReadTwiceAreNotRead(text: String) {
+    var head = ResponseHead()
+    #expect(throws: Refusal.malformed) { try head.read(Array(text.utf8).span, isToHead: false) }
+  }
+
+  @Test func noBytesBreakWhatMustHold() {
+    var random = Mixer(state: 42)
+    let seeds = [
+      Self.good, "GET /%41?x HTTP/1.0\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+      "5\r\nhello\r\n1a\r\nabcdefghijklmnopqrstuvwxyz\r\n0\r\n\r\n",
+    ].map { Array($0.utf8) }
+    let spice = Array("\r\n\0: ;%/.,\t\u{7f}0aA_-".utf8) + [0x80, 0xFF]
+    var read = 0
+    for _ in 0..<20_000 {
+      var bytes = seeds[Int(random.next() % UInt64(seeds.count))]
+      for _ in 0..<(random.next() % 4) {
+        let place = Int(random.next() % UInt64(bytes.count))
+        switch random.next() % 3 {
+        case 0: bytes[place] = spice[Int(random.next() % UInt64(spice.count))]
+        case 1: bytes.insert(spice[Int(random.next() % UInt64(spice.count))], at: place)
+        default: if bytes.count > 1 { bytes.remove(at: place) }
+        }
+      }
+      if let broken = Property.broken(by: bytes) { Issue.record("\(broken): \(bytes)") }
+      var head = RequestHead()
+      // `try?`: refused is as good as read here.
+      if (try? head.read(bytes.span)) == true { read += 1 }
+    }
+    #expect(read > 1000, "the premise: many mutations are still requests")
+  }
+
+  private static func text(_ bytes: [UInt8], _ slice: Slice) -> String {
+    String(decoding: bytes[slice.start..<slice.end], as: UTF8.self)
+  }
+}
+
+/// SplitMix64.
+private struct Mixer: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

@@ -1,0 +1,106 @@
+import NIOCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// What the sender is told of its limit: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers), and
+/// the older `X-RateLimit-…`.
+extension LimitVerdict {
+  private static let windowSeconds = 60
+
+  /// Appends the header lines, allocating nothing unless the buffer is full.
+  ///
+  /// - Parameters:
+  ///   - limit: the route's own; nil: the user's, or an anonymous caller's.
+  ///   - epoch: nanoseconds since 1970.
+  package func writeLines(
+    to out: inout ByteBuffer, class limit: LimitClass?, isUser: Bool, epoch: Int64 = LimitVerdict.epoch()
+  ) {
+    let limit = limit ?? .usual(isUser: isUser)
+    out.writeWithUnsafeMutableBytes(minimumWritableBytes: Lines.bytesMax) { bytes in
+      var lines = Lines(bytes)
+      lines.add("ratelimit-policy: \"", limit.name)
+      lines.add("\";q=", self.limit)
+      lines.add(";w=", Self.windowSeconds)
+      lines.add("\r\nratelimit: \"", limit.name)
+      lines.add("\";r=", remaining)
+      lines.add(";t=", Int(resetAfter.secondsRoundedUp))
+      lines.add("\r\nx-ratelimit-limit: ", self.limit)
+      lines.add("\r\nx-ratelimit-remaining: ", remaining)
+      lines.add("\r\nx-ratelimit-reset: ", resetSecond(epoch))
+      lines.add("\r\n")
+      return lines.count
+    }
+  }
+
+  /// The same for the gateway's own answers; a refusal also says when to try again.
+  package func headers(
+    class limit: LimitClass?, isUser: Bool, epoch: Int64 = LimitVerdict.epoch()
+  ) -> [(name: String, value: String)] {
+    let name = (limit ?? .usual(isUser: isUser)).name
+    let headers = [
+      (name: "ratelimit-policy", value: "\"\(name)\";q=\(self.limit);w=\(Self.windowSeconds)"),
+      (name: "ratelimit", value: "\"\(name)\";r=\(remaining);t=\(resetAfter.secondsRoundedUp)"),
+      (name: "x-ratelimit-limit", value: String(self.limit)),
+      (name: "x-ratelimit-remaining", value: String(remaining)),
+      (name: "x-ratelimit-reset", value: String(resetSecond(epoch))),
+    ]
+    return isAllowed ? headers : headers + [(name: "retry-after", value: String(retryAfterSeconds))]
+  }
+
+  private func resetSecond(_ epoch: Int64) -> Int { Int(epoch.adding(resetAfter).secondsRoundedUp) }
+
+  /// Nanoseconds since 1970.
+  package static func epoch() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+  }
+}
+
+/// Text that is put together in memory that is there already: every answer carries these lines.
+private struct Lines {
+  /// More than the longest lines take.
+  static let bytesMax = 320
+  private(set) var count = 0
+  private let bytes: UnsafeMutableRawBufferPointer
+
+  init(_ bytes: UnsafeMutableRawBufferPointer) { self.bytes = bytes }
+
+  mutating func add(_ text: StaticString) {
+    guard let start = bytes.baseAddress, bytes.count - count >= text.utf8CodeUnitCount else { return }
+    (start + count).copyMemory(from: text.utf8Start, byteCount: text.utf8CodeUnitCount)
+    count += text.utf8CodeUnitCount
+  }
+
+  mutating func add(_ text: StaticString, _ name: String) {
+    add(text)
+    guard bytes.count - count >= name.utf8.count else { return }
+    for byte in name.utf8 {
+      bytes[count] = byte
+      count += 1
+    }
+  }
+
+  mutating func add(_ text: StaticString, _ number: Int) {
+    add(text)
+    var rest = UInt(clamping: number)
+    var digits = 1
+    while rest > 9 {
+      rest /= 10
+      digits += 1
+    }
+    guard bytes.count - count >= digits else { return }
+    rest = UInt(clamping: number)
+    for index in stride(from: count + digits - 1, through: count, by: -1) {
+      bytes[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    }
+    count += digits
+  }
+}

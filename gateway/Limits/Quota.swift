@@ -1,0 +1,56 @@
+import Web
+
+/// How much is allowed: so many in a minute, all at once or spread out.
+package struct Quota: Sendable, Hashable {
+  package let perMinute: Int
+  /// Nanoseconds until one more is allowed again. Rounded down, so that the whole quota is back within a minute.
+  let interval: Int64
+  /// Nanoseconds until all of it is allowed again.
+  let whole: Int64
+
+  package static let range = 1...1_000_000_000
+  private static let minute: Int64 = 60_000_000_000
+
+  package init(perMinute: Int) {
+    let count = min(max(perMinute, Self.range.lowerBound), Self.range.upperBound)
+    self.perMinute = count
+    interval = Self.minute / Int64(count)
+    whole = interval * Int64(count)
+  }
+}
+
+/// What the settings allow in each class.
+package struct Quotas: Sendable {
+  private let signIn: Quota
+  private let refresh: Quota
+  private let anonymous: Quota
+  private let user: Quota
+  private let upload: Quota
+  private let search: Quota
+  private let preview = Quota(perMinute: 30)
+
+  /// - Throws: ``StartFailure`` that names the variable.
+  package init(_ settings: Settings) throws {
+    func quota(_ name: String, _ fallback: Int) throws -> Quota {
+      Quota(perMinute: try settings.int(name, default: fallback, in: Quota.range))
+    }
+    signIn = try quota("RATE_LIMIT_SIGN_IN", 10)
+    refresh = try quota("RATE_LIMIT_REFRESH", 30)
+    anonymous = try quota("RATE_LIMIT", 60)
+    user = try quota("RATE_LIMIT_USER", 100)
+    upload = try quota("RATE_LIMIT_UPLOAD", 20)
+    search = try quota("RATE_LIMIT_SEARCH", 50)
+  }
+
+  package subscript(limit: LimitClass) -> Quota {
+    switch limit {
+    case .signIn: signIn
+    case .refresh: refresh
+    case .anonymous: anonymous
+    case .user: user
+    case .upload: upload
+    case .search: search
+    case .preview: preview
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import NIOCore
+import StrictHTTP
+import Wire
+
+/// Writes the heads that go on: a fresh one for the service from what the client may say, a fresh one for the client
+/// from what the service may say. Lines that pass are copied as they came, as many at once as lie together.
+enum Forwarding {
+  /// - Parameters:
+  ///   - own: the lines that every request to this service carries: its host and the gateway's key.
+  ///   - address: where the request comes from, as text.
+  static func writeRequest(
+    _ head: RequestHead, _ bytes: ByteBuffer, to out: inout ByteBuffer, own: [UInt8], caller: Caller,
+    requestID: [UInt8], address: [UInt8]
+  ) {
+    let span = bytes.readableBytesSpan
+    out.clear(minimumCapacity: head.byteCount + own.count + caller.lines.count + 256)
+    out.writeString(head.method.rawValue)
+    out.writeInteger(UInt8(ascii: " "))
+    out.writeBytes(span.extracting(head.target.start..<head.target.end))
+    out.writeStaticString(" HTTP/1.1\r\n")
+    var run = Run()
+    for field in head.fields.list where passes(field, of: head, bytes) { run.add(field.line, span, &out) }
+    run.flush(span, &out)
+    out.writeBytes(own)
+    out.writeBytes(caller.lines)
+    out.writeStaticString("x-request-id: ")
+    out.writeBytes(requestID)
+    out.writeStaticString("\r\nx-forwarded-for: ")
+    out.writeBytes(address)
+    switch head.framing {
+    case .length(let length):
+      out.writeStaticString("\r\ncontent-length: ")
+      out.writeDecimal(length)
+      out.writeStaticString("\r\n\r\n")
+    case .chunked: out.writeStaticString("\r\ntransfer-encoding: chunked\r\n\r\n")
+    case .none, .untilClose: out.writeStaticString("\r\n\r\n")
+    }
+  }
+
+  /// The bearer stays here: services believe what the gateway says of it.
+  private static func passes(_ field: Fields.Field, of head: RequestHead, _ bytes: ByteBuffer) -> Bool {
+    switch field.name {
+    case .other, .contentType, .origin, .requestedMethod, .accessControl, .rateLimit, .contentSecurityPolicy:
+      !field.isForThisHop
+    case .traceparent: isTraceparent(bytes.readableBytesUInt8Span, field.value)
+    case .host, .contentLength, .transferEncoding, .connection, .authorization, .expect, .upgrade, .hopByHop, .insider,
+      .userID, .serviceKey, .endedSessions, .forwarding, .forwardedFor, .requestID:
+      false
+    }
+  }
+
+  /// Version 00 of W3C Trace Context §3.2: `00-<32 hex>-<16 hex>-<2 hex>`, lower case.
+  private static func isTraceparent(_ bytes: Span<UInt8>, _ value: Slice) -> Bool {
+    guard value.count == 55 else { return false }
+    for offset in 0..<55 {
+      let byte = bytes[value.start + offset]
+      switch offset {
+      case 2, 35, 52: guard byte == UInt8(ascii: "-") else { return false }
+      default:
+        guard byte &- UInt8(ascii: "0") < 10 || byte &- UInt8(ascii: "a") < 6 else { return false }
+      }
+    }
+    return true
+  }
+
+  /// The lines of an answer that may pass, behind its status line. Framing, ids and what the gateway adds follow.
+  static func writeAnswer(_ head: ResponseHead, _ bytes: ByteBuffer, to out: inout ByteBuffer) {
+    let span = bytes.readableBytesSpan
+    out.writeStaticString("HTTP/1.1 ")
+    out.writeBytes(span.extracting(head.statusLine.start..<head.statusLine.end))
+    out.writeStaticString("\r\n")
+    var run = Run()
+    for field in head.fields.list where passesBack(field) { run.add(field.line, span, &out) }
+    run.flush(span, &out)
+  }
+
+  private static func passesBack(_ field: Fields.Field) -> Bool {
+    switch field.name {
+    case .transferEncoding, .connection, .upgrade, .hopByHop, .insider, .userID, .serviceKey, .endedSessions,
+      .requestID, .accessControl:
+      false
+    default: !field.isForThisHop
+    }
+  }
+
+  /// Lines that lie together and pass together.
+  private struct Run {
+    private var start = 0
+    private var end = 0
+
+    mutating func add(_ line: Slice, _ span: RawSpan, _ out: inout ByteBuffer) {
+      if line.start != end {
+        flush(span, &out)
+        start = line.start
+      }
+      end = line.end
+    }
+
+    func flush(_ span: RawSpan, _ out: inout ByteBuffer) {
+      if start < end { out.writeBytes(span.extracting(start..<end)) }
+    }
+  }
+}

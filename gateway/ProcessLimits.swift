@@ -1,0 +1,36 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// How many files a process may have open: every connection is one.
+enum OpenFiles {
+  /// As many as the system lets this process have by itself.
+  static func raiseLimit() {
+    var limit = rlimit()
+    #if canImport(Glibc)
+      let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+      let files = RLIMIT_NOFILE
+    #endif
+    guard getrlimit(files, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
+    limit.rlim_cur = min(limit.rlim_max, 1_048_576)
+    _ = setrlimit(files, &limit)
+  }
+}
+
+enum ProcessMemory {
+  /// nil where the system does not say (only Linux has `/proc`).
+  static var residentBytes: Int? {
+    // `try?`: as above.
+    guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
+    return text.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map {
+      $0 * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import StrictHTTP
+import Web
+
+/// One line of the table: a method and a path, who answers, and on what terms.
+package final class Route: Sendable {
+  let method: RequestHead.Method
+  /// With `{name}` for a segment that may be anything.
+  let path: String
+  let service: ServiceName
+  let bearer: Bearer
+  /// What it counts as; nil: as the user's, or as an anonymous caller's.
+  let limit: LimitClass?
+  let bodyBytesMax: Int
+  /// How long the service may take until its answer begins.
+  let answerSeconds: Int64
+  /// How long the client may take to send the body, all in all.
+  let bodySeconds: Int64
+
+  package enum Bearer: Sendable {
+    /// A bearer is not looked at.
+    case none
+    /// A bearer must be good if there is one.
+    case optional
+    case required
+    /// Only for outside systems that present a service key.
+    case service
+  }
+
+  package init(
+    _ method: RequestHead.Method, _ path: String, to service: ServiceName, bearer: Bearer = .none,
+    limit: LimitClass? = nil, bodyBytesMax: Int = 64 * 1024, answerSeconds: Int64 = 10, bodySeconds: Int64 = 60
+  ) {
+    self.method = method
+    self.path = path
+    self.service = service
+    self.bearer = bearer
+    self.limit = limit
+    self.bodyBytesMax = bodyBytesMax
+    self.answerSeconds = answerSeconds
+    self.bodySeconds = bodySeconds
+  }
+}

@@ -1,0 +1,25 @@
+import StrictHTTP
+import Web
+
+/// Credits, and what they are bought with.
+extension Route {
+  static let credits: [Route] = Array([ledger, billing].joined())
+
+  private static let ledger: [Route] = [
+    .init(.GET, "/api/v1/credits/balance", to: .credits, bearer: .required),
+    .init(.GET, "/api/v1/credits/history", to: .credits, bearer: .required),
+    .init(.GET, "/api/v1/credits/costs", to: .credits),
+    .init(.POST, "/api/v1/credits/admin/grant", to: .credits),
+  ]
+
+  private static let billing: [Route] = [
+    .init(.GET, "/api/v1/billing/products", to: .credits),
+    .init(.GET, "/api/v1/billing/status", to: .credits, bearer: .required),
+    // Stripe is asked before the answer.
+    .init(.POST, "/api/v1/billing/stripe/checkout", to: .credits, bearer: .required, answerSeconds: 30),
+    .init(.GET, "/api/v1/billing/stripe/portal", to: .credits, bearer: .required, answerSeconds: 30),
+    .init(.POST, "/api/v1/billing/apple/verify", to: .credits, bearer: .required),
+    .init(.POST, "/webhooks/stripe", to: .credits, bodyBytesMax: webhookBytesMax),
+    .init(.POST, "/webhooks/apple", to: .credits, bodyBytesMax: webhookBytesMax),
+  ]
+}

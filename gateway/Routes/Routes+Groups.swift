@@ -1,0 +1,60 @@
+import StrictHTTP
+import Web
+
+/// Groups and their photos, collections, and who blocks whom.
+extension Route {
+  static let groups: [Route] = Array([ownGroups, socialGroups, photos, blocks, collections].joined())
+
+  private static let ownGroups: [Route] = [
+    .init(.GET, "/api/groups", to: .groups, bearer: .required),
+    .init(.POST, "/api/groups", to: .groups, bearer: .required),
+    .init(.PUT, "/api/groups/{group}", to: .groups, bearer: .required),
+    .init(.DELETE, "/api/groups/{group}", to: .groups, bearer: .required),
+    .init(.GET, "/api/groups/{group}/daily-status", to: .groups, bearer: .required),
+    .init(.POST, "/api/groups/{group}/mark-sent", to: .groups, bearer: .required),
+  ]
+
+  private static let socialGroups: [Route] = [
+    .init(.GET, "/rest/v1/social_groups", to: .groups, bearer: .required),
+    .init(.POST, "/rest/v1/social_groups", to: .groups, bearer: .required),
+    .init(.POST, "/rest/v1/social_groups/join", to: .groups, bearer: .required),
+    .init(.GET, "/rest/v1/group_members", to: .groups, bearer: .required),
+    .init(.POST, "/rest/v1/group_members", to: .groups, bearer: .required),
+    .init(.DELETE, "/rest/v1/group_members", to: .groups, bearer: .required),
+  ]
+
+  private static let photos: [Route] = [
+    .init(
+      .POST, "/api/photos/upload", to: .groups, bearer: .required, limit: .upload, bodyBytesMax: photoBytesMax,
+      answerSeconds: 60, bodySeconds: 120),
+    .init(.POST, "/api/photos/upload-url", to: .groups, bearer: .required),
+    .init(.POST, "/api/photos/confirm-upload", to: .groups, bearer: .required),
+    .init(.GET, "/api/photos/{group}/today", to: .groups, bearer: .required),
+    // Signed links: the signature in the query is the permission.
+    .init(.GET, "/api/photos/{photo}/file", to: .groups),
+    .init(
+      .PUT, "/api/photos/{photo}/file", to: .groups, limit: .upload, bodyBytesMax: photoBytesMax, answerSeconds: 60,
+      bodySeconds: 120),
+  ]
+
+  /// A photo of 10 MB, with what multipart puts around it.
+  private static let photoBytesMax = 11 * 1024 * 1024
+
+  private static let blocks: [Route] = [
+    .init(.POST, "/users/{user}/block", to: .groups, bearer: .required),
+    .init(.DELETE, "/users/{user}/block", to: .groups, bearer: .required),
+    .init(.POST, "/api/users/{user}/block", to: .groups, bearer: .required),
+    .init(.DELETE, "/api/users/{user}/block", to: .groups, bearer: .required),
+  ]
+
+  private static let collections: [Route] = [
+    .init(.GET, "/collections", to: .groups, bearer: .required),
+    .init(.POST, "/collections", to: .groups, bearer: .required),
+    .init(.GET, "/collections/{collection}", to: .groups, bearer: .required),
+    .init(.PATCH, "/collections/{collection}", to: .groups, bearer: .required),
+    .init(.DELETE, "/collections/{collection}", to: .groups, bearer: .required),
+    .init(.GET, "/collections/{collection}/members", to: .groups, bearer: .required),
+    .init(.PATCH, "/collections/{collection}/members/{member}", to: .groups, bearer: .required),
+    .init(.DELETE, "/collections/{collection}/members/{member}", to: .groups, bearer: .required),
+  ]
+}

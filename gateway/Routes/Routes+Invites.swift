@@ -1,0 +1,39 @@
+import StrictHTTP
+import Web
+
+/// Invitations by link and by code, whatever they lead to.
+extension Route {
+  static let invites: [Route] = Array([toCollections, toGroups, toLists, invitePages].joined())
+
+  private static let toCollections: [Route] = [
+    .init(.POST, "/collections/{collection}/invites", to: .invites, bearer: .required),
+    .init(.GET, "/invites/resolve", to: .invites, limit: .preview),
+    .init(.POST, "/invites/{invite}/accept", to: .invites, bearer: .required),
+    .init(.POST, "/invites/{invite}/reject", to: .invites, bearer: .required),
+  ]
+
+  private static let toGroups: [Route] = [
+    .init(.POST, "/api/invites/check-users", to: .invites, bearer: .required, limit: .search),
+    .init(.POST, "/api/invites/send", to: .invites, bearer: .required),
+    .init(.POST, "/api/invites/redeem", to: .invites, bearer: .required),
+    .init(.POST, "/api/invites/redeem/{code}", to: .invites, bearer: .required),
+    .init(.GET, "/api/invites/pending/{group}", to: .invites, bearer: .required),
+  ]
+
+  private static let toLists: [Route] = [
+    .init(.GET, "/api/v1/lists/{list}/invites", to: .invites, bearer: .required),
+    .init(.POST, "/api/v1/lists/{list}/invites", to: .invites, bearer: .required),
+    .init(.DELETE, "/api/v1/lists/{list}/invites", to: .invites, bearer: .required),
+    .init(.DELETE, "/api/v1/lists/{list}/invites/{invite}", to: .invites, bearer: .required),
+    .init(.GET, "/api/v1/invites/{code}", to: .invites, limit: .preview),
+    .init(.POST, "/api/v1/invites/{code}/accept", to: .invites, bearer: .required),
+  ]
+
+  /// What a phone opens, and what its system reads before it opens the app instead.
+  private static let invitePages: [Route] = [
+    .init(.GET, "/invite/{token}", to: .invites, limit: .preview),
+    .init(.GET, "/i/{code}", to: .invites, limit: .preview),
+    .init(.GET, "/apple-app-site-association", to: .invites),
+    .init(.GET, "/.well-known/apple-app-site-association", to: .invites),
+  ]
+}

@@ -1,0 +1,75 @@
+import StrictHTTP
+import Web
+
+/// Lists, those who share them, and the tasks on them. Changes come as PATCH and as PUT.
+extension Route {
+  static let lists: [Route] = Array([ownLists, memberships, tasks, taskActions, subtasks, tags].joined())
+
+  private static let ownLists: [Route] = [
+    .init(.GET, "/api/v1/lists", to: .lists, bearer: .required),
+    .init(.POST, "/api/v1/lists", to: .lists, bearer: .required),
+    .init(.GET, "/api/v1/lists/{list}", to: .lists, bearer: .required),
+    .init(.PATCH, "/api/v1/lists/{list}", to: .lists, bearer: .required),
+    .init(.PUT, "/api/v1/lists/{list}", to: .lists, bearer: .required),
+    .init(.DELETE, "/api/v1/lists/{list}", to: .lists, bearer: .required),
+  ]
+
+  private static let memberships: [Route] = [
+    .init(.GET, "/api/v1/lists/{list}/memberships", to: .lists, bearer: .required),
+    .init(.POST, "/api/v1/lists/{list}/memberships", to: .lists, bearer: .required),
+    .init(.PATCH, "/api/v1/lists/{list}/memberships/{membership}", to: .lists, bearer: .required),
+    .init(.PUT, "/api/v1/lists/{list}/memberships/{membership}", to: .lists, bearer: .required),
+    .init(.DELETE, "/api/v1/lists/{list}/memberships/{membership}", to: .lists, bearer: .required),
+  ]
+
+  private static let tasks: [Route] = [
+    .init(.GET, "/api/v1/today", to: .lists, bearer: .required),
+    .init(.GET, "/api/v1/tasks", to: .lists, bearer: .required),
+    .init(.GET, "/api/v1/tasks/search", to: .lists, bearer: .required, limit: .search),
+    .init(.GET, "/api/v1/tasks/{task}", to: .lists, bearer: .required),
+    .init(.PATCH, "/api/v1/tasks/{task}", to: .lists, bearer: .required),
+    .init(.PUT, "/api/v1/tasks/{task}", to: .lists, bearer: .required),
+    .init(.DELETE, "/api/v1/tasks/{task}", to: .lists, bearer: .required),
+    .init(.GET, "/api/v1/lists/{list}/tasks", to: .lists, bearer: .required),
+    .init(.POST, "/api/v1/lists/{list}/tasks", to: .lists, bearer: .required),
+    .init(.GET, "/api/v1/lists/{list}/tasks/{task}", to: .lists, bearer: .required),
+    .init(.PATCH, "/api/v1/lists/{list}/tasks/{task}", to: .lists, bearer: .required),
+    .init(.PUT, "/api/v1/lists/{list}/tasks/{task}", to: .lists, bearer: .required),
+    .init(.DELETE, "/api/v1/lists/{list}/tasks/{task}", to: .lists, bearer: .required),
+  ]
+
+  /// A task by itself, and as one of a list.
+  private static let taskPaths = ["/api/v1/tasks/{task}", "/api/v1/lists/{list}/tasks/{task}"]
+
+  private static let taskActions: [Route] = {
+    var routes = actions("/api/v1/tasks/reorder") + actions("/api/v1/lists/{list}/tasks/reorder")
+    for action in ["complete", "reopen", "assign", "unassign", "reassign", "reschedule", "reorder", "nudge"] {
+      for task in taskPaths { routes += actions("\(task)/\(action)") }
+    }
+    return routes
+  }()
+
+  /// What is done by any verb that brings a body.
+  private static func actions(_ path: String) -> [Route] {
+    let methods: [RequestHead.Method] = [.POST, .PATCH, .PUT]
+    return methods.map { Route($0, path, to: .lists, bearer: .required) }
+  }
+
+  private static let subtasks: [Route] = taskPaths.flatMap { task in
+    let one = "\(task)/subtasks/{subtask}"
+    return crud(all: "\(task)/subtasks", one: one) + actions("\(one)/complete") + actions("\(one)/reopen")
+  }
+
+  private static let tags: [Route] = crud(all: "/api/v1/tags", one: "/api/v1/tags/{tag}")
+
+  private static func crud(all: String, one: String) -> [Route] {
+    [
+      .init(.GET, all, to: .lists, bearer: .required),
+      .init(.POST, all, to: .lists, bearer: .required),
+      .init(.GET, one, to: .lists, bearer: .required),
+      .init(.PATCH, one, to: .lists, bearer: .required),
+      .init(.PUT, one, to: .lists, bearer: .required),
+      .init(.DELETE, one, to: .lists, bearer: .required),
+    ]
+  }
+}

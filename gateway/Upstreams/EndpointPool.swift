@@ -1,0 +1,119 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Web
+
+/// The keep-alive connections of one event loop to one address of a service.
+final class EndpointPool {
+  let endpoint: Endpoint
+  /// The lines that every request to this service carries.
+  let lines: [UInt8]
+  private let loop: any EventLoop
+  private let tls: NIOSSLContext?
+  private var idle: [UpstreamHandler] = []
+  private var open = 0
+  /// No longer among the service's addresses: what runs ends, nothing is kept.
+  var isRetired = false {
+    didSet { if isRetired { for handler in idle { handler.close() } } }
+  }
+
+  /// So that several can be tried within a second or two.
+  private static let connectFor = TimeAmount.milliseconds(800)
+  private static let openMax = 1024
+  private static let idleMax = 256
+  /// Shorter than the services', so that it is the gateway that closes and no request meets a closing connection.
+  private static let idleFor = TimeAmount.seconds(30)
+
+  init(_ endpoint: Endpoint, key: String, tls: NIOSSLContext?, on loop: any EventLoop) {
+    self.endpoint = endpoint
+    self.loop = loop
+    self.tls = tls
+    lines = Array("host: \(endpoint.url.authority)\r\nx-service-key: \(key)\r\n".utf8)
+  }
+
+  /// Requests that are under way on it.
+  var busy: Int { open - idle.count }
+
+  /// A connection that was kept, if there is one.
+  func kept() -> UpstreamHandler? {
+    while let handler = idle.popLast() {
+      if handler.isOpen { return handler }
+    }
+    return nil
+  }
+
+  /// A new connection; nil when none can be made within 800 ms. Then the endpoint is out until a probe succeeds.
+  func connect(_ done: @escaping (UpstreamHandler?) -> Void) {
+    guard open < Self.openMax else { return done(nil) }
+    let handler = UpstreamHandler(self)
+    open += 1
+    channel(for: handler).assumeIsolated().whenComplete { [self] result in
+      switch result {
+      case .success:
+        guard tls != nil else { return connected(handler, done) }
+        secure(handler, done)
+      case .failure:
+        open -= 1
+        endpoint.stands(.out)
+        done(nil)
+      }
+    }
+  }
+
+  private func connected(_ handler: UpstreamHandler, _ done: (UpstreamHandler?) -> Void) {
+    if endpoint.standing == .out { endpoint.stands(.ready) }
+    done(handler)
+  }
+
+  /// A connection counts once TLS is agreed on: before that nothing has been asked, and somebody else can still be.
+  private func secure(_ handler: UpstreamHandler, _ done: @escaping (UpstreamHandler?) -> Void) {
+    let late = loop.assumeIsolated().scheduleTask(in: Self.connectFor) { handler.close() }
+    handler.whenSecure = { [self] isSecure in
+      late.cancel()
+      if isSecure { return connected(handler, done) }
+      endpoint.stands(.out)
+      done(nil)
+    }
+    handler.read()
+  }
+
+  private func channel(for handler: UpstreamHandler) -> EventLoopFuture<any Channel> {
+    let bound = NIOLoopBound(handler, eventLoop: loop)
+    let host = endpoint.url.host
+    let bootstrap = ClientBootstrap(group: loop)
+      .connectTimeout(Self.connectFor)
+      .channelOption(.autoRead, value: false)
+      .channelOption(.socketOption(.tcp_nodelay), value: 1)
+      .channelInitializer { [tls] channel in
+        channel.eventLoop.makeCompletedFuture {
+          let pipeline = channel.pipeline.syncOperations
+          if let tls { try pipeline.addHandler(Self.tlsHandler(tls, host)) }
+          try pipeline.addHandler(bound.value)
+        }
+      }
+    if let address = endpoint.address { return bootstrap.connect(to: address) }
+    return bootstrap.connect(host: host, port: endpoint.url.port)
+  }
+
+  private static func tlsHandler(_ context: NIOSSLContext, _ host: String) throws -> NIOSSLClientHandler {
+    // An address cannot be named in SNI (RFC 6066 §3). `try?`: what is not an address is a name.
+    let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
+    return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
+  }
+
+  /// Takes back a connection whose exchange ended cleanly.
+  func keep(_ handler: UpstreamHandler) {
+    guard !isRetired, idle.count < Self.idleMax else { return handler.close() }
+    idle.append(handler)
+  }
+
+  func closed(_ handler: UpstreamHandler) {
+    open -= 1
+    if let index = idle.lastIndex(where: { $0 === handler }) { idle.remove(at: index) }
+  }
+
+  /// Closes what has lain idle for too long.
+  func sweep(at now: NIODeadline) {
+    for handler in idle where handler.idleSince + Self.idleFor <= now { handler.close() }
+  }
+}
