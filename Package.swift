@@ -26,6 +26,7 @@ let package = Package(
   targets: [
     // Words and machinery that every process shares.
     .shared("Wire"),
+    .shared("Measures"),
     .shared("Database", ["Wire", .grdb, .crypto, .logging]),
     .system("CPostgres", pkgConfig: "libpq", apt: "libpq-dev", brew: "libpq"),
     .shared("Postgres", ["Wire", "Database", "CPostgres", .collections, .logging]),
@@ -33,17 +34,19 @@ let package = Package(
     .shared(
       "Web",
       [
-        "Wire", "Database", "Postgres", "Tokens", .crypto, .hummingbird, .nio, .nioPosix, .lifecycle, .configuration,
+        "Wire", "Measures", "Database", "Postgres", "Tokens", .crypto, .hummingbird, .nio, .nioPosix, .lifecycle,
+        .configuration,
         .nioFoundation, .logging, .yams,
       ]),
     .shared("Clients", ["Wire", "Web", "Tokens", .httpClient, .nio, .nioFoundation, .lifecycle, .logging]),
 
     // One process each; a service never imports a service.
-    .service("Auth", ["Wire", "Database", "Tokens", "Web", "Clients", .hummingbird, .crypto]),
+    .service("Auth", ["Wire", "Measures", "Database", "Tokens", "Web", "Clients", .hummingbird, .crypto]),
     .service("Credits", ["Wire", "Database", "Web", "Clients", .hummingbird]),
     .target(name: "StrictHTTP", path: "gateway/StrictHTTP", swiftSettings: strict),
     .gateway([
-      "StrictHTTP", "Wire", "Tokens", "Web", "Clients", .nio, .nioPosix, .nioTLS, .nioSSL, .nioFoundation, .httpClient,
+      "StrictHTTP", "Wire", "Measures", "Tokens", "Web", "Clients", .nio, .nioPosix, .nioTLS, .nioSSL, .nioFoundation,
+      .httpClient,
       .lifecycle, .signals, .logging, .collections,
     ]),
     .executable("kith-auth", ["Auth", "Web"], path: "Services/Auth/Main"),
@@ -61,6 +64,7 @@ let package = Package(
     .target(
       name: "Fuzz", dependencies: ["StrictHTTP"], path: "Tests/Fuzz", exclude: ["Target.swift"], swiftSettings: strict),
     .tests("Wire", ["Wire"]),
+    .tests("Measures", ["Measures", "Database", "Support", "Web", "Wire"]),
     .tests("StrictHTTP", ["StrictHTTP", "Fuzz"]),
     .tests("Database", ["Database", "Postgres", "Support"]),
     .tests("Tokens", ["Tokens", .crypto, .cryptoExtras]),

@@ -25,6 +25,7 @@ package func buildGateway(
   var upstreamTLS = TLSConfiguration.makeClientConfiguration()
   upstreamTLS.trustRoots = upstreamTrust
   let upstreamContext = try NIOSSLContext(configuration: upstreamTLS)
+  surroundings.registry.addProcess()
   let localLimits = MemoryLimits()
   let outage = RedisOutage()
   let loops = Loops()
@@ -37,7 +38,7 @@ package func buildGateway(
       Metrics(
         series: await loops.gather { $0.metrics.snapshot }.flatMap { $0 },
         connections: await loops.gather { $0.clientCount }.reduce(0, +), endpoints: upstreams.all,
-        residentBytes: ProcessMemory.residentBytes, limitedKeys: localLimits.count)
+        limitedKeys: localLimits.count, registry: surroundings.registry)
     },
     isReady: { verification.ended.isKnown && !lifecycle.isDraining },
     showsPages: try settings.bool("DEBUG", default: false))

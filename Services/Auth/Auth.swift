@@ -17,6 +17,7 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
   let database = try await surroundings.openDatabase(for: "auth", authMigrations)
   let accounts = AccountStore(database: database)
   let sessions = SessionStore(database: database, mint: mint)
+  let signIns = SignIns(in: surroundings.registry)
   let ended = EndedSessionList()
   let feed = EndedSessionsFeed(list: ended, logger: surroundings.logger, now: now) { cursor in
     try await sessions.ended(since: cursor, at: now())
@@ -28,8 +29,10 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
     .auth, in: surroundings, database: database, callers: callers,
     api: OpenAPI(yaml: PackageResources.openapi_yaml), background: [feed], isReady: { ended.isKnown }
   ) { routes in
-    SignInRoutes(accounts: accounts, sessions: sessions, apple: apple, adminKey: adminKey, now: now).add(to: routes)
-    SessionRoutes(sessions: sessions, ended: ended, now: now).add(to: routes)
+    SignInRoutes(
+      accounts: accounts, sessions: sessions, apple: apple, adminKey: adminKey, signIns: signIns, now: now
+    ).add(to: routes)
+    SessionRoutes(sessions: sessions, ended: ended, signIns: signIns, now: now).add(to: routes)
     AccountRoutes(accounts: accounts, sessions: sessions, ended: ended, now: now).add(to: routes)
     ServiceRoutes(accounts: accounts, sessions: sessions, published: tokenKeys.published, now: now).add(to: routes)
   }

@@ -9,6 +9,7 @@ import Wire
 struct SessionRoutes: Sendable {
   let sessions: SessionStore
   let ended: EndedSessionList
+  let signIns: SignIns
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
@@ -21,13 +22,19 @@ struct SessionRoutes: Sendable {
     let now = now()
     let key = try request.idempotencyKey()
     switch try await sessions.refresh(presented, retryKey: key, at: now) {
-    case .rotated(let pair): return .json(TokenBody(pair, at: now))
+    case .rotated(let pair):
+      signIns.count(.refresh, .done)
+      return .json(TokenBody(pair, at: now))
     case .repeated(let pair):
+      signIns.count(.refresh, .done)
       var response = Response.json(TokenBody(pair, at: now))
       response.headers[.idempotencyHit] = "true"
       return response
-    case .refused: throw Failure.invalidRefreshToken
+    case .refused:
+      signIns.count(.refresh, .refused)
+      throw Failure.invalidRefreshToken
     case .stolen(let sessions):
+      signIns.count(.refresh, .reused)
       context.logger.warning("refresh token reused", metadata: ["sessions_ended": .stringConvertible(sessions.count)])
       return Failure.refreshTokenReused
         .response(as: Dialect(path: request.uri.path), requestID: context.trace.requestID)

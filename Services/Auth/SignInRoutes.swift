@@ -9,6 +9,7 @@ struct SignInRoutes: Sendable {
   let sessions: SessionStore
   let apple: SignInWithApple
   let adminKey: String
+  let signIns: SignIns
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
@@ -17,19 +18,23 @@ struct SignInRoutes: Sendable {
   }
 
   @Sendable private func signInWithApple(_ request: Request, _ context: Context) async throws -> Response {
-    let body = try await request.json(AppleBody.self)
-    var identity = try await apple.identity(from: try body.token(), nonce: body.nonce, at: now())
-    identity.displayName = try DisplayName.optional(body.name?.text, field: "name")
-    return .json(try await signIn(identity, showsUser: true))
+    try await signIns.counted(.apple) {
+      let body = try await request.json(AppleBody.self)
+      var identity = try await apple.identity(from: try body.token(), nonce: body.nonce, at: now())
+      identity.displayName = try DisplayName.optional(body.name?.text, field: "name")
+      return .json(try await signIn(identity, showsUser: true))
+    }
   }
 
   /// For tests and scripts without an iPhone. Refused before the body is looked at.
   @Sendable private func developerToken(_ request: Request, _ context: Context) async throws -> Response {
-    try requireAdmin(request, adminKey)
-    let body = try await request.json(DeveloperBody.self)
-    var identity = Identity.developer(try .required(body.email, field: "email"))
-    identity.displayName = try DisplayName.optional(body.display_name, field: "display_name")
-    return .json(try await signIn(identity, showsUser: false))
+    try await signIns.counted(.developer) {
+      try requireAdmin(request, adminKey)
+      let body = try await request.json(DeveloperBody.self)
+      var identity = Identity.developer(try .required(body.email, field: "email"))
+      identity.displayName = try DisplayName.optional(body.display_name, field: "display_name")
+      return .json(try await signIn(identity, showsUser: false))
+    }
   }
 
   private func signIn(_ identity: Identity, showsUser: Bool) async throws -> TokenBody {

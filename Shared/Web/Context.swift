@@ -10,8 +10,14 @@ package struct Context: RequestContext {
   /// Why there is no `service`.
   var withoutService = Failure.wrongServiceKey
   package var trace = Trace(requestID: nil, traceparent: nil)
+  /// The connection comes from this machine; a proxy on it says for whom it speaks, and then does not count.
+  let isFromThisMachine: Bool
 
-  package init(source: ApplicationRequestContextSource) { coreContext = .init(source: source) }
+  package init(source: ApplicationRequestContextSource) {
+    coreContext = .init(source: source)
+    let address = source.channel.remoteAddress?.ipAddress ?? ""
+    isFromThisMachine = address == "::1" || address.hasPrefix("127.") || address.hasPrefix("::ffff:127.")
+  }
 }
 
 /// For whom a request is made.

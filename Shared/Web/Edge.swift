@@ -10,6 +10,7 @@ struct Edge: HTTPResponder {
   let callers: Callers
   let lifecycle: Lifecycle
   let deadlines: Deadlines
+  let measures: RequestMeasures
   let logger: Logger
 
   func respond(to request: Request, context: Context) async throws -> Response {
@@ -22,7 +23,9 @@ struct Edge: HTTPResponder {
     var response = await Trace.$current.withValue(trace) { await answer(request, context) }
     response.headers[.requestID] = trace.requestID
     if lifecycle.isDraining { response.headers[.connection] = "close" }
-    log(request, context, response, took: ContinuousClock.now - started)
+    let took = ContinuousClock.now - started
+    measures.ended(request.method.rawValue, route: context.endpointPath, status: response.status.code, took: took)
+    log(request, context, response, took: took)
     return response
   }
 

@@ -50,6 +50,6 @@ extension Surroundings {
         connections: try settings.int("DATABASE_CONNECTIONS", default: 8, in: 1...200), logger: logger)
     }
     try await database.migrate(migrations)
-    return database
+    return MeasuredDatabase(database, in: registry)
   }
 }

@@ -37,6 +37,8 @@ package struct Server: Service {
     let stage = try settings.stage()
     HealthRoutes(database: database, lifecycle: lifecycle, stage: stage, now: surroundings.now, isReady: isReady)
       .add(to: router)
+    surroundings.registry.addProcess()
+    MetricsRoutes(registry: surroundings.registry).add(to: router)
     router.get("/openapi.json") { _, _ in
       Response(status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: .init(data: api.body)))
     }
@@ -53,7 +55,7 @@ package struct Server: Service {
     self.background = background + [deadlines]
     let edge = Edge(
       router: router.buildResponder(), routes: routes, callers: callers, lifecycle: lifecycle,
-      deadlines: deadlines, logger: surroundings.logger)
+      deadlines: deadlines, measures: RequestMeasures(in: surroundings.registry), logger: surroundings.logger)
     self.host = settings.string("HOST", default: "127.0.0.1")
     self.wantedPort = try settings.int("PORT", default: service.defaultPort, in: 0...65535)
     self.app = Self.application(edge, on: host, wantedPort, surroundings.logger, port)

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import Measures
 import Synchronization
 
 /// What a service is built in: configuration, clock, log, and where the others are. Tests make their own.
@@ -7,15 +8,18 @@ package struct Surroundings: Sendable {
   package let settings: Settings
   package let neighbours: Neighbours
   package let logger: Logger
+  /// What this service counts and measures.
+  package let registry: Registry
   package let now: @Sendable () -> Date
 
   package init(
-    _ settings: Settings, neighbours: Neighbours? = nil, logger: Logger,
+    _ settings: Settings, neighbours: Neighbours? = nil, logger: Logger, registry: Registry = Registry(),
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
     self.settings = settings
     self.neighbours = neighbours ?? Neighbours(settings)
     self.logger = logger
+    self.registry = registry
     self.now = now
   }
 

@@ -39,6 +39,14 @@ package struct Failure: Error, Hashable, Sendable {
 }
 
 extension Failure {
+  /// Trouble on our side: nothing that the caller could have done better.
+  package var isOurs: Bool {
+    switch kind {
+    case .broken, .badGateway, .unavailable, .gatewayTimeout: true
+    default: false
+    }
+  }
+
   /// What the fields of a body did wrong, as one failure.
   package static func invalid(_ fields: Field...) -> Failure { invalid(fields) }
 

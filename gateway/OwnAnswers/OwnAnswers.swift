@@ -1,4 +1,5 @@
 import Foundation
+import Measures
 import Web
 import Wire
 
@@ -38,7 +39,7 @@ struct OwnAnswers: Sendable {
     case .openAPI: return LocalAnswer(200, json: await openAPI.document())
     case .metrics:
       guard isInsider else { return nil }
-      return LocalAnswer(200, Metrics.contentType, body: Array(await metrics().text().utf8))
+      return LocalAnswer(200, PrometheusText.contentType, body: Array(await metrics().text().utf8))
     case .docs: return page("text/html; charset=utf-8", PackageResources.docs_html)
     case .reference: return page("text/html; charset=utf-8", PackageResources.redoc_html)
     case .pagesStyle: return page("text/css; charset=utf-8", PackageResources.pages_css)

@@ -1,5 +1,3 @@
-import Foundation
-
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -21,16 +19,5 @@ enum OpenFiles {
     guard getrlimit(files, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
     limit.rlim_cur = min(limit.rlim_max, 1_048_576)
     _ = setrlimit(files, &limit)
-  }
-}
-
-enum ProcessMemory {
-  /// nil where the system does not say (only Linux has `/proc`).
-  static var residentBytes: Int? {
-    // `try?`: as above.
-    guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
-    return text.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map {
-      $0 * Int(sysconf(Int32(_SC_PAGESIZE)))
-    }
   }
 }

@@ -1,0 +1,78 @@
+import Database
+import Measures
+
+/// A database whose waits and statements are measured.
+struct MeasuredDatabase: Database {
+  private let inner: any Database
+  private let waits: Histogram
+  private let statements: Histogram
+  private let transactions: Counter
+
+  init(_ inner: any Database, in registry: Registry) {
+    self.inner = inner
+    waits = registry.histogram(
+      "kith_database_wait_seconds", "Time until a transaction had a connection.", labels: ["kind"])
+    statements = registry.histogram(
+      "kith_database_statement_seconds", "Time of single statements.", labels: ["kind"])
+    transactions = registry.counter(
+      "kith_database_transactions_total", "Transactions by outcome.", labels: ["kind", "outcome"])
+  }
+
+  var engine: Engine { inner.engine }
+
+  func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
+    let asked = ContinuousClock.now
+    return try await counted("read") {
+      try await inner.read { connection in
+        waits.observe(ContinuousClock.now - asked, "read")
+        return try body(MeasuredConnection(inner: connection, statements: statements))
+      }
+    }
+  }
+
+  @discardableResult
+  func write<T: Sendable>(
+    _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
+  ) async throws -> T {
+    let asked = ContinuousClock.now
+    return try await counted("write") {
+      try await inner.write(isolation) { connection in
+        waits.observe(ContinuousClock.now - asked, "write")
+        return try body(MeasuredConnection(inner: connection, statements: statements))
+      }
+    }
+  }
+
+  /// A refusal by a rule of ours is an outcome as good as any; trouble is what the database itself failed at.
+  private func counted<T>(_ kind: String, _ work: () async throws -> T) async throws -> T {
+    do {
+      let result = try await work()
+      transactions.add(kind, "done")
+      return result
+    } catch {
+      transactions.add(kind, error is DatabaseFailure ? "failed" : "refused")
+      throw error
+    }
+  }
+
+  func migrate(_ migrations: [Migration]) async throws { try await inner.migrate(migrations) }
+
+  func close() async { await inner.close() }
+}
+
+private struct MeasuredConnection: Connection {
+  let inner: any Connection
+  let statements: Histogram
+
+  func rows(_ sql: SQL) throws -> [Row] {
+    let started = ContinuousClock.now
+    defer { statements.observe(ContinuousClock.now - started, "rows") }
+    return try inner.rows(sql)
+  }
+
+  func change(_ sql: SQL) throws -> Int {
+    let started = ContinuousClock.now
+    defer { statements.observe(ContinuousClock.now - started, "change") }
+    return try inner.change(sql)
+  }
+}
