@@ -38,7 +38,7 @@ let package = Package(
         .configuration,
         .nioFoundation, .logging, .yams,
       ]),
-    .shared("Clients", ["Wire", "Web", "Tokens", .httpClient, .nio, .nioFoundation, .lifecycle, .logging]),
+    .shared("Clients", ["Wire", "Web", "Tokens", .httpClient, .nio, .nioPosix, .nioFoundation, .lifecycle, .logging]),
 
     // One process each; a service never imports a service.
     .service("Auth", ["Wire", "Measures", "Database", "Tokens", "Web", "Clients", .hummingbird, .crypto]),
@@ -68,7 +68,7 @@ let package = Package(
     .tests("StrictHTTP", ["StrictHTTP", "Fuzz"]),
     .tests("Database", ["Database", "Postgres", "Support"]),
     .tests("Tokens", ["Tokens", .crypto, .cryptoExtras]),
-    .tests("Web", ["Web", "Wire", "Clients", "Credits", "Support"]),
+    .tests("Web", ["Web", "Wire", "Clients", "Credits", "Support", .hummingbird]),
     .tests(
       "Gateway",
       [

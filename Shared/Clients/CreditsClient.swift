@@ -17,13 +17,15 @@ package struct CreditsClient: Sendable {
   ///
   /// - Throws: 402 `insufficient_credits`, fit to be rethrown to the app.
   package func spend(_ spend: SpendCredits) async throws -> CreditsMoved {
-    let moved: CreditsMoved = try await client.call(.POST, "/internal/credits/spend", body: spend)
+    let moved: CreditsMoved = try await client.call(
+      .POST, "/internal/credits/spend", body: spend, isRepeatable: spend.idempotencyKey != nil)
     guard moved.success else { throw Failure.insufficientCredits(cost: spend.cost) }
     return moved
   }
 
   /// Gives credits. With an `idempotencyKey` it is safe to repeat.
   package func grant(_ grant: GrantCredits) async throws -> CreditsMoved {
-    try await client.call(.POST, "/internal/credits/grant", body: grant)
+    try await client.call(
+      .POST, "/internal/credits/grant", body: grant, isRepeatable: grant.idempotencyKey != nil)
   }
 }

@@ -4,6 +4,7 @@ import Logging
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
+import NIOPosix
 import Web
 import Wire
 
@@ -13,6 +14,7 @@ struct ServiceClient: Sendable {
   private let neighbours: Neighbours
   private let key: String?
   private let logger: Logger
+  private let budget = RetryBudget()
   private static let bodyBytesMax = 4 * 1024 * 1024
 
   init(_ service: ServiceName, in surroundings: Surroundings) {
@@ -22,41 +24,86 @@ struct ServiceClient: Sendable {
     self.logger = surroundings.logger
   }
 
+  /// What is safe to repeat is tried up to three times: GET, and what has an idempotency key or says so by
+  /// `isRepeatable`. Anything is tried again when no connection could be made, as nothing was sent then.
+  ///
+  /// - Parameter timeout: for all tries together; less when whoever waits for this has less time.
   /// - Throws: the ``Failure`` that the service answered with; ``Failure/unavailable`` when it did not answer in time,
   ///   after which a call that changes something may or may not have done so.
   func call<Reply: Decodable>(
     _ method: HTTPMethod, _ path: String, query: [String: String] = [:], body: (any Encodable & Sendable)? = nil,
-    idempotencyKey: String? = nil, timeout: TimeAmount = .seconds(5), as reply: Reply.Type = Reply.self
+    idempotencyKey: String? = nil, isRepeatable: Bool = false, timeout: Duration = .seconds(5),
+    as reply: Reply.Type = Reply.self
   ) async throws -> Reply {
-    guard let url = neighbours.urls(of: service).randomElement() else { throw Failure.unavailable }
-    var request = HTTPClientRequest(url: url + path + Self.encoded(query))
-    request.method = method
-    request.headers = headers(idempotencyKey: idempotencyKey)
-    if let body {
-      request.headers.add(name: "content-type", value: "application/json")
-      request.body = .bytes(ByteBuffer(data: try JSON.encodeExact(body)))
+    let end = ContinuousClock.now + Deadline.remaining(of: timeout)
+    let isRepeatable = isRepeatable || method == .GET || idempotencyKey != nil
+    var urls = neighbours.urls(of: service).shuffled()[...]
+    guard !urls.isEmpty else { throw Failure.unavailable }
+    let target = path + Self.encoded(query)
+    let bytes = try body.map { ByteBuffer(data: try JSON.encodeExact($0)) }
+    budget.earn()
+    for attempt in 1... {
+      try Task.checkCancellation()
+      let url = urls.removeFirst()
+      urls.append(url)
+      var request = HTTPClientRequest(url: url + target)
+      request.method = method
+      request.headers = headers(idempotencyKey: idempotencyKey)
+      if let bytes {
+        request.headers.add(name: "content-type", value: "application/json")
+        request.body = .bytes(bytes)
+      }
+      switch await answer(to: request, until: end) {
+      case .answered(let status, let data) where (200..<300).contains(status):
+        return try JSON.decode(Reply.self, from: data)
+      case .answered(let status, let data):
+        guard isRepeatable, [502, 503, 504].contains(status), try await mayRepeat(attempt, until: end) else {
+          throw failure(in: data)
+        }
+      case .lost: guard isRepeatable, try await mayRepeat(attempt, until: end) else { throw Failure.unavailable }
+      case .notSent: guard try await mayRepeat(attempt, until: end) else { throw Failure.unavailable }
+      }
     }
-    let (status, data) = try await answer(to: request, timeout: timeout)
-    guard (200..<300).contains(status) else {
-      // `try?`: whatever stands in the way of our services may answer in its own words.
-      let failure = (try? JSON.decode(Problem.self, from: data))?.failure ?? .unavailable
-      guard failure.code == Failure.wrongServiceKey.code else { throw failure }
-      // That is between the processes and whoever configured them; our own caller's key may be fine.
-      logger.error("refused by a service: check SERVICE_KEY", metadata: ["by": "\(service.rawValue)"])
-      throw Failure.unavailable
-    }
-    return try JSON.decode(Reply.self, from: data)
+    throw Failure.unavailable
   }
 
-  private func answer(to request: HTTPClientRequest, timeout: TimeAmount) async throws -> (Int, Data) {
+  private enum Outcome {
+    case answered(Int, Data)
+    /// It may or may not have arrived.
+    case lost
+    case notSent
+  }
+
+  private static let triesMax = 3
+
+  /// Waits a little, more after the second try, and differently each time, so that callers do not come back together.
+  private func mayRepeat(_ attempt: Int, until end: ContinuousClock.Instant) async throws -> Bool {
+    let wait = Duration.milliseconds(Int.random(in: (20 << attempt)...(80 << attempt)))
+    guard attempt < Self.triesMax, ContinuousClock.now + wait < end, budget.spend() else { return false }
+    try await Task.sleep(for: wait)
+    return true
+  }
+
+  private func failure(in data: Data) -> Failure {
+    // `try?`: whatever stands in the way of our services may answer in its own words.
+    let failure = (try? JSON.decode(Problem.self, from: data))?.failure ?? .unavailable
+    guard failure.code == Failure.wrongServiceKey.code else { return failure }
+    // That is between the processes and whoever configured them; our own caller's key may be fine.
+    logger.error("refused by a service: check SERVICE_KEY", metadata: ["by": "\(service.rawValue)"])
+    return .unavailable
+  }
+
+  private func answer(to request: HTTPClientRequest, until end: ContinuousClock.Instant) async -> Outcome {
+    let left = (end - .now).milliseconds
+    guard left > 0 else { return .notSent }
+    var request = request
+    request.headers.add(name: Header.timeout, value: String(left))
     do {
-      let response = try await Outbound.http.execute(request, timeout: timeout)
+      let response = try await Outbound.http.execute(request, timeout: .milliseconds(left))
       let body = try await response.body.collect(upTo: Self.bodyBytesMax)
-      return (Int(response.status.code), Data(buffer: body))
-    } catch let error as CancellationError {
-      throw error
+      return .answered(Int(response.status.code), Data(buffer: body))
     } catch {
-      throw Failure.unavailable
+      return error is NIOConnectionError || error as? HTTPClientError == .connectTimeout ? .notSent : .lost
     }
   }
 
@@ -77,5 +124,11 @@ struct ServiceClient: Sendable {
       "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")"
     }
     return "?" + parts.joined(separator: "&")
+  }
+}
+
+extension Duration {
+  fileprivate var milliseconds: Int64 {
+    components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
   }
 }

@@ -22,7 +22,7 @@ package struct UsersClient: Sendable {
 
   /// The user behind an outside system's id, made if need be. Safe to repeat.
   package func resolve(_ user: ResolveUser) async throws -> ResolvedUser {
-    try await client.call(.POST, "/api/v1/users/resolve", body: user)
+    try await client.call(.POST, "/api/v1/users/resolve", body: user, isRepeatable: true)
   }
 
   /// Sessions ended since the cursor of an earlier answer; all that matter when there is none.

@@ -1,5 +1,6 @@
 import ServiceLifecycle
 import Synchronization
+import Wire
 
 /// The work did not end in time.
 struct DeadlinePassed: Error {}
@@ -30,12 +31,16 @@ final class Deadlines: Service {
 
   /// Runs `body`, and cancels it when its time is over.
   ///
+  /// - Parameter wanted: how long the caller waits, if it says so; never more than the limit.
   /// - Throws: ``DeadlinePassed``, once `body` has noticed the cancellation.
-  func within<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
-    let task = Task { try await body() }
+  func within<T: Sendable>(
+    _ wanted: Duration? = nil, _ body: @escaping @Sendable () async throws -> T
+  ) async throws -> T {
+    let end = ContinuousClock.now + min(limit, wanted ?? limit)
+    let task = Deadline.$current.withValue(end) { Task { try await body() } }
     let ticket = state.withLock { state in
       state.tickets += 1
-      state.running[state.tickets] = Running(end: .now + limit, cancel: task.cancel)
+      state.running[state.tickets] = Running(end: end, cancel: task.cancel)
       return state.tickets
     }
     let result = await withTaskCancellationHandler {

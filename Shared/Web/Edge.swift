@@ -31,7 +31,7 @@ struct Edge: HTTPResponder {
 
   private func answer(_ request: Request, _ context: Context) async -> Response {
     do {
-      return try await deadlines.within {
+      return try await deadlines.within(request.callerWaits) {
         let context = try await callers.identified(request, context)
         let response = try await router.respond(to: request, context: context)
         // The router answers an unknown path or method by itself, with a body that is not ours.
@@ -61,6 +61,16 @@ struct Edge: HTTPResponder {
         "status": .stringConvertible(response.status.code),
         "duration_ms": .stringConvertible((milliseconds * 1000).rounded() / 1000),
       ])
+  }
+}
+
+extension Request {
+  /// How long the caller waits, when it says so.
+  fileprivate var callerWaits: Duration? {
+    guard let text = headers[.timeout], let milliseconds = Int64(text), (1...3_600_000).contains(milliseconds) else {
+      return nil
+    }
+    return .milliseconds(milliseconds)
   }
 }
 

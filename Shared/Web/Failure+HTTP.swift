@@ -17,6 +17,7 @@ extension HTTPField.Name {
   package static let idempotencyKey = Self(Header.idempotencyKey)!
   package static let idempotencyHit = Self(Header.idempotencyHit)!
   package static let endedSessions = Self(Header.endedSessions)!
+  static let timeout = Self(Header.timeout)!
   static let forwardedFor = Self("x-forwarded-for")!
 }
 

@@ -9,6 +9,8 @@ package enum Header {
   package static let adminKey = "x-admin-key"
   package static let requestID = "x-request-id"
   package static let traceparent = "traceparent"
+  /// How many milliseconds the caller still waits: what takes longer is done for nobody.
+  package static let timeout = "x-timeout-ms"
   package static let idempotencyKey = "idempotency-key"
   package static let idempotencyHit = "idempotency-hit"
   /// Set by auth on the answer that ended sessions: their ids, comma-separated. The gateway acts on it at once and
@@ -17,6 +19,6 @@ package enum Header {
 
   /// What a client may never say: removed from every request, and from every answer.
   package static let insiders: Set<String> = [
-    userID, userEmail, sessionID, serviceKey, serviceName, endedSessions,
+    userID, userEmail, sessionID, serviceKey, serviceName, endedSessions, timeout,
   ]
 }

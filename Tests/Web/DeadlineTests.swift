@@ -1,5 +1,6 @@
 import Support
 import Testing
+import Wire
 
 @testable import Web
 
@@ -16,6 +17,19 @@ import Testing
       #expect(ContinuousClock.now - started < .seconds(5))
       // An error of its own stays what it is.
       await #expect(throws: CancellationError.self) { try await deadlines.within { throw CancellationError() } }
+    }
+  }
+
+  @Test func aCallerWhoWaitsForLessGetsLessAndNobodyGetsMore() async throws {
+    let deadlines = Deadlines(limit: .seconds(60), every: .milliseconds(10))
+    try await running([deadlines]) {
+      let started = ContinuousClock.now
+      await #expect(throws: DeadlinePassed.self) {
+        try await deadlines.within(.milliseconds(50)) { try await Task.sleep(for: .seconds(30)) }
+      }
+      #expect(ContinuousClock.now - started < .seconds(10))
+      let left = try await deadlines.within(.seconds(3600)) { Deadline.remaining(of: .seconds(3600)) }
+      #expect(left <= .seconds(60))
     }
   }
 

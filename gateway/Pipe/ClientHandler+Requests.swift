@@ -153,7 +153,7 @@ extension ClientHandler {
     if !exchange.isHeadTaken {
       Forwarding.writeRequest(
         head, inbound, to: &forwarded, own: upstream.endpoint.lines, caller: caller, requestID: requestID,
-        address: address(head).text)
+        address: address(head).text, timeout: exchange.timeoutLine)
       inbound.moveReaderIndex(forwardBy: head.byteCount)
       self.exchange?.isHeadTaken = true
     }

@@ -52,6 +52,9 @@ struct Exchange {
 
   static var unread: Exchange { Exchange() }
 
+  /// How long the service's answer is waited for, from the head on; a body that is still to come takes its own time.
+  var timeoutLine: [UInt8] { route.map { requestEnded ? $0.answerLine : $0.bodyAndAnswerLine } ?? [] }
+
   var requestEnded: Bool { body.hasEnded }
 
   /// Safe methods have no body here and may be tried once more on another connection (RFC 9110 §9.2.2).

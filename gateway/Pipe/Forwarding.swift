@@ -10,7 +10,7 @@ enum Forwarding {
   ///   - address: where the request comes from, as text.
   static func writeRequest(
     _ head: RequestHead, _ bytes: ByteBuffer, to out: inout ByteBuffer, own: [UInt8], caller: Caller,
-    requestID: [UInt8], address: [UInt8]
+    requestID: [UInt8], address: [UInt8], timeout: [UInt8]
   ) {
     let span = bytes.readableBytesSpan
     out.clear(minimumCapacity: head.byteCount + own.count + caller.lines.count + 256)
@@ -23,6 +23,7 @@ enum Forwarding {
     run.flush(span, &out)
     out.writeBytes(own)
     out.writeBytes(caller.lines)
+    out.writeBytes(timeout)
     out.writeStaticString("x-request-id: ")
     out.writeBytes(requestID)
     out.writeStaticString("\r\nx-forwarded-for: ")

@@ -1,5 +1,6 @@
 import StrictHTTP
 import Web
+import Wire
 
 /// One line of the table: a method and a path, who answers, and on what terms.
 package final class Route: Sendable {
@@ -15,6 +16,9 @@ package final class Route: Sendable {
   let answerSeconds: Int64
   /// How long the client may take to send the body, all in all.
   let bodySeconds: Int64
+  /// The lines that tell the service how long its answer is waited for, without a body and with one.
+  let answerLine: [UInt8]
+  let bodyAndAnswerLine: [UInt8]
 
   package enum Bearer: Sendable {
     /// A bearer is not looked at.
@@ -38,5 +42,7 @@ package final class Route: Sendable {
     self.bodyBytesMax = bodyBytesMax
     self.answerSeconds = answerSeconds
     self.bodySeconds = bodySeconds
+    answerLine = Array("\(Header.timeout): \(answerSeconds * 1000)\r\n".utf8)
+    bodyAndAnswerLine = Array("\(Header.timeout): \((answerSeconds + bodySeconds) * 1000)\r\n".utf8)
   }
 }

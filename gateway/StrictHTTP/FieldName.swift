@@ -19,7 +19,7 @@ package enum FieldName: UInt8, Sendable {
     ("te", .hopByHop), ("trailer", .hopByHop), ("keep-alive", .hopByHop), ("proxy-connection", .hopByHop),
     ("proxy-authenticate", .hopByHop), ("proxy-authorization", .hopByHop), ("http2-settings", .hopByHop),
     ("x-user-id", .userID), ("x-service-key", .serviceKey), ("x-ended-sessions", .endedSessions),
-    ("x-user-email", .insider), ("x-session-id", .insider), ("x-service-name", .insider),
+    ("x-timeout-ms", .insider), ("x-user-email", .insider), ("x-session-id", .insider), ("x-service-name", .insider),
     ("forwarded", .forwarding), ("x-real-ip", .forwarding), ("x-forwarded-host", .forwarding),
     ("x-forwarded-port", .forwarding), ("x-forwarded-proto", .forwarding), ("x-forwarded-for", .forwardedFor),
     ("x-request-id", .requestID), ("traceparent", .traceparent),
