@@ -76,7 +76,7 @@ let package = Package(
         .logging, .nio, .nioPosix, .nioHTTP1, .nioSSL,
       ]),
     .tests("Auth", ["Auth", "Clients", "Support", "Web", .crypto]),
-    .tests("Credits", ["Credits", "Clients", "Support"]),
+    .tests("Credits", ["Credits", "Clients", "Database", "Support", "Tokens", "Web"]),
     .tests(
       "Stories", ["Support", "Clients", "Database", "Web", "Wire", "kith", "kith-auth", "kith-credits", "kith-gateway"]),
   ]

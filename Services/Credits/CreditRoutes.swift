@@ -6,6 +6,7 @@ import Wire
 /// What the apps see of their credits, and the admin's grant.
 struct CreditRoutes: Sendable {
   let accounts: Accounts
+  let postings: Postings
   let adminKey: String
   let now: @Sendable () -> Date
 
@@ -32,30 +33,18 @@ struct CreditRoutes: Sendable {
   /// Refused before the body is looked at.
   @Sendable private func grant(_ request: Request, _ context: Context) async throws -> Response {
     try requireAdmin(request, adminKey)
+    var request = request
+    let call = try await request.idempotentCall(by: "admin", context)
     let body = try await request.json(AdminGrantBody.self)
     let amount = try Amount.required(body.amount, field: "amount")
-    let key = try request.idempotencyKey()
-    _ = try await accounts.balance(ofNamed: body.user_id)
     let now = now()
-    let outcome = try await accounts.store.post(
-      Operation(
-        id: .new(at: now), user: body.user_id, amount: amount, type: .granted(body.transaction_type),
-        description: try Text.optional(body.description, field: "description") ?? "Manual top-up",
-        caller: "admin", idempotencyKey: key, at: now))
-    return try outcome.response { .json(GrantedBody(balance: $0, granted: amount)) }
-  }
-}
-
-extension LedgerStore.Outcome {
-  /// The answer to a grant, which always succeeds once the account is open.
-  func response(_ body: (Int) -> Response) throws -> Response {
-    switch self {
-    case .posted(_, let balance): return body(balance)
-    case .repeated(_, let balance):
-      var response = body(balance)
-      response.headers[.idempotencyHit] = "true"
-      return response
-    case .insufficient: throw Failure.broken
+    let operation = Operation(
+      id: .new(at: now), user: body.user_id, amount: amount, type: .granted(body.transaction_type),
+      description: try Text.optional(body.description, field: "description") ?? "Manual top-up", caller: "admin",
+      at: now)
+    return try await postings.once(call, operation) { outcome in
+      guard case .posted(_, let balance) = outcome else { throw Failure.broken }
+      return try .json(GrantedBody(balance: balance, granted: amount))
     }
   }
 }

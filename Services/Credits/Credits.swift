@@ -7,22 +7,26 @@ package func buildCredits(_ surroundings: Surroundings) async throws -> Server {
   let settings = surroundings.settings
   let serviceKeys = try ServiceKeys(settings)
   let adminKey = try settings.adminKey()
+  let dataKeys = try settings.dataKeys()
   let signupCredits = try settings.int("SIGNUP_CREDITS", default: 50, in: 0...Operation.amountMax)
   let verification = try Verification(in: surroundings)
   let users = UsersClient(in: surroundings)
 
   let database = try await surroundings.openDatabase(for: "credits", creditsMigrations)
+  let idempotency = Idempotency(database: database, keys: dataKeys, now: surroundings.now)
   let accounts = Accounts(
     store: LedgerStore(database: database, signupCredits: signupCredits), users: users, now: surroundings.now)
+  let postings = Postings(accounts: accounts, idempotency: idempotency)
   let callers = Callers(
     keys: serviceKeys, verifier: verification.verifier, ended: verification.ended, now: surroundings.now
   ) { try await users.user(knownAs: $0) }
   return try Server(
     .credits, in: surroundings, database: database, callers: callers,
-    api: OpenAPI(yaml: PackageResources.openapi_yaml), background: [verification.feed],
+    api: OpenAPI(yaml: PackageResources.openapi_yaml),
+    background: [verification.feed, IdempotencySweep(idempotency, logger: surroundings.logger)],
     isReady: { verification.ended.isKnown }
   ) { routes in
-    CreditRoutes(accounts: accounts, adminKey: adminKey, now: surroundings.now).add(to: routes)
-    InternalCreditRoutes(accounts: accounts, now: surroundings.now).add(to: routes)
+    CreditRoutes(accounts: accounts, postings: postings, adminKey: adminKey, now: surroundings.now).add(to: routes)
+    InternalCreditRoutes(accounts: accounts, postings: postings, now: surroundings.now).add(to: routes)
   }
 }

@@ -6,6 +6,7 @@ import Wire
 /// The ledger for other services, and for outside systems whose key has the scope `credits`.
 struct InternalCreditRoutes: Sendable {
   let accounts: Accounts
+  let postings: Postings
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
@@ -27,6 +28,8 @@ struct InternalCreditRoutes: Sendable {
 
   /// Too little is an answer with status 200: the clients of this route take every other status for a fault.
   @Sendable private func spend(_ request: Request, _ context: ServiceCaller) async throws -> Response {
+    var request = request
+    let call = try await request.idempotentCall(by: context.service.name, context)
     let body = try await request.json(SpendCredits.self)
     let cost = try Amount.required(body.cost, field: "cost")
     let now = now()
@@ -35,34 +38,33 @@ struct InternalCreditRoutes: Sendable {
       description: try Text.optional(body.description, field: "description"),
       referenceID: try Text.optional(body.referenceID, field: "reference_id"),
       referenceType: try Text.optional(body.referenceType, field: "reference_type"),
-      caller: context.service.name, idempotencyKey: try request.idempotencyKey() ?? key(body.idempotencyKey), at: now)
-    _ = try await accounts.balance(ofNamed: body.userID)
-    let outcome = try await accounts.store.post(operation)
-    if case .insufficient(let balance) = outcome {
-      let words = Failure.insufficientCredits(cost: cost).message
-      return .json(CreditsMoved(success: false, transactionID: nil, balanceAfter: balance, error: words))
-    }
-    return try moved(outcome)
+      caller: context.service.name, idempotencyKey: call == nil ? try key(body.idempotencyKey) : nil, at: now)
+    return try await postings.once(call, operation) { try Self.moved($0, cost: cost) }
   }
 
   @Sendable private func grant(_ request: Request, _ context: ServiceCaller) async throws -> Response {
+    var request = request
+    let call = try await request.idempotentCall(by: context.service.name, context)
     let body = try await request.json(GrantCredits.self)
     let now = now()
     let operation = Operation(
       id: .new(at: now), user: body.userID, amount: try Amount.required(body.amount, field: "amount"),
       type: .granted(body.transactionType), description: try Text.optional(body.description, field: "description"),
-      caller: context.service.name, idempotencyKey: try request.idempotencyKey() ?? key(body.idempotencyKey), at: now)
-    _ = try await accounts.balance(ofNamed: body.userID)
-    return try moved(try await accounts.store.post(operation))
+      caller: context.service.name, idempotencyKey: call == nil ? try key(body.idempotencyKey) : nil, at: now)
+    return try await postings.once(call, operation) { try Self.moved($0, cost: 0) }
   }
 
-  private func moved(_ outcome: LedgerStore.Outcome) throws -> Response {
+  private static func moved(_ outcome: LedgerStore.Outcome, cost: Int) throws -> Reply {
     switch outcome {
-    case .posted(let id, let balance), .repeated(let id, let balance):
-      return try outcome.response { _ in
-        .json(CreditsMoved(success: true, transactionID: id, balanceAfter: balance))
-      }
-    case .insufficient: throw Failure.broken
+    case .posted(let id, let balance):
+      return try .json(CreditsMoved(success: true, transactionID: id, balanceAfter: balance))
+    case .repeated(let id, let balance):
+      var reply = try Reply.json(CreditsMoved(success: true, transactionID: id, balanceAfter: balance))
+      reply.isHit = true
+      return reply
+    case .insufficient(let balance):
+      let words = Failure.insufficientCredits(cost: cost).message
+      return try .json(CreditsMoved(success: false, transactionID: nil, balanceAfter: balance, error: words))
     }
   }
 

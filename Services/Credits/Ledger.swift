@@ -85,8 +85,3 @@ let costs = [
   "generate_balanced": 5, "generate_hd": 10, "generate_hyper": 5, "generate_gemini3": 5, "chat": 1,
   "temporal_jump": 2,
 ]
-
-extension Failure {
-  static let idempotencyKeyReused = Failure(
-    .unprocessable, "idempotency_key_reused", "This Idempotency-Key was used for another request.")
-}

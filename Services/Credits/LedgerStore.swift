@@ -1,5 +1,6 @@
 import Database
 import Foundation
+import Web
 import Wire
 
 /// Every statement on the ledger. The update of a user's account row is the lock; what it returns is the truth.
@@ -28,30 +29,22 @@ struct LedgerStore: Sendable {
         insert into ledger_account (id, kind, balance, opened_at) values (\(user), 'user', 0, \(now))
         on conflict (id) do nothing
         """)
-      if opened == 1, signupCredits > 0 { _ = try Self.post(.signupBonus(signupCredits, for: user, at: now), on: db) }
+      if opened == 1, signupCredits > 0 { _ = try Self.posted(.signupBonus(signupCredits, for: user, at: now), on: db) }
       guard let balance = try Self.balance(of: user, on: db) else { throw DatabaseFailure.contended }
       return balance
     }
   }
 
-  /// Posts an operation of an open account, or nothing at all. Under an idempotency key it is posted once.
+  /// Posts an operation of an open account, or nothing at all. Under the ledger's own key it is posted once.
   ///
-  /// - Throws: 422 when the key was used for another operation.
-  func post(_ operation: Operation) async throws -> Outcome {
-    do {
-      return try await database.write { db in
-        if let earlier = try Self.earlier(operation, on: db) { return earlier }
-        if let posted = try Self.post(operation, on: db) { return posted }
-        // Too little may be because of a twin under the same key, for whose commit the update has just waited.
-        if let earlier = try Self.earlier(operation, on: db) { return earlier }
-        return .insufficient(balance: try Self.balance(of: operation.user, on: db)?.balance ?? 0)
-      }
-    } catch DatabaseFailure.unique("ledger_operation_idempotency") {
-      // Somebody posted under the same key a moment ago.
-      let earlier = try await database.read { db in try Self.earlier(operation, on: db) }
-      guard let earlier else { throw DatabaseFailure.contended }
-      return earlier
-    }
+  /// - Throws: 422 when that key was used for another operation, and the unique index's failure when somebody has posted
+  ///   under it a moment ago: run again, it finds what they posted.
+  static func post(_ operation: Operation, on db: any Connection) throws -> Outcome {
+    if let earlier = try earlier(operation, on: db) { return earlier }
+    if let posted = try posted(operation, on: db) { return posted }
+    // Too little may be because of a twin under the same key, for whose commit the update has just waited.
+    if let earlier = try earlier(operation, on: db) { return earlier }
+    return .insufficient(balance: try balance(of: operation.user, on: db)?.balance ?? 0)
   }
 
   /// Newest first.
@@ -68,7 +61,7 @@ struct LedgerStore: Sendable {
   }
 
   /// nil when the balance is too small, and then nothing has changed.
-  private static func post(_ operation: Operation, on db: any Connection) throws -> Outcome? {
+  private static func posted(_ operation: Operation, on db: any Connection) throws -> Outcome? {
     let (gained, taken) = (max(operation.amount, 0), max(-operation.amount, 0))
     let account = try db.row(
       """

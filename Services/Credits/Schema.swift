@@ -1,8 +1,10 @@
 import Database
+import Web
 
 /// The ledger's tables. Postings and the operations that they belong to are never changed: the database refuses it.
 let creditsMigrations = [
-  Migration("ledger", sqlite: ledgerTables + refusalsInSQLite, postgres: ledgerTables + refusalsInPostgres)
+  Migration("ledger", sqlite: ledgerTables + refusalsInSQLite, postgres: ledgerTables + refusalsInPostgres),
+  Idempotency.migration,
 ]
 
 /// A user's account carries its balance, so that one conditional update both checks and takes. The other accounts carry

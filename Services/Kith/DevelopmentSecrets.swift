@@ -23,6 +23,9 @@ enum DevelopmentSecrets {
     do {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       if !FileManager.default.fileExists(atPath: path) { try write(to: path, in: folder) }
+      let made = parse(try String(contentsOfFile: path, encoding: .utf8))
+      guard made["DATA_KEYS"] == nil else { return made }
+      try append("DATA_KEYS=data:\(random())\n", to: path)
       return parse(try String(contentsOfFile: path, encoding: .utf8))
     } catch {
       throw StartFailure("\(path) cannot be read or written")
@@ -38,6 +41,7 @@ enum DevelopmentSecrets {
       JWT_SECRET_KEY=\(random())
       SERVICE_KEYS=\(keys)
       ADMIN_API_KEY=\(random())
+      DATA_KEYS=data:\(random())
 
       """
     guard
@@ -48,11 +52,19 @@ enum DevelopmentSecrets {
     guard link(draft, path) == 0 || errno == EEXIST else { throw StartFailure("cannot write \(path)") }
   }
 
+  /// A file of an older version lacks a line. Of several processes that add it at the same time, the first one's counts.
+  private static func append(_ line: String, to path: String) throws {
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+    try file.seekToEnd()
+    try file.write(contentsOf: Data(line.utf8))
+    try file.close()
+  }
+
   private static func parse(_ text: String) -> [String: String] {
     var values: [String: String] = [:]
     for line in text.split(separator: "\n") where !line.hasPrefix("#") {
       let parts = line.split(separator: "=", maxSplits: 1)
-      if parts.count == 2 { values[String(parts[0])] = String(parts[1]) }
+      if parts.count == 2, values[String(parts[0])] == nil { values[String(parts[0])] = String(parts[1]) }
     }
     return values
   }

@@ -106,7 +106,7 @@ extension Request {
     return value
   }
 
-  /// `Idempotency-Key`, if there is one.
+  /// `Idempotency-Key` for a route with a rule of its own, if there is one.
   ///
   /// - Throws: the validation failure for a key that is empty or longer than 255 bytes.
   package func idempotencyKey() throws -> String? {

@@ -31,6 +31,7 @@ package struct TestStack: Sendable {
   package static func settings(_ place: Place, appleKeys: String) -> Settings {
     Settings(
       place.settings.merging([
+        "DATA_KEYS": "test:data key for tests 0123456789 abcdefghij",
         "JWT_SECRET_KEY": "a test secret that is long enough 0123456789",
         "SERVICE_KEYS": keys.sorted { $0.key < $1.key }.map { "\($0):\($1)" }.joined(separator: ","),
         "ADMIN_API_KEY": adminKey, "APPLE_BUNDLE_ID": "com.example.kith,com.example.other", "PORT": "0",

@@ -1,0 +1,84 @@
+import Foundation
+import Hummingbird
+import NIOCore
+import NIOFoundationCompat
+import Wire
+
+/// A request with an `Idempotency-Key`: whose, of which route, and what it asks for.
+package struct IdempotentCall: Sendable {
+  package let caller: String
+  /// With its variables' names, not their values.
+  package let route: String
+  package let key: String
+  package let path: String
+  /// What must be the same when the key comes again: path, query and body.
+  package let content: Data
+  package let requestID: String
+
+  package init(caller: String, route: String, key: String, path: String, content: Data, requestID: String) {
+    self.caller = caller
+    self.route = route
+    self.key = key
+    self.path = path
+    self.content = content
+    self.requestID = requestID
+  }
+}
+
+extension Request {
+  /// The call that this request's `Idempotency-Key` names, nil without one (or with an empty one). Reads the body, and
+  /// leaves it to be read again.
+  ///
+  /// - Throws: 400 for a key that is not 1 to 255 visible ASCII characters; 413 for a body over `bytesMax`.
+  package mutating func idempotentCall(
+    by caller: String, _ context: some RequestContext, bytesMax: Int = 64 * 1024
+  ) async throws -> IdempotentCall? {
+    guard let key = headers[.idempotencyKey], !key.isEmpty else { return nil }
+    guard key.utf8.count <= 255, key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw Failure.invalidIdempotencyKey
+    }
+    let buffer: ByteBuffer
+    do { buffer = try await collectBody(upTo: bytesMax) } catch is NIOTooManyBytesError { throw Failure.tooLarge }
+    return IdempotentCall(
+      caller: caller, route: "\(method.rawValue) \(context.endpointPath ?? uri.path)", key: key, path: uri.path,
+      content: Data("\(uri.string)\n".utf8) + Self.canonical(Data(buffer: buffer)),
+      requestID: Trace.current?.requestID ?? "")
+  }
+
+  /// JSON with its members in order: an app that encodes the same value again may write them in another.
+  private static func canonical(_ body: Data) -> Data {
+    // `try?`: what is not JSON is compared as it is.
+    guard let value = try? JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed),
+      let sorted = try? JSONSerialization.data(withJSONObject: value, options: [.sortedKeys, .fragmentsAllowed])
+    else { return body }
+    return sorted
+  }
+}
+
+/// An answer that can be kept: a status and a body that is there as a whole.
+package struct Reply: Sendable, Hashable {
+  package let status: Int
+  package let contentType: String
+  package let body: Data
+  /// Whether it was given before.
+  package var isHit = false
+
+  package init(status: Int, contentType: String, body: Data) {
+    self.status = status
+    self.contentType = contentType
+    self.body = body
+  }
+
+  /// Times in whole seconds.
+  package static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Reply {
+    Reply(status: status.code, contentType: "application/json", body: try JSON.encode(value))
+  }
+
+  package var response: Response {
+    var response = Response(
+      status: .init(code: status), headers: [.contentType: contentType, .contentLength: String(body.count)],
+      body: .init(byteBuffer: ByteBuffer(data: body)))
+    if isHit { response.headers[.idempotencyHit] = "true" }
+    return response
+  }
+}

@@ -1,0 +1,185 @@
+import Database
+import Foundation
+import Support
+import Testing
+import Tokens
+import Web
+import Wire
+
+/// A request that comes twice under one key has one effect and one answer.
+@Suite struct IdempotencyTests {
+  private struct Bank {
+    let database: any Database
+    let clock: TestClock
+    let idempotency: Idempotency
+
+    init(_ place: Place, secrets: [String] = ["data key for tests 0123456789"]) async throws {
+      let table = Migration("effect", "create table effect (name text not null)")
+      database = try await place.open("bank", [Idempotency.migration, table])
+      let clock = TestClock()
+      self.clock = clock
+      idempotency = Idempotency(
+        database: database, keys: try #require(DataKeys(secrets)), now: { clock.now })
+    }
+
+    func once(_ call: IdempotentCall, _ effect: (@Sendable (any Connection) throws -> Void)? = nil) async throws
+      -> Reply
+    {
+      try await idempotency.once(call) { db in
+        try db.change("insert into effect (name) values ('it')")
+        try effect?(db)
+        return try .json(["token": UUID().uuidString], status: .created)
+      }
+    }
+
+    func effects() async throws -> Int {
+      try await database.read { try $0.rows("select name from effect").count }
+    }
+  }
+
+  private func call(
+    _ key: String = "secret-key", body: String = "{}", by caller: String = "alice", to route: String = "a"
+  )
+    -> IdempotentCall
+  {
+    IdempotentCall(
+      caller: caller, route: route, key: key, path: "/api/v1/a", content: Data(body.utf8), requestID: "r1")
+  }
+
+  private func withBank(_ engine: Engine, _ body: (Bank) async throws -> Void) async throws {
+    try await withPlace(engine) { place in
+      let bank = try await Bank(place)
+      try await body(bank)
+      await bank.database.close()
+    }
+  }
+
+  @Test(arguments: engines) func theSameAnswerComesAgain(engine: Engine) async throws {
+    try await withBank(engine) { bank in
+      let first = try await bank.once(call())
+      let second = try await bank.once(call())
+      #expect((first.status, first.isHit, second.isHit) == (201, false, true))
+      #expect(first.body == second.body && second.status == 201)
+      await #expect(throws: Failure.idempotencyKeyReused) { _ = try await bank.once(call(body: "{1}")) }
+      #expect(try await bank.effects() == 1)
+      #expect(try await bank.once(call(by: "bob")).isHit == false)
+      #expect(try await bank.once(call(to: "b")).isHit == false)
+      #expect(try await bank.effects() == 3)
+    }
+  }
+
+  @Test(arguments: engines) func fiftyAtOnceHaveOneEffect(engine: Engine) async throws {
+    try await withBank(engine) { bank in
+      let call = call()
+      let replies = try await atOnce(50) { _ in try await bank.once(call) }
+      #expect(Set(replies.map(\.body)).count == 1)
+      #expect(replies.count { !$0.isHit } == 1)
+      #expect(try await bank.effects() == 1)
+    }
+  }
+
+  @Test(arguments: engines) func aDayLaterItIsForgotten(engine: Engine) async throws {
+    try await withBank(engine) { bank in
+      _ = try await bank.once(call())
+      bank.clock.advance(by: .seconds(86_390))
+      #expect(try await bank.idempotency.sweep() == 0)
+      #expect(try await bank.once(call()).isHit)
+      bank.clock.advance(by: .seconds(20))
+      #expect(try await bank.once(call()).isHit == false)
+      bank.clock.advance(by: .seconds(86_410))
+      #expect(try await bank.idempotency.sweep() == 1)
+      #expect(try await bank.database.read { try $0.rows("select caller from idempotency_key").count } == 0)
+    }
+  }
+
+  @Test(arguments: engines) func refusalsAreKeptAndFaultsAreNot(engine: Engine) async throws {
+    try await withBank(engine) { bank in
+      let refusal = try await bank.once(call()) { _ in throw Failure.insufficientCredits(cost: 3) }
+      #expect((refusal.status, refusal.isHit) == (402, false))
+      let again = try await bank.once(call())
+      #expect((again.status, again.isHit, again.body == refusal.body) == (402, true, true))
+      for fault in [Failure.broken, .unavailable, .unauthorized] {
+        await #expect(throws: fault) { _ = try await bank.once(call("other")) { _ in throw fault } }
+      }
+      #expect(try await bank.effects() == 0)
+      #expect(try await bank.once(call("other")).status == 201)
+    }
+  }
+
+  @Test(arguments: engines) func aLapsedClaimIsTakenOver(engine: Engine) async throws {
+    try await withBank(engine) { bank in
+      let call = call()
+      let effect: @Sendable (String, any Connection) throws -> Reply = { name, db in
+        try db.change("insert into effect (name) values (\(name))")
+        return try .json([name])
+      }
+      var refusals: [Failure] = []
+      do {
+        _ = try await bank.idempotency.claimed(call) {
+          do { _ = try await bank.once(call) } catch let failure as Failure { refusals.append(failure) }
+          bank.clock.advance(by: .seconds(61))
+          _ = try await bank.idempotency.claimed(call, steps: { "second" }, effect: effect)
+          return "late"
+        } effect: {
+          try effect($0, $1)
+        }
+      } catch let failure as Failure { refusals.append(failure) }
+      #expect(refusals == [.idempotencyKeyInUse, .idempotencyKeyInUse])
+      #expect(try await bank.effects() == 1)
+      let reply = try await bank.idempotency.claimed(call, steps: { "third" }, effect: effect)
+      #expect(reply.isHit && String(decoding: reply.body, as: UTF8.self).contains("second"))
+      // A fault gives the claim back at once.
+      let other = self.call("other")
+      await #expect(throws: Failure.broken) {
+        _ = try await bank.idempotency.claimed(other, steps: { throw Failure.broken }) { (_: Int, _) in
+          try .json(1)
+        }
+      }
+      #expect(try await bank.idempotency.claimed(other, steps: { "it" }, effect: effect).isHit == false)
+    }
+  }
+
+  @Test(arguments: engines) func theTableTellsNothingAndKeysRotate(engine: Engine) async throws {
+    try await withPlace(engine) { place in
+      let bank = try await Bank(place, secrets: ["the old key"])
+      let first = try await bank.once(call())
+      let row = try #require(
+        try await bank.database.read { try $0.row("select key_hash, body_hash, reply from idempotency_key") })
+      for column in ["key_hash", "body_hash", "reply"] {
+        let text = String(decoding: try row.get(column, as: [UInt8].self), as: UTF8.self)
+        #expect(!text.contains("secret-key") && !text.contains("token") && !text.contains("{"))
+      }
+      await bank.database.close()
+      let rotated = try await Bank(place, secrets: ["the new key", "the old key"])
+      #expect(try await rotated.once(call()).body == first.body)
+      #expect(try await rotated.effects() == 1)
+      await rotated.database.close()
+    }
+  }
+
+  @Test(arguments: engines) func grantsUnderAKeyAnswerAsBefore(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let admin = stack.gateway.with(["X-Admin-Key": TestStack.adminKey, "Idempotency-Key": "k1"])
+      let service = stack.credits.with(stack.with(key: "invites")).with(["Idempotency-Key": "k1"])
+      let path = "/api/v1/credits/admin/grant"
+      let first = try await admin.post(path, ["user_id": alice.id.description, "amount": 7])
+      _ = try await admin.with(["Idempotency-Key": "k2"]).post(path, ["user_id": alice.id.description, "amount": 1])
+      let second = try await admin.post(path, ["user_id": alice.id.description, "amount": 7])
+      #expect((first.status, second.status, second.body == first.body) == (200, 200, true))
+      #expect(!first.headers.contains(name: "idempotency-hit") && second.headers.contains(name: "idempotency-hit"))
+      let other = try await admin.post(path, ["user_id": alice.id.description, "amount": 8])
+      #expect((other.status, other.string("code")) == (422, "idempotency_key_reused"))
+      let bad = try await admin.with(["Idempotency-Key": "a b"]).post(path, ["amount": 8])
+      #expect((bad.status, bad.string("code")) == (400, "invalid_idempotency_key"))
+      let spent = try await service.post("/internal/credits/spend", ["user_id": alice.id.description, "cost": 8])
+      let granted = try await service.post("/internal/credits/grant", ["user_id": alice.id.description, "amount": 8])
+      #expect((spent.int("balance_after"), granted.int("balance_after")) == (50, 58))
+      let body: [String: any Sendable] = ["user_id": UserID.new(at: Date()).description, "amount": 1]
+      let refused = try await admin.with(["Idempotency-Key": "k3"]).post(path, body)
+      let again = try await admin.with(["Idempotency-Key": "k3"]).post(path, body)
+      #expect((refused.status, again.status, again.body == refused.body) == (404, 404, true))
+      #expect(again.headers.first(name: "idempotency-hit") == "true")
+    }
+  }
+}
