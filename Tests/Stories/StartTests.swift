@@ -53,7 +53,7 @@ import Testing
 
   @Test(arguments: [
     ("JWT_SECRET_KEY", "change-me"), ("JWT_SECRET_KEY", "short"), ("JWT_SECRET_KEY", ""),
-    ("ADMIN_API_KEY", "admin"), ("SERVICE_KEYS", "gateway:short"),
+    ("ADMIN_API_KEY", "admin"), ("SERVICE_KEYS", "gateway:short"), ("DATA_KEYS", "data:short"), ("DATA_KEYS", ""),
     ("JWT_SECRET_KEY", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
   ])
   func productionRefusesWeakSecretsByName(name: String, value: String) async throws {
