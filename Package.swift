@@ -9,6 +9,8 @@ let package = Package(
     .executable(name: "kith-gateway", targets: ["kith-gateway"]),
     .executable(name: "kith-auth", targets: ["kith-auth"]),
     .executable(name: "kith-credits", targets: ["kith-credits"]),
+    .executable(name: "kith-groups", targets: ["kith-groups"]),
+    .executable(name: "kith-lists", targets: ["kith-lists"]),
   ],
   dependencies: [
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
@@ -20,6 +22,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
@@ -34,31 +37,61 @@ let package = Package(
     .shared(
       "Web",
       [
-        "Wire", "Measures", "Database", "Postgres", "Tokens", .crypto, .hummingbird, .nio, .nioPosix, .lifecycle,
+        "Wire", "Measures", "Database", "Postgres", "Tokens", "Traces", .crypto, .hummingbird, .nio, .nioPosix,
+        .lifecycle,
         .configuration,
         .nioFoundation, .logging, .yams,
       ]),
-    .shared("Clients", ["Wire", "Web", "Tokens", .httpClient, .nio, .nioPosix, .nioFoundation, .lifecycle, .logging]),
+    .shared("Traces", ["Wire", .httpClient, .nio, .nioFoundation, .lifecycle, .logging, .tracing]),
+    .shared("Outbox", ["Wire", "Measures", "Database", "Tokens", "Web", .lifecycle, .logging]),
+    .shared(
+      "Messages", ["Wire", "Web", "Clients", "Tokens", .httpClient, .nio, .nioFoundation, .logging]),
+    .system("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev", brew: "argon2"),
+    .system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
+    .system("CVips", pkgConfig: "vips", apt: "libvips-dev", brew: "vips"),
+    .shared(
+      "Clients",
+      ["Wire", "Web", "Tokens", "Traces", .httpClient, .nio, .nioPosix, .nioFoundation, .lifecycle, .logging]),
 
     // One process each; a service never imports a service.
-    .service("Auth", ["Wire", "Measures", "Database", "Tokens", "Web", "Clients", .hummingbird, .crypto]),
+    .service(
+      "Auth",
+      [
+        "Wire", "Measures", "Database", "Tokens", "Web", "Clients", "Outbox", "Messages", "CArgon2", "CCurl",
+        .hummingbird, .httpClient, .nio, .nioFoundation, .crypto, .cryptoExtras, .lifecycle, .logging,
+      ]),
+    .service(
+      "Groups",
+      [
+        "Wire", "Measures", "Database", "Tokens", "Web", "Clients", "Outbox", "CVips", .hummingbird, .httpClient, .nio,
+        .nioPosix, .nioFoundation, .crypto, .lifecycle, .logging,
+      ]),
+    .service(
+      "Lists",
+      ["Wire", "Measures", "Database", "Tokens", "Web", "Clients", .hummingbird, .crypto, .lifecycle, .logging]),
     .service("Credits", ["Wire", "Database", "Web", "Clients", .hummingbird]),
     .target(name: "StrictHTTP", path: "gateway/StrictHTTP", swiftSettings: strict),
     .gateway([
-      "StrictHTTP", "Wire", "Measures", "Tokens", "Web", "Clients", .nio, .nioPosix, .nioTLS, .nioSSL, .nioFoundation,
+      "StrictHTTP", "Wire", "Measures", "Tokens", "Traces", "Web", "Clients", .nio, .nioPosix, .nioTLS, .nioSSL,
+      .nioFoundation,
       .httpClient,
       .lifecycle, .signals, .logging, .collections,
     ]),
     .executable("kith-auth", ["Auth", "Web"], path: "Services/Auth/Main"),
     .executable("kith-credits", ["Credits", "Web"], path: "Services/Credits/Main"),
+    .executable("kith-groups", ["Groups", "Web"], path: "Services/Groups/Main"),
+    .executable("kith-lists", ["Lists", "Web"], path: "Services/Lists/Main"),
     .executable("kith-gateway", ["Gateway", "Web"], path: "gateway/Main"),
-    .executable("kith", ["Auth", "Credits", "Gateway", "Web", "Wire", "Tokens", .lifecycle], path: "Services/Kith"),
+    .executable(
+      "kith", ["Auth", "Groups", "Lists", "Credits", "Gateway", "Web", "Wire", "Tokens", .lifecycle],
+      path: "Services/Kith"),
 
     .target(
       name: "Support",
       dependencies: [
-        "Auth", "Credits", "Gateway", "Web", "Wire", "Clients", "Database", "Postgres", "CPostgres", "Tokens",
-        .cryptoExtras, .hummingbird, .httpClient, .lifecycle, .logging, .nioHTTP1, .nioFoundation,
+        "Auth", "Groups", "Lists", "Credits", "Gateway", "Web", "Wire", "Clients", "Database", "Postgres", "CPostgres",
+        "Outbox", "Messages", "Measures", "Tokens", .cryptoExtras, .hummingbird, .httpClient, .lifecycle, .logging,
+        .nioHTTP1, .nioFoundation,
       ],
       path: "Tests/Support", swiftSettings: strict),
     .target(
@@ -75,7 +108,17 @@ let package = Package(
         "Gateway", "StrictHTTP", "Clients", "Tokens", "Web", "Wire", "Support", .crypto, .hummingbird, .httpClient,
         .logging, .nio, .nioPosix, .nioHTTP1, .nioSSL,
       ]),
-    .tests("Auth", ["Auth", "Clients", "Support", "Web", .crypto]),
+    .tests("Traces", ["Traces", "Web", "Wire", "Clients", "Support", .hummingbird, .httpClient]),
+    .tests("Outbox", ["Outbox", "Measures", "Database", "Tokens", "Web", "Wire", "Clients", "Support", .hummingbird]),
+    .tests("Messages", ["Messages", "Web", "Wire", "Clients", "Support", .hummingbird]),
+    .tests(
+      "Auth",
+      [
+        "Auth", "Clients", "Database", "Outbox", "Messages", "Support", "Tokens", "Web", "Wire", .crypto, .cryptoExtras,
+        .hummingbird, .nio, .nioPosix, .nioSSL,
+      ]),
+    .tests("Groups", ["Groups", "Clients", "Database", "Support", "Tokens", "Web", "Wire", .crypto, .hummingbird]),
+    .tests("Lists", ["Lists", "Clients", "Database", "Support", "Tokens", "Web", "Wire", .hummingbird]),
     .tests("Credits", ["Credits", "Clients", "Database", "Support", "Tokens", "Web"]),
     .tests(
       "Stories", ["Support", "Clients", "Database", "Web", "Wire", "kith", "kith-auth", "kith-credits", "kith-gateway"]),
@@ -133,6 +176,7 @@ extension Target.Dependency {
   static let logging = product(name: "Logging", package: "swift-log")
   static let grdb = product(name: "GRDB", package: "GRDB.swift")
   static let collections = product(name: "DequeModule", package: "swift-collections")
+  static let tracing = product(name: "Tracing", package: "swift-distributed-tracing")
   static let yams = product(name: "Yams", package: "Yams")
 
   static func product(name: String, package: String) -> Target.Dependency {

@@ -25,6 +25,26 @@ package struct UsersClient: Sendable {
     try await client.call(.POST, "/api/v1/users/resolve", body: user, isRepeatable: true)
   }
 
+  /// Who they are, however many, in calls of ``WhoAre/idsMax``. Who is unknown, deactivated or erased is left out.
+  package func people(_ ids: Set<UserID>) async throws -> [UserID: Person] {
+    var found: [UserID: Person] = [:]
+    var left = Array(ids)[...]
+    while !left.isEmpty {
+      let some = WhoAre(ids: Array(left.prefix(WhoAre.idsMax)))
+      left = left.dropFirst(WhoAre.idsMax)
+      let answer: People = try await client.call(.POST, "/internal/users/people", body: some, isRepeatable: true)
+      for person in answer.people { found[person.id] = person }
+    }
+    return found
+  }
+
+  /// The active user behind an e-mail address that they have verified, a UUID or a number.
+  package func person(named identifier: String) async throws -> Person? {
+    try await Self.orNil {
+      try await client.call(.GET, "/internal/users/person", query: ["identifier": identifier])
+    }
+  }
+
   /// Sessions ended since the cursor of an earlier answer; all that matter when there is none.
   package func endedSessions(since cursor: Date?) async throws -> EndedSessions {
     let query = cursor.map { ["since": Instant.milliseconds($0)] } ?? [:]

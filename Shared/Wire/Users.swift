@@ -24,6 +24,57 @@ package struct UserProfile: Codable, Sendable, Hashable {
   }
 }
 
+/// A user as others in the same group or list see them.
+package struct Person: Codable, Sendable, Hashable {
+  package let id: UserID
+  /// The same user by a small integer, for apps that know no UUIDs. Never given to another.
+  package let number: Int
+  package let name: String?
+  package let email: String?
+  package let phone: String?
+  /// A language tag as the apps know them (BCP 47): `en`, `pt-BR`.
+  package let locale: String?
+  /// An IANA name: `Europe/Oslo`.
+  package let timeZone: String?
+
+  package init(
+    id: UserID, number: Int, name: String?, email: String? = nil, phone: String? = nil, locale: String? = nil,
+    timeZone: String? = nil
+  ) {
+    self.id = id
+    self.number = number
+    self.name = name
+    self.email = email
+    self.phone = phone
+    self.locale = locale
+    self.timeZone = timeZone
+  }
+
+  /// The first word of the name; empty for who has not told theirs.
+  package var firstName: String { name?.split(separator: " ").first.map(String.init) ?? "" }
+
+  private enum CodingKeys: String, CodingKey {
+    case id, number, name, email, phone, locale
+    case timeZone = "time_zone"
+  }
+}
+
+/// Asks who several users are, at most ``idsMax`` at once.
+package struct WhoAre: Codable, Sendable {
+  package static let idsMax = 500
+
+  package let ids: [UserID]
+
+  package init(ids: [UserID]) { self.ids = ids }
+}
+
+/// The users that are there, in no order; who is unknown, deactivated or erased is left out.
+package struct People: Codable, Sendable {
+  package let people: [Person]
+
+  package init(people: [Person]) { self.people = people }
+}
+
 /// Asks for the user that an outside system knows by `externalID`, made when it is not there yet.
 package struct ResolveUser: Codable, Sendable {
   package let externalID: String
