@@ -25,8 +25,16 @@ struct Identity: Sendable, Hashable {
   /// The name to show, which some issuers tell only once.
   var displayName: String?
 
+  /// The issuer of addresses: an account's own when it has claimed or verified one.
+  static let emailIssuer = "email"
+  static let phoneIssuer = "phone"
+  private static let externalIssuer = "external"
+
+  /// Whether the address that comes with it becomes the account's. What an outside system says of its users is only kept.
+  var claimsEmail: Bool { issuer != Self.externalIssuer }
+
   /// What outside systems call a user; a namespace of its own.
-  static func external(_ id: String) -> Identity { Identity(issuer: "external", subject: id) }
+  static func external(_ id: String) -> Identity { Identity(issuer: externalIssuer, subject: id) }
 
   /// What `dev/token` made.
   static func developer(_ email: EmailAddress) -> Identity {

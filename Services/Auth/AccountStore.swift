@@ -16,7 +16,7 @@ struct AccountStore: Sendable {
     for _ in 0..<3 {
       do {
         return try await database.write { db in
-          if let account = try Self.find(identity, on: db) {
+          if let account = try Self.find(identity, on: db) ?? Self.linked(identity, at: now, on: db) {
             guard signsIn else { return (account, false) }
             return (try Self.signedIn(account.id, as: identity, at: now, on: db), false)
           }
@@ -54,6 +54,50 @@ struct AccountStore: Sendable {
     ).map(Account.init)
   }
 
+  /// The account of an identity that is new, when its verified address is one that the account has verified, too. Two
+  /// subjects of one issuer stay two people, whatever their address.
+  private static func linked(_ identity: Identity, at now: Date, on db: any Connection) throws -> Account? {
+    guard identity.isEmailVerified, let email = identity.email.flatMap(EmailAddress.init) else { return nil }
+    let owner = try db.row(
+      """
+      \(selectAccount) where id = (select account_id from identity
+        where issuer = \(Identity.emailIssuer) and subject = \(email.canonical) and is_email_verified)
+        and not exists (select 1 from identity other where other.account_id = account.id
+          and other.issuer = \(identity.issuer))
+      """)
+    guard let account = try owner.map(Account.init) else { return nil }
+    try insert(identity, of: account.id, at: now, on: db)
+    return account
+  }
+
+  /// Makes an address the account's own. It belongs to who has verified it, else to who claimed it first: whoever
+  /// verifies one takes it from an account that only claimed it.
+  static func own(
+    _ email: EmailAddress, isVerified: Bool, by account: UserID, at now: Date, on db: any Connection
+  ) throws {
+    try db.change(
+      """
+      insert into identity (issuer, subject, account_id, email, is_email_verified, is_private_email, created_at)
+      values (\(Identity.emailIssuer), \(email.canonical), \(account), \(email.text), \(isVerified), \(false), \(now))
+      on conflict (issuer, subject) do update set account_id = excluded.account_id, email = excluded.email,
+        is_email_verified = excluded.is_email_verified, created_at = excluded.created_at
+      where not identity.is_email_verified and excluded.is_email_verified
+      """)
+  }
+
+  private static func insert(
+    _ identity: Identity, of account: UserID, at now: Date, on db: any Connection
+  ) throws {
+    try db.change(
+      """
+      insert into identity (issuer, subject, account_id, email, is_email_verified, is_private_email, created_at)
+      values (\(identity.issuer), \(identity.subject), \(account), \(identity.email), \(identity.isEmailVerified),
+        \(identity.isPrivateEmail), \(now))
+      """)
+    guard identity.claimsEmail, let email = identity.email.flatMap(EmailAddress.init) else { return }
+    try own(email, isVerified: identity.isEmailVerified, by: account, at: now, on: db)
+  }
+
   private static func create(
     _ identity: Identity, signsIn: Bool, at now: Date, on db: any Connection
   ) throws -> Account {
@@ -63,12 +107,7 @@ struct AccountStore: Sendable {
       insert into account (id, email, display_name, created_at, last_login_at)
       values (\(id), \(identity.email), \(identity.displayName), \(now), \(signsIn ? now : nil))
       """)
-    try db.change(
-      """
-      insert into identity (issuer, subject, account_id, email, is_email_verified, is_private_email, created_at)
-      values (\(identity.issuer), \(identity.subject), \(id), \(identity.email), \(identity.isEmailVerified),
-        \(identity.isPrivateEmail), \(now))
-      """)
+    try insert(identity, of: id, at: now, on: db)
     return Account(
       id: id, email: identity.email, displayName: identity.displayName, createdAt: now.wholeMilliseconds,
       isActive: true)

@@ -34,6 +34,7 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
     ).add(to: routes)
     SessionRoutes(sessions: sessions, ended: ended, signIns: signIns, now: now).add(to: routes)
     AccountRoutes(accounts: accounts, sessions: sessions, ended: ended, now: now).add(to: routes)
+    PeopleRoutes(people: PeopleStore(database: database)).add(to: routes)
     ServiceRoutes(accounts: accounts, sessions: sessions, published: tokenKeys.published, now: now).add(to: routes)
   }
 }

@@ -1,3 +1,4 @@
+import Clients
 import Crypto
 import Database
 import Foundation
@@ -35,6 +36,30 @@ import Testing
       let bob = try stack.apple.identityToken(subject: "005678.bob", at: stack.clock.now)
       let other = try await stack.gateway.post("/api/v1/auth/apple", ["identity_token": bob])
       #expect((other["user"] as? [String: Any])?["id"] as? String != user["id"] as? String)
+    }
+  }
+
+  @Test(arguments: engines) func anAddressThatBothSidesHaveVerifiedIsOnePerson(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let claimed = try await stack.signIn("alice")
+      func signIn(_ subject: String, verified: Bool) async throws -> String? {
+        let token = try stack.apple.identityToken(
+          subject: subject, at: stack.clock.now,
+          changing: ["email": "Alice@example.com", "email_verified": verified])
+        let reply = try await stack.gateway.post("/api/v1/auth/apple", ["identity_token": token])
+        return (reply["user"] as? [String: Any])?["id"] as? String
+      }
+      let unverified = try await signIn("000.stranger", verified: false)
+      #expect(unverified != claimed.id.description)
+      let users = UsersClient(in: stack.surroundings(of: "lists"))
+      #expect(try await users.person(named: "alice@example.com")?.id == claimed.id)
+      // Who verifies an address takes it from who only claimed it.
+      let verified = try await signIn("001.alice", verified: true)
+      #expect(verified != claimed.id.description && verified != unverified)
+      #expect(try await users.person(named: "alice@example.com")?.id.description == verified)
+      // Another subject of the same issuer is another person.
+      #expect(try await signIn("002.alice", verified: true) != verified)
+      #expect(try await users.person(named: "alice@example.com")?.id.description == verified)
     }
   }
 

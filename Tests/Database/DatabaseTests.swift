@@ -213,8 +213,8 @@ private struct Stop: Error {}
       try await place.open("test", [Migration("one", "create table a (x text)")]).close()
       // The same list again, and a longer one, are fine; so is an older program on a newer schema.
       let longer = [Migration("one", "create table a (x text)"), Migration("two", "create table b (x text)")]
-      await try place.open("test", longer).close()
-      await try place.open("test", [longer[0]]).close()
+      try await place.open("test", longer).close()
+      try await place.open("test", [longer[0]]).close()
       await #expect(throws: DatabaseFailure.unusable("migration one was changed after it had been applied")) {
         _ = try await place.open("test", [Migration("one", "create table a (y text)")])
       }

@@ -24,6 +24,7 @@ package struct TestStack: Sendable {
   package static let keys = [
     "gateway": "gateway-key-0123456789-0123456789-abc", "auth": "auth-key-0123456789-0123456789-abcdef",
     "credits": "credits-key-0123456789-0123456789-abc", "invites": "invites-key-0123456789-0123456789-ab",
+    "groups": "groups-key-0123456789-0123456789-abcd", "lists": "lists-key-0123456789-0123456789-abcde",
     "billing+credits": "billing-key-0123456789-0123456789-ab", "sync+act": "sync-key-0123456789-0123456789-abcdef",
     "plain": "plain-key-0123456789-0123456789-abcde",
   ]
