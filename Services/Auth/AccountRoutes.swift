@@ -7,7 +7,7 @@ import Wire
 /// A user's own account.
 struct AccountRoutes: Sendable {
   let accounts: AccountStore
-  let sessions: SessionStore
+  let erasures: Erasures
   let ended: EndedSessionList
   let now: @Sendable () -> Date
 
@@ -22,9 +22,9 @@ struct AccountRoutes: Sendable {
     return .json(UserBody(account))
   }
 
-  /// Inactive at once, every token worthless. The ledger stays; signing in again brings the account back.
+  /// Inactive at once, every token worthless. Signing in again brings the account back until it is erased.
   @Sendable private func deactivate(_ request: Request, _ context: SignedIn) async throws -> Response {
-    guard let sessions = try await sessions.deactivate(context.user, at: now()) else { throw Failure.sessionEnded }
+    guard let sessions = try await erasures.ask(for: context.user, at: now()) else { throw Failure.sessionEnded }
     return Response.json(["detail": "Account deactivated"]).ending(sessions, ended)
   }
 }

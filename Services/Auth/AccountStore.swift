@@ -6,23 +6,34 @@ import Wire
 struct AccountStore: Sendable {
   let database: any Database
 
-  /// The account behind an identity, made when there is none. Safe under concurrent first calls.
-  ///
-  /// - Parameter signsIn: a sign-in also notes the time, and brings back an account that was deactivated.
-  func account(
-    for identity: Identity, signsIn: Bool, at now: Date
-  ) async throws -> (account: Account, created: Bool) {
-    // Who loses the race for the unique index finds the winner's row in the next round.
+  /// The account that an outside system knows by an identity, made when there is none. Safe under concurrent first calls.
+  func account(for identity: Identity, at now: Date) async throws -> (account: Account, created: Bool) {
+    try await Self.again {
+      try await database.write { db in
+        if let account = try Self.find(identity, on: db) { return (account, false) }
+        return (try Self.create(identity, signsIn: false, at: now, on: db), true)
+      }
+    }
+  }
+
+  /// Opens a session for the account behind an identity, made when there is none, restored when it was deactivated. One
+  /// transaction, so that whoever ends all sessions at the same time ends this one, too. Safe under concurrent first calls.
+  func signIn(_ identity: Identity, mint: Mint, at now: Date) async throws -> (account: Account, pair: TokenPair) {
+    try await Self.again {
+      try await database.write { db in
+        let known = try Self.find(identity, on: db) ?? Self.linked(identity, at: now, on: db)
+        let account =
+          try known.map { try Self.signedIn($0.id, as: identity, at: now, on: db) }
+          ?? Self.create(identity, signsIn: true, at: now, on: db)
+        return (account, try SessionStore.open(for: account.id, mint: mint, at: now, on: db))
+      }
+    }
+  }
+
+  /// Who loses the race for the unique index finds the winner's row in the next round.
+  private static func again<T>(_ round: () async throws -> T) async throws -> T {
     for _ in 0..<3 {
-      do {
-        return try await database.write { db in
-          if let account = try Self.find(identity, on: db) ?? Self.linked(identity, at: now, on: db) {
-            guard signsIn else { return (account, false) }
-            return (try Self.signedIn(account.id, as: identity, at: now, on: db), false)
-          }
-          return (try Self.create(identity, signsIn: signsIn, at: now, on: db), true)
-        }
-      } catch DatabaseFailure.unique("identity_issuer_subject") {}
+      do { return try await round() } catch DatabaseFailure.unique("identity_issuer_subject") {} catch is Erased {}
     }
     throw DatabaseFailure.contended
   }
@@ -117,13 +128,14 @@ struct AccountStore: Sendable {
   private static func signedIn(
     _ id: UserID, as identity: Identity, at now: Date, on db: any Connection
   ) throws -> Account {
-    let rows = try db.rows(
+    let row = try db.row(
       """
       update account set last_login_at = \(now), deactivated_at = null,
         email = coalesce(email, \(identity.email)), display_name = coalesce(display_name, \(identity.displayName))
-      where id = \(id) returning \(accountColumns)
+      where id = \(id) and erased_at is null returning \(accountColumns)
       """)
-    guard let row = rows.first else { throw DatabaseFailure.contended }
+    guard let row else { throw Erased() }
+    try db.change("delete from erasure where account_id = \(id)")
     if let email = identity.email {
       try db.change(
         """
@@ -135,6 +147,9 @@ struct AccountStore: Sendable {
     return try Account(row)
   }
 }
+
+/// The account was forgotten a moment ago: whoever looks again finds nobody.
+private struct Erased: Error {}
 
 private let accountColumns: SQL = "id, email, display_name, created_at, deactivated_at"
 private let selectAccount: SQL = "select id, email, display_name, created_at, deactivated_at from account"

@@ -19,6 +19,9 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
   let sessions = SessionStore(database: database, mint: mint)
   let signIns = SignIns(in: surroundings.registry)
   let ended = EndedSessionList()
+  let eraseAfterDays = try settings.int("ACCOUNT_ERASE_AFTER_DAYS", default: 30, in: 0...3650)
+  let erasures = Erasures(
+    store: ErasureStore(database: database), after: .seconds(eraseAfterDays * 86_400), in: surroundings)
   let feed = EndedSessionsFeed(list: ended, logger: surroundings.logger, now: now) { cursor in
     try await sessions.ended(since: cursor, at: now())
   }
@@ -27,13 +30,15 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
   }
   return try Server(
     .auth, in: surroundings, database: database, callers: callers,
-    api: OpenAPI(yaml: PackageResources.openapi_yaml), background: [feed], isReady: { ended.isKnown }
+    api: OpenAPI(yaml: PackageResources.openapi_yaml), background: [feed, erasures], isReady: { ended.isKnown }
   ) { routes in
     SignInRoutes(
-      accounts: accounts, sessions: sessions, apple: apple, adminKey: adminKey, signIns: signIns, now: now
+      accounts: accounts, mint: mint, apple: apple, adminKey: adminKey, signIns: signIns, now: now
     ).add(to: routes)
     SessionRoutes(sessions: sessions, ended: ended, signIns: signIns, now: now).add(to: routes)
-    AccountRoutes(accounts: accounts, sessions: sessions, ended: ended, now: now).add(to: routes)
+    AccountRoutes(accounts: accounts, erasures: erasures, ended: ended, now: now).add(to: routes)
+    ExportRoutes(store: ExportStore(database: database)) { UserDataClient.others(than: .auth, in: surroundings) }
+      .add(to: routes)
     PeopleRoutes(people: PeopleStore(database: database)).add(to: routes)
     ServiceRoutes(accounts: accounts, sessions: sessions, published: tokenKeys.published, now: now).add(to: routes)
   }

@@ -1,4 +1,6 @@
 import Database
+import Outbox
+import Web
 
 /// Auth's tables. Times are UTC; tokens and keys are only there as digests, or sealed under what they replace.
 let authMigrations = [
@@ -66,6 +68,22 @@ let authMigrations = [
       \(profileColumns)
       create unique index account_number on account (number);
       """),
+  Outbox.migration,
+  Idempotency.migration,
+  Migration(
+    "erasure",
+    """
+    alter table account add column erased_at timestamptz;
+
+    create table erasure (
+      account_id uuid primary key references account (id),
+      asked_at timestamptz not null,
+      begun_at timestamptz,
+      finished_at timestamptz,
+      \(Leases.columns)
+    );
+    create index erasure_due on erasure (due_at) where due_at is not null;
+    """),
 ]
 
 private let profileColumns = """

@@ -33,7 +33,7 @@ struct ServiceRoutes: Sendable {
     var identity = Identity.external(external)
     identity.email = try body.email.map { try EmailAddress.required($0, field: "email").text }
     identity.displayName = try DisplayName.optional(body.displayName, field: "display_name")
-    let (account, created) = try await accounts.account(for: identity, signsIn: false, at: now())
+    let (account, created) = try await accounts.account(for: identity, at: now())
     return .json(ResolvedUser(userID: account.id, created: created))
   }
 

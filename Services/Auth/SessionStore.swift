@@ -10,17 +10,15 @@ struct SessionStore: Sendable {
   let mint: Mint
 
   /// A new session of a user.
-  func open(for user: UserID, at now: Date) async throws -> TokenPair {
+  static func open(for user: UserID, mint: Mint, at now: Date, on db: any Connection) throws -> TokenPair {
     let session = SessionID.new(at: now)
     let pair = try mint.pair(user: user, session: session, at: now)
-    try await database.write { [mint] db in
-      try db.change(
-        """
-        insert into session (id, account_id, opened_at, tokens_until)
-        values (\(session), \(user), \(now), \(pair.accessExpiresAt))
-        """)
-      try Self.insert(pair.refresh, of: session, lifetime: mint.lifetimes.refresh, at: now, on: db)
-    }
+    try db.change(
+      """
+      insert into session (id, account_id, opened_at, tokens_until)
+      values (\(session), \(user), \(now), \(pair.accessExpiresAt))
+      """)
+    try insert(pair.refresh, of: session, lifetime: mint.lifetimes.refresh, at: now, on: db)
     return pair
   }
 
@@ -59,15 +57,6 @@ struct SessionStore: Sendable {
     }
   }
 
-  /// Deactivates an account and ends its sessions, all or nothing. False when it was not active.
-  func deactivate(_ user: UserID, at now: Date) async throws -> [EndedSession]? {
-    try await database.write { db in
-      let changed = try db.change(
-        "update account set deactivated_at = \(now) where id = \(user) and deactivated_at is null")
-      return changed == 0 ? nil : try Self.endAll(of: user, at: now, on: db)
-    }
-  }
-
   /// Sessions that ended after `cursor`, or that matter at all, whose access tokens could still live.
   ///
   /// A transaction commits some time after the moment that it wrote down: every call reaches back a minute before the
@@ -95,7 +84,7 @@ struct SessionStore: Sendable {
       """)
   }
 
-  fileprivate static func endAll(of user: UserID, at now: Date, on db: any Connection) throws -> [EndedSession] {
+  static func endAll(of user: UserID, at now: Date, on db: any Connection) throws -> [EndedSession] {
     try db.rows(
       """
       update session set ended_at = \(now) where account_id = \(user) and ended_at is null

@@ -6,7 +6,7 @@ import Wire
 /// The doors through which a session is opened: Sign in with Apple, and the developer's token.
 struct SignInRoutes: Sendable {
   let accounts: AccountStore
-  let sessions: SessionStore
+  let mint: Mint
   let apple: SignInWithApple
   let adminKey: String
   let signIns: SignIns
@@ -39,8 +39,7 @@ struct SignInRoutes: Sendable {
 
   private func signIn(_ identity: Identity, showsUser: Bool) async throws -> TokenBody {
     let now = now()
-    let account = try await accounts.account(for: identity, signsIn: true, at: now).account
-    let pair = try await sessions.open(for: account.id, at: now)
+    let (account, pair) = try await accounts.signIn(identity, mint: mint, at: now)
     return TokenBody(pair, at: now, user: showsUser ? UserBody(account) : nil)
   }
 }

@@ -94,7 +94,7 @@ private struct BalanceBody: Encodable {
   }
 }
 
-private struct HistoryBody: Encodable {
+struct HistoryBody: Encodable {
   let amount: Int
   let balance_after: Int
   let type: String

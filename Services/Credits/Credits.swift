@@ -14,8 +14,8 @@ package func buildCredits(_ surroundings: Surroundings) async throws -> Server {
 
   let database = try await surroundings.openDatabase(for: "credits", creditsMigrations)
   let idempotency = Idempotency(database: database, keys: dataKeys, now: surroundings.now)
-  let accounts = Accounts(
-    store: LedgerStore(database: database, signupCredits: signupCredits), users: users, now: surroundings.now)
+  let store = LedgerStore(database: database, signupCredits: signupCredits)
+  let accounts = Accounts(store: store, users: users, now: surroundings.now)
   let postings = Postings(accounts: accounts, idempotency: idempotency)
   let callers = Callers(
     keys: serviceKeys, verifier: verification.verifier, ended: verification.ended, now: surroundings.now
@@ -28,5 +28,6 @@ package func buildCredits(_ surroundings: Surroundings) async throws -> Server {
   ) { routes in
     CreditRoutes(accounts: accounts, postings: postings, adminKey: adminKey, now: surroundings.now).add(to: routes)
     InternalCreditRoutes(accounts: accounts, postings: postings, now: surroundings.now).add(to: routes)
+    UserDataRoutes(database: database, store: store).add(to: routes)
   }
 }

@@ -15,7 +15,6 @@ struct ServiceClient: Sendable {
   private let key: String?
   private let logger: Logger
   private let budget = RetryBudget()
-  private static let bodyBytesMax = 4 * 1024 * 1024
 
   init(_ service: ServiceName, in surroundings: Surroundings) {
     self.service = service
@@ -33,7 +32,7 @@ struct ServiceClient: Sendable {
   func call<Reply: Decodable>(
     _ method: HTTPMethod, _ path: String, query: [String: String] = [:], body: (any Encodable & Sendable)? = nil,
     idempotencyKey: String? = nil, isRepeatable: Bool = false, timeout: Duration = .seconds(5),
-    as reply: Reply.Type = Reply.self
+    bodyBytesMax: Int = 4 * 1024 * 1024, as reply: Reply.Type = Reply.self
   ) async throws -> Reply {
     let end = ContinuousClock.now + Deadline.remaining(of: timeout)
     let isRepeatable = isRepeatable || method == .GET || idempotencyKey != nil
@@ -53,7 +52,8 @@ struct ServiceClient: Sendable {
         request.headers.add(name: "content-type", value: "application/json")
         request.body = .bytes(bytes)
       }
-      switch await answer(to: request, until: end) {
+      switch await answer(to: request, until: end, bodyBytesMax) {
+      case .answered(204, _): return try JSON.decode(Reply.self, from: Data("{}".utf8))
       case .answered(let status, let data) where (200..<300).contains(status):
         return try JSON.decode(Reply.self, from: data)
       case .answered(let status, let data):
@@ -93,14 +93,16 @@ struct ServiceClient: Sendable {
     return .unavailable
   }
 
-  private func answer(to request: HTTPClientRequest, until end: ContinuousClock.Instant) async -> Outcome {
+  private func answer(
+    to request: HTTPClientRequest, until end: ContinuousClock.Instant, _ bodyBytesMax: Int
+  ) async -> Outcome {
     let left = (end - .now).milliseconds
     guard left > 0 else { return .notSent }
     var request = request
     request.headers.add(name: Header.timeout, value: String(left))
     do {
       let response = try await Outbound.http.execute(request, timeout: .milliseconds(left))
-      let body = try await response.body.collect(upTo: Self.bodyBytesMax)
+      let body = try await response.body.collect(upTo: bodyBytesMax)
       return .answered(Int(response.status.code), Data(buffer: body))
     } catch {
       return error is NIOConnectionError || error as? HTTPClientError == .connectTimeout ? .notSent : .lost

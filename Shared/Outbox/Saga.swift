@@ -107,6 +107,7 @@ package struct SagaRow: Sendable {
   ///
   /// - Parameter last: settles the change: it is never carried out again.
   /// - Throws: ``LeaseLost``, and then nothing has changed.
+  @discardableResult
   package func step<T: Sendable>(
     last: Bool = false, _ body: @escaping @Sendable (any Connection) throws -> T
   ) async throws -> T {

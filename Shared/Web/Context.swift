@@ -60,6 +60,16 @@ package struct ServiceCaller: ChildRequestContext {
   }
 }
 
+extension ServiceCaller {
+  /// The user that the path names.
+  ///
+  /// - Throws: 404 for what is no UUID.
+  package func user(_ parameter: String = "id") throws(Failure) -> UserID {
+    guard let user = parameters.get(parameter).flatMap({ UserID($0) }) else { throw .userNotFound }
+    return user
+  }
+}
+
 /// Lets in the services that a route is for.
 package struct Admits: MiddlewareProtocol {
   package typealias Input = Request

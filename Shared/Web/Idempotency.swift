@@ -88,6 +88,11 @@ package struct Idempotency: Sendable {
     return try await database.write { [records] in try records.sweep(before: now, limit: limit, on: $0) }
   }
 
+  /// Forgets what a user was answered.
+  package static func erase(_ user: UserID, on db: any Connection) throws {
+    try db.change("delete from idempotency_key where caller = \(user.description)")
+  }
+
   private func earlier(_ call: IdempotentCall) async throws -> Reply? {
     let now = now()
     return try await database.read { [records] in try records.reply(to: call, at: now, on: $0) }

@@ -61,7 +61,9 @@ package final class Neighbours: Sendable {
     var urls: [ServiceName: [String]] = [:]
     for service in ServiceName.allCases {
       let listed = settings.list("\(service.variable)_URL").map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
-      urls[service] = listed.isEmpty && service.isBuilt ? ["http://127.0.0.1:\(service.defaultPort)"] : listed
+      // Set but empty: nowhere.
+      let isUnset = settings.string("\(service.variable)_URL") == nil
+      urls[service] = isUnset && service.isBuilt ? ["http://127.0.0.1:\(service.defaultPort)"] : listed
     }
     self.urls = Mutex(urls)
   }

@@ -1,0 +1,36 @@
+import Clients
+import Foundation
+import Outbox
+import ServiceLifecycle
+import Web
+import Wire
+
+/// Forgets accounts that were deleted, some time after their users asked for it: here first, then at every other service,
+/// until all have done so.
+struct Erasures: Service {
+  private let store: ErasureStore
+  private let after: Duration
+  private let saga: Saga
+
+  init(store: ErasureStore, after: Duration, in surroundings: Surroundings) {
+    self.store = store
+    self.after = after
+    let now = surroundings.now
+    saga = Saga("erasure", ErasureStore.leases, database: store.database, in: surroundings) { row in
+      guard let user = UserID(row.key) else { throw Failure.broken }
+      let isOver = try await row.step { db in try ErasureStore.begin(user, at: now(), on: db) }
+      guard isOver else { return }
+      for other in UserDataClient.others(than: .auth, in: surroundings) { try await other.erase(user) }
+      try await row.step(last: true) { db in try ErasureStore.finish(user, at: now(), on: db) }
+    }
+  }
+
+  /// Inactive at once, erased later. The sessions that ended with it, or nil when the account is not active.
+  func ask(for user: UserID, at now: Date) async throws -> [EndedSession]? {
+    let ended = try await store.ask(for: user, erasingAt: now + after, at: now)
+    saga.ring()
+    return ended
+  }
+
+  func run() async throws { try await saga.run() }
+}

@@ -1,0 +1,136 @@
+import Clients
+import Database
+import Foundation
+import Support
+import Testing
+import Wire
+
+/// Accounts that were deleted: restored by signing in, or forgotten everywhere.
+@Suite struct ErasureTests {
+  @Test(arguments: engines) func thirtyDaysLaterTheAccountIsForgottenButForItsLedger(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      #expect(try await alice.browser.get("/api/v1/credits/balance").int("balance") == 50)
+      #expect(try await alice.browser.send(.DELETE, "/api/v1/auth/account").status == 200)
+      stack.clock.advance(by: .seconds(29 * 86_400))
+      try await Task.sleep(for: .milliseconds(1200))
+      #expect(try await kept(stack, of: alice.id, "email is not null and erased_at is null") == 1)
+      stack.clock.advance(by: .seconds(86_401))
+      try await eventually { try await finished(stack) == 1 }
+      #expect(try await kept(stack, of: alice.id, "email is null and display_name is null") == 1)
+      #expect(try await count(stack, "identity") == 0)
+      // The ledger stays under the bare id, and signing in again makes another account.
+      let credits = CreditsClient(in: stack.surroundings(of: "lists"))
+      #expect(try await credits.check(alice.id, cost: 50).sufficient)
+      let again = try await stack.signIn("alice")
+      #expect(again.id != alice.id)
+    }
+  }
+
+  @Test(arguments: engines) func whoSignsInBeforeThatHasTheAccountBack(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      _ = try await alice.browser.send(.DELETE, "/api/v1/auth/account")
+      stack.clock.advance(by: .seconds(29 * 86_400))
+      #expect(try await stack.signIn("alice").id == alice.id)
+      stack.clock.advance(by: .seconds(2 * 86_400))
+      try await Task.sleep(for: .milliseconds(1200))
+      #expect(try await kept(stack, of: alice.id, "email is not null and deactivated_at is null") == 1)
+      // And can ask again.
+      let back = try await stack.signIn("alice")
+      #expect(try await back.browser.send(.DELETE, "/api/v1/auth/account").status == 200)
+      #expect(try await back.browser.send(.DELETE, "/api/v1/auth/account").status == 401)
+    }
+  }
+
+  @Test(arguments: engines) func aServiceThatIsDownIsAskedUntilItAnswers(engine: Engine) async throws {
+    try await withStack(engine, ["ACCOUNT_ERASE_AFTER_DAYS": "0"]) { stack in
+      let credits = stack.surroundings.neighbours.urls(of: .credits)
+      stack.surroundings.neighbours.moved(.credits, to: "http://127.0.0.1:1")
+      let alice = try await stack.signIn("alice")
+      #expect(try await alice.browser.send(.DELETE, "/api/v1/auth/account").status == 200)
+      try await eventually { try await count(stack, "erasure where tries > 1 and finished_at is null") == 1 }
+      // Nobody can sign in to what is being forgotten.
+      #expect(try await stack.signIn("alice").id != alice.id)
+      stack.surroundings.neighbours.moved(.credits, to: credits)
+      stack.clock.advance(by: .seconds(60))
+      try await eventually { try await finished(stack) == 1 }
+    }
+  }
+
+  @Test(arguments: engines) func signingInAtThatVeryMomentIsOneOrTheOther(engine: Engine) async throws {
+    try await withStack(engine, ["ACCOUNT_ERASE_AFTER_DAYS": "0"]) { stack in
+      let admin = stack.gateway.with(["X-Admin-Key": TestStack.adminKey])
+      for round in 0..<10 {
+        let alice = try await stack.signIn("alice\(round)")
+        async let deleted = alice.browser.send(.DELETE, "/api/v1/auth/account").status
+        let rivals = try await atOnce(8) { _ in
+          try await admin.post("/api/v1/auth/dev/token", ["email": "alice\(round)@example.com"]).status
+        }
+        #expect(try await deleted == 200)
+        #expect(rivals.allSatisfy { $0 == 200 })
+        let last = try await stack.signIn("alice\(round)")
+        #expect(try await last.browser.get("/api/v1/auth/me").string("email") == "alice\(round)@example.com")
+      }
+    }
+  }
+
+  @Test(arguments: engines) func anExportIsCompleteOrNotThere(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      _ = try await alice.browser.get("/api/v1/credits/balance")
+      let export = try await alice.browser.get("/api/v1/users/me/export")
+      #expect(export.status == 200)
+      let user = try #require(export["user"] as? [String: Any])
+      #expect(user["id"] as? String == alice.id.description && user["email"] as? String == "alice@example.com")
+      #expect(user["is_active"] as? Bool == true && user["last_login_at"] is String)
+      #expect((export["credit_history"] as? [[String: Any]])?.first?["amount"] as? Int == 50)
+      #expect((export["timepoints"] as? [Any])?.isEmpty == true)
+      #expect((export["identities"] as? [Any])?.count == 2)
+      #expect((export["data"] as? [String: Any])?["credits"] != nil)
+      #expect(try await stack.gateway.get("/api/v1/users/me/export").status == 401)
+      stack.surroundings.neighbours.moved(.credits, to: "http://127.0.0.1:1")
+      #expect(try await alice.browser.get("/api/v1/users/me/export").status == 503)
+      let data = "/internal/users/\(alice.id)/data"
+      #expect(try await stack.credits.get(data).status == 403)
+      #expect(try await stack.credits.with(stack.with(key: "lists")).send(.DELETE, data).status == 403)
+      #expect(try await stack.gateway.with(stack.with(key: "auth")).get(data).status == 404)
+    }
+  }
+
+  @Test(arguments: engines) func aDeletedAccountHasNoLivingSessionWhateverCameAtTheSameTime(engine: Engine) async throws
+  {
+    try await withStack(engine) { stack in
+      let admin = stack.gateway.with(["X-Admin-Key": TestStack.adminKey])
+      for round in 0..<10 {
+        let alice = try await stack.signIn("alice\(round)")
+        async let deleted = alice.browser.send(.DELETE, "/api/v1/auth/account").status
+        _ = try await atOnce(8) { _ in
+          try await admin.post("/api/v1/auth/dev/token", ["email": "alice\(round)@example.com"]).status
+        }
+        #expect(try await deleted == 200)
+      }
+      let living =
+        "session s join account a on a.id = s.account_id where a.deactivated_at is not null and s.ended_at is null"
+      #expect(try await count(stack, living) == 0)
+    }
+  }
+
+  private func count(_ stack: TestStack, _ table: String) async throws -> Int {
+    let database = try await stack.place.open("auth", [])
+    let table = SQL(stringLiteral: table)
+    let found = try await database.read { db in
+      try db.row("select count(*) as found from \(table)")?.get("found", as: Int.self) ?? -1
+    }
+    await database.close()
+    return found
+  }
+
+  private func kept(_ stack: TestStack, of user: UserID, _ condition: String) async throws -> Int {
+    try await count(stack, "account where id = '\(user)' and \(condition)")
+  }
+
+  private func finished(_ stack: TestStack) async throws -> Int {
+    try await count(stack, "erasure where finished_at is not null and due_at is null")
+  }
+}

@@ -1,0 +1,130 @@
+import Database
+import Foundation
+import Logging
+import Measures
+import Outbox
+import Support
+import Synchronization
+import Testing
+import Web
+
+/// Changes that need others: begun in the owner's table, finished whatever happens in between.
+@Suite struct SagaTests {
+  private static let migration = Migration(
+    "moves",
+    "create table move (id text primary key, state text not null, \(Leases.columns), constraint a check (tries >= 0))")
+
+  private static let leases = Leases(table: "move", selected: "state", lasting: .seconds(30))
+
+  private func withMoves(
+    _ engine: Engine, _ body: (any Database, TestClock, Surroundings) async throws -> Void
+  ) async throws {
+    try await withPlace(engine) { place in
+      let database = try await place.open("moves", [Self.migration])
+      let clock = TestClock()
+      try await body(database, clock, Surroundings(Settings([:]), logger: quiet, now: { clock.now }))
+      await database.close()
+    }
+  }
+
+  private func begin(_ id: String, on database: any Database, at now: Date) async throws {
+    try await database.write { db in
+      try db.change("insert into move (id, state, due_at) values (\(id), 'begun', \(now))")
+    }
+  }
+
+  private func states(_ database: any Database) async throws -> [String] {
+    try await database.read { db in try db.rows("select state from move order by id").map { try $0.get("state") } }
+  }
+
+  private func finish(_ row: SagaRow) async throws {
+    try await row.step(last: true) { db in try db.change("update move set state = 'done' where id = \(row.key)") }
+  }
+
+  @Test(arguments: engines) func whatWasBegunIsFinishedOnceByWhoeverComesFirst(engine: Engine) async throws {
+    try await withMoves(engine) { database, clock, surroundings in
+      let asked = Mutex<[String: Int]>([:])
+      let sagas = (0..<3).map { _ in
+        Saga("move", Self.leases, database: database, in: surroundings, pace: Pace(look: .milliseconds(20))) { row in
+          asked.withLock { $0[row.key, default: 0] += 1 }
+          try await finish(row)
+        }
+      }
+      for number in 0..<40 { try await begin("\(number)", on: database, at: clock.now) }
+      try await running(sagas) {
+        try await eventually { try await states(database).allSatisfy { $0 == "done" } }
+      }
+      #expect(asked.withLock { $0.values.allSatisfy { $0 == 1 } && $0.count == 40 })
+    }
+  }
+
+  @Test(arguments: engines) func aStepThatFailsIsTakenAgainFromTheStart(engine: Engine) async throws {
+    try await withMoves(engine) { database, clock, surroundings in
+      let tries = Mutex(0)
+      let saga = Saga("move", Self.leases, database: database, in: surroundings, pace: Pace(look: .milliseconds(20))) {
+        row in
+        try await row.step { db in try db.change("update move set state = 'claimed' where id = \(row.key)") }
+        guard
+          tries.withLock({
+            $0 += 1; return $0 > 9
+          })
+        else { throw Refused(status: 503) }
+        try await finish(row)
+      }
+      try await begin("1", on: database, at: clock.now)
+      try await running([saga]) {
+        try await eventually {
+          clock.advance(by: .seconds(1))
+          return try await states(database) == ["done"]
+        }
+      }
+      #expect(tries.withLock { $0 } == 10)
+    }
+  }
+
+  @Test(arguments: engines) func whoTookTooLongChangesNothingMore(engine: Engine) async throws {
+    try await withMoves(engine) { database, clock, surroundings in
+      let isHeld = Mutex(true)
+      let lost = Mutex(0)
+      func saga(_ name: String) -> Saga {
+        Saga("move", Self.leases, database: database, in: surroundings, pace: Pace(look: .milliseconds(20))) { row in
+          if name == "slow" { try await eventually { isHeld.withLock { !$0 } } }
+          do {
+            try await row.step(last: true) { db in
+              try db.change("update move set state = \(name) where id = \(row.key)")
+            }
+          } catch let failure as LeaseLost {
+            lost.withLock { $0 += 1 }
+            throw failure
+          }
+        }
+      }
+      try await begin("1", on: database, at: clock.now)
+      let slow = saga("slow")
+      try await running([slow]) {
+        try await eventually { try await tries(database) == 1 }
+        clock.advance(by: .seconds(31))
+        let quick = saga("quick")
+        try await running([quick]) { try await eventually { try await states(database) == ["quick"] } }
+        isHeld.withLock { $0 = false }
+        try await eventually { lost.withLock { $0 } > 0 }
+      }
+      #expect(try await states(database) == ["quick"])
+    }
+  }
+
+  private func tries(_ database: any Database) async throws -> Int {
+    try await database.read { db in try db.row("select tries from move")?.get("tries") ?? -1 }
+  }
+
+  @Test func whatIsNotFinishedIsMeasured() async throws {
+    try await withMoves(.sqlite) { database, clock, surroundings in
+      let saga = Saga("move", Self.leases, database: database, in: surroundings) { _ in throw Refused(status: 503) }
+      try await begin("1", on: database, at: clock.now)
+      try await begin("2", on: database, at: clock.now + 86_400)
+      try await running([saga]) {
+        try await eventually { surroundings.registry.text().contains("kith_move_unfinished 1") }
+      }
+    }
+  }
+}
