@@ -38,8 +38,7 @@ let package = Package(
       "Web",
       [
         "Wire", "Measures", "Database", "Postgres", "Tokens", "Traces", .crypto, .hummingbird, .nio, .nioPosix,
-        .lifecycle,
-        .configuration,
+        .lifecycle, .signals, .configuration,
         .nioFoundation, .logging, .yams,
       ]),
     .shared("Traces", ["Wire", .httpClient, .nio, .nioFoundation, .lifecycle, .logging, .tracing]),
@@ -101,7 +100,7 @@ let package = Package(
     .tests("StrictHTTP", ["StrictHTTP", "Fuzz"]),
     .tests("Database", ["Database", "Postgres", "Support"]),
     .tests("Tokens", ["Tokens", .crypto, .cryptoExtras]),
-    .tests("Web", ["Web", "Wire", "Clients", "Credits", "Support", .hummingbird]),
+    .tests("Web", ["Web", "Wire", "Clients", "Credits", "Gateway", "Support", "Tokens", .hummingbird]),
     .tests(
       "Gateway",
       [
@@ -121,7 +120,11 @@ let package = Package(
     .tests("Lists", ["Lists", "Clients", "Database", "Support", "Tokens", "Web", "Wire", .hummingbird]),
     .tests("Credits", ["Credits", "Clients", "Database", "Support", "Tokens", "Web"]),
     .tests(
-      "Stories", ["Support", "Clients", "Database", "Web", "Wire", "kith", "kith-auth", "kith-credits", "kith-gateway"]),
+      "Stories",
+      [
+        "Auth", "Credits", "Gateway", "Support", "Clients", "Database", "Tokens", "Web", "Wire", .crypto, "kith",
+        "kith-auth", "kith-credits", "kith-gateway",
+      ]),
   ]
 )
 

@@ -18,7 +18,7 @@ final class Bearer {
   private let keys: ServiceKeys
   private let users: UsersClient
   private let now: @Sendable () -> Date
-  private var verdicts = RememberedTokens()
+  private var verdicts = RememberedTokens(version: 0)
 
   init(_ verification: Verification, keys: ServiceKeys, users: UsersClient, now: @escaping @Sendable () -> Date) {
     self.verification = verification
@@ -43,14 +43,18 @@ final class Bearer {
 
   private func verdict(on token: Range<Int>, _ bytes: Span<UInt8>) -> Verdict {
     let now = now()
+    if verdicts.version != verification.verifier.version {
+      verdicts = RememberedTokens(version: verification.verifier.version)
+    }
     if let remembered = verdicts.find(token, bytes, at: now) { return judged(remembered) }
     let text = Self.text(bytes, token)
     do {
-      let believed = try verification.verifier.verifyNow(text, at: now)
+      guard let believed = try verification.verifier.verifyNow(text, at: now) else {
+        return .ask { [verification] in await Self.askKeyServer(text, verification, now) }
+      }
       return judged(verdicts.remember(believed, for: text))
     } catch {
-      guard error == .unknownKey, verification.verifier.hasRemoteKeys else { return .refused(Self.failure(error)) }
-      return .ask { [verification] in await Self.askKeyServer(text, verification, now) }
+      return .refused(Self.failure(error))
     }
   }
 

@@ -48,7 +48,7 @@ package struct GatewayServer: Service {
     logger.info("listening", metadata: ["host": "\(host)", "port": .stringConvertible(bound), "tls": "\(state.isTLS)"])
     port.opened(on: bound)
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await state.verification.feed.run() }
+      for service in state.verification.background { group.addTask { try await service.run() } }
       group.addTask { try await upstreams.run() }
       if let certificate { group.addTask { await reload(certificate) } }
       try await gracefulShutdown()

@@ -23,6 +23,11 @@ struct RememberedTokens {
   private var old: [UInt64: Believed] = [:]
   private static let generationMax = 4096
 
+  /// Of the keys with which the tokens were verified.
+  let version: Int
+
+  init(version: Int) { self.version = version }
+
   func peek(_ key: UInt64) -> Believed? { young[key] ?? old[key] }
 
   mutating func find(_ token: Range<Int>, _ bytes: Span<UInt8>, at now: Date) -> Believed? {

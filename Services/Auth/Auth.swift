@@ -8,7 +8,7 @@ import Wire
 package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
   let settings = surroundings.settings
   let now = surroundings.now
-  let tokenKeys = try TokenKeys(settings)
+  let tokenKeys = try TokenKeys(settings, logger: surroundings.logger)
   let serviceKeys = try ServiceKeys(settings)
   let adminKey = try settings.adminKey()
   let mint = Mint(issuer: try tokenKeys.issuer(), lifetimes: try Lifetimes(settings))
@@ -22,15 +22,16 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
   let eraseAfterDays = try settings.int("ACCOUNT_ERASE_AFTER_DAYS", default: 30, in: 0...3650)
   let erasures = Erasures(
     store: ErasureStore(database: database), after: .seconds(eraseAfterDays * 86_400), in: surroundings)
-  let feed = EndedSessionsFeed(list: ended, logger: surroundings.logger, now: now) { cursor in
+  let feed = EndedSessionsFeed(list: ended, in: surroundings) { cursor in
     try await sessions.ended(since: cursor, at: now())
   }
-  let callers = Callers(keys: serviceKeys, verifier: tokenKeys.verifier(), ended: ended, now: now) { name in
+  let callers = Callers(keys: serviceKeys, verifier: Verifier(tokenKeys.ring), ended: ended, now: now) { name in
     try await accounts.active(knownAs: name)?.id
   }
   return try Server(
     .auth, in: surroundings, database: database, callers: callers,
-    api: OpenAPI(yaml: PackageResources.openapi_yaml), background: [feed, erasures], isReady: { ended.isKnown }
+    api: OpenAPI(yaml: PackageResources.openapi_yaml), background: [tokenKeys, feed, erasures],
+    isReady: { ended.isKnown }
   ) { routes in
     SignInRoutes(
       accounts: accounts, mint: mint, apple: apple, adminKey: adminKey, signIns: signIns, now: now
@@ -40,7 +41,7 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
     ExportRoutes(store: ExportStore(database: database)) { UserDataClient.others(than: .auth, in: surroundings) }
       .add(to: routes)
     PeopleRoutes(people: PeopleStore(database: database)).add(to: routes)
-    ServiceRoutes(accounts: accounts, sessions: sessions, published: tokenKeys.published, now: now).add(to: routes)
+    ServiceRoutes(accounts: accounts, sessions: sessions, ring: tokenKeys.ring, now: now).add(to: routes)
   }
 }
 

@@ -8,12 +8,12 @@ import Wire
 struct ServiceRoutes: Sendable {
   let accounts: AccountStore
   let sessions: SessionStore
-  let published: JWKS
+  let ring: KeyRing
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
     routes.get("/.well-known/jwks.json") { _, _ in
-      var response = Response.json(published)
+      var response = Response.json(ring.current.published)
       response.headers[.cacheControl] = "public, max-age=60"
       return response
     }

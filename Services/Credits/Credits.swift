@@ -23,7 +23,7 @@ package func buildCredits(_ surroundings: Surroundings) async throws -> Server {
   return try Server(
     .credits, in: surroundings, database: database, callers: callers,
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
-    background: [verification.feed, IdempotencySweep(idempotency, logger: surroundings.logger)],
+    background: verification.background + [IdempotencySweep(idempotency, logger: surroundings.logger)],
     isReady: { verification.ended.isKnown }
   ) { routes in
     CreditRoutes(accounts: accounts, postings: postings, adminKey: adminKey, now: surroundings.now).add(to: routes)

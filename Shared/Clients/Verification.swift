@@ -11,22 +11,36 @@ import Wire
 package struct Verification: Sendable {
   package let verifier: Verifier
   package let ended = EndedSessionList()
-  package let feed: EndedSessionsFeed
+  /// What has to run for that.
+  package let background: [any Service]
 
   /// - Throws: ``StartFailure`` for a missing or weak secret.
   package init(in surroundings: Surroundings) throws {
-    let keys = try TokenKeys(surroundings.settings)
-    verifier = keys.verifier(
-      remote: keys.needsRemote ? RemoteKeys(pause: .seconds(5)) { try await Self.authKeys(surroundings) } : nil)
-    let users = UsersClient(in: surroundings)
-    feed = EndedSessionsFeed(list: ended, logger: surroundings.logger, now: surroundings.now) {
-      try await users.endedSessions(since: $0)
+    let keys = try TokenKeys(surroundings.settings, logger: surroundings.logger)
+    let remote = RemoteKeys(pause: .seconds(1), lifetime: .seconds(60), isPatient: true) {
+      try await Self.authKeys(surroundings)
     }
+    verifier = Verifier(keys.ring, remote: remote)
+    let users = UsersClient(in: surroundings)
+    let feed = EndedSessionsFeed(list: ended, in: surroundings) { try await users.endedSessions(since: $0) }
+    background = [keys, feed]
   }
 
+  /// What any of auth's replicas publishes: while they are replaced one by one, some know a key that others do not.
   private static func authKeys(_ surroundings: Surroundings) async throws -> JWKS {
-    guard let url = surroundings.neighbours.urls(of: .auth).randomElement() else { throw KeysUnavailable() }
-    return try await keySet(at: url + "/.well-known/jwks.json")
+    let urls = surroundings.neighbours.urls(of: .auth)
+    return try await withThrowingTaskGroup(of: Result<JWKS, any Error>.self) { group in
+      for url in urls {
+        group.addTask {
+          do { return .success(try await keySet(at: url + "/.well-known/jwks.json")) } catch { return .failure(error) }
+        }
+      }
+      let answers = try await group.reduce(into: []) { $0.append($1) }
+      // `try?`: who does not answer is not asked for more.
+      let sets = answers.compactMap { try? $0.get() }
+      guard !sets.isEmpty else { throw KeysUnavailable() }
+      return JWKS(keys: sets.flatMap(\.keys))
+    }
   }
 
   /// A key server's document (RFC 7517 §5), at most 256 KB of it.
@@ -34,45 +48,5 @@ package struct Verification: Sendable {
     let response = try await Outbound.http.execute(HTTPClientRequest(url: url), timeout: .seconds(5))
     guard response.status == .ok else { throw KeysUnavailable() }
     return try JSON.decode(JWKS.self, from: Data(buffer: try await response.body.collect(upTo: 256 * 1024)))
-  }
-}
-
-/// Keeps an ``EndedSessionList`` fresh: asks every second, alarms in the log when there was no answer for ten.
-package struct EndedSessionsFeed: Service {
-  private let list: EndedSessionList
-  private let logger: Logger
-  private let now: @Sendable () -> Date
-  private let fetch: @Sendable (Date?) async throws -> EndedSessions
-
-  package init(
-    list: EndedSessionList, logger: Logger, now: @escaping @Sendable () -> Date,
-    fetch: @escaping @Sendable (Date?) async throws -> EndedSessions
-  ) {
-    self.list = list
-    self.logger = logger
-    self.now = now
-    self.fetch = fetch
-  }
-
-  package func run() async throws {
-    await cancelWhenGracefulShutdown {
-      var cursor: Date?
-      var heardAt = ContinuousClock.now
-      while !Task.isCancelled {
-        do {
-          let news = try await fetch(cursor)
-          list.add(news.sessions, at: now())
-          cursor = news.cursor
-          heardAt = .now
-        } catch  where !Task.isCancelled {
-          let silence = ContinuousClock.now - heardAt
-          if silence > .seconds(10) {
-            logger.error("ended sessions are out of date", metadata: ["seconds": "\(silence.components.seconds)"])
-          }
-        } catch {}
-        // Before the first answer nothing can be served: ask more often. `try?`: cancelled means stop.
-        try? await Task.sleep(for: list.isKnown ? .seconds(1) : .milliseconds(20))
-      }
-    }
   }
 }

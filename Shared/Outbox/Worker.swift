@@ -15,12 +15,12 @@ struct Worker: Service {
   /// Settles the row or gives it back. When it throws, the row is due again once its lease has run out.
   let attempt: @Sendable (Leased) async throws -> Void
 
-  /// Until graceful shutdown: then nothing more is claimed, and what runs is called off.
+  /// Until graceful shutdown: then nothing more is claimed, what runs may finish, and what takes too long is called off.
   func run() async throws {
     let running = Tally()
-    await cancelWhenGracefulShutdown {
+    await withGracefulShutdownHandler {
       await withDiscardingTaskGroup { group in
-        while !Task.isCancelled {
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
           let claimed = await claim(pace.atOnce - running.count)
           for leased in claimed {
             running.add(1)
@@ -32,7 +32,12 @@ struct Worker: Service {
           }
           if claimed.isEmpty { await bell.wait(atMost: pace.look) }
         }
+        let end = ContinuousClock.now + pace.finish
+        while running.count > 0, !Task.isCancelled, ContinuousClock.now < end { await bell.wait(atMost: end - .now) }
+        group.cancelAll()
       }
+    } onGracefulShutdown: {
+      bell.ring()
     }
   }
 
@@ -55,14 +60,16 @@ struct Worker: Service {
   }
 }
 
-/// How much a worker does at once, and how often it looks by itself.
+/// How much a worker does at once, how often it looks by itself, and how long it may finish what it has begun.
 package struct Pace: Sendable {
   package var atOnce: Int
   package var look: Duration
+  package var finish: Duration
 
-  package init(atOnce: Int = 8, look: Duration = .seconds(1)) {
+  package init(atOnce: Int = 8, look: Duration = .seconds(1), finish: Duration = .seconds(5)) {
     self.atOnce = atOnce
     self.look = look
+    self.finish = finish
   }
 }
 

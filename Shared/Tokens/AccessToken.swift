@@ -38,48 +38,50 @@ package struct AccessToken: Codable, Hashable, Sendable {
 
 /// Signs access tokens with the newest key.
 package struct Issuer: Sendable {
-  private let key: SigningKey
+  private let ring: KeyRing
 
-  package init(_ key: SigningKey) { self.key = key }
+  package init(_ ring: KeyRing) { self.ring = ring }
 
-  package func sign(_ token: AccessToken) throws -> String { try SignedToken.sign(token, with: key) }
+  /// - Throws: ``KeysUnavailable`` in a process without a key that signs.
+  package func sign(_ token: AccessToken) throws -> String {
+    guard let key = ring.current.signing else { throw KeysUnavailable() }
+    return try SignedToken.sign(token, with: key)
+  }
 }
 
 /// Believes access tokens of ours: those that a key of ours signed, that are in their time.
 ///
 /// Which sessions have ended is not its business: ``EndedSessionList`` knows.
 package struct Verifier: Sendable {
-  private let keys: [String: VerifyingKey]
+  private let ring: KeyRing
   private let remote: RemoteKeys?
   /// How far the clocks of two machines may be apart.
   private static let leewaySeconds = 30
 
-  /// - Parameters:
-  ///   - keys: those at hand: the present one and those on their way out.
-  ///   - remote: where to ask for other ids, if anywhere.
-  package init(_ keys: [SigningKey], remote: RemoteKeys? = nil) {
-    var byID: [String: VerifyingKey] = [:]
-    for key in keys { byID[key.id] = key.verifying }
-    self.keys = byID
+  /// - Parameter remote: where to ask for other ids of ES256 keys, if anywhere.
+  package init(_ ring: KeyRing, remote: RemoteKeys? = nil) {
+    self.ring = ring
     self.remote = remote
   }
 
-  /// Whether ``verify(_:at:)`` could do more than ``verifyNow(_:at:)``.
-  package var hasRemoteKeys: Bool { remote != nil }
+  /// Changes when keys were replaced: what was believed before may not be any more.
+  package var version: Int { ring.version }
 
-  /// With the keys at hand, without waiting.
-  ///
-  /// - Throws: ``TokenRejected/unknownKey`` also when a key server might know it.
-  package func verifyNow(_ text: String, at now: Date) throws(TokenRejected) -> AccessToken {
+  /// With the keys at hand, without waiting; nil when a key server has to be asked.
+  package func verifyNow(_ text: String, at now: Date) throws(TokenRejected) -> AccessToken? {
     let signed = try SignedToken(text)
-    guard let key = keys[signed.keyID] else { throw .unknownKey }
-    return try Self.believed(signed, key, at: now)
+    if let key = ring.key(signed.keyID) ?? remote?.keyAtHand(signed.keyID) {
+      return try Self.believed(signed, key, at: now)
+    }
+    // Secrets are nowhere to be asked for.
+    guard remote != nil, signed.algorithm == "ES256" else { throw .unknownKey }
+    return nil
   }
 
   /// - Throws: ``TokenRejected``; ``KeysUnavailable`` or a network error when the key server was needed and is away.
   package func verify(_ text: String, at now: Date) async throws -> AccessToken {
+    if let token = try verifyNow(text, at: now) { return token }
     let signed = try SignedToken(text)
-    if let key = keys[signed.keyID] { return try Self.believed(signed, key, at: now) }
     guard let remote else { throw TokenRejected.unknownKey }
     return try Self.believed(signed, try await remote.key(signed.keyID), at: now)
   }

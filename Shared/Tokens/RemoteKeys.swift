@@ -1,36 +1,53 @@
 import Foundation
+import Synchronization
 
 /// A key server's keys, kept as long as they are good, fetched by one caller at a time.
 ///
 /// An unknown key id asks again, at most once in `pause`; while the server is away the last good set serves.
 package actor RemoteKeys {
+  private struct Known {
+    var keys: [String: VerifyingKey] = [:]
+    var fetchedAt: ContinuousClock.Instant?
+  }
+
   private let fetch: @Sendable () async throws -> JWKS
   private let pause: Duration
   private let lifetime: Duration
+  private let isPatient: Bool
   private let now: @Sendable () -> ContinuousClock.Instant
-  private var keys: [String: VerifyingKey] = [:]
-  private var fetchedAt: ContinuousClock.Instant?
+  private nonisolated let known = Mutex(Known())
   private var triedAt: ContinuousClock.Instant?
   private var underWay: Task<Void, any Error>?
 
   /// - Parameters:
   ///   - pause: the least time between two fetches for ids that are not there.
   ///   - lifetime: after this time a known key is looked up again, so that one that was withdrawn goes.
+  ///   - isPatient: who asks for an unknown id within the pause waits for its end instead of being refused. For servers
+  ///     of our own, which publish a key at the moment when they begin to use it, and may have none at all.
   package init(
-    pause: Duration = .seconds(60), lifetime: Duration = .seconds(3600),
+    pause: Duration = .seconds(60), lifetime: Duration = .seconds(3600), isPatient: Bool = false,
     now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
     fetch: @escaping @Sendable () async throws -> JWKS
   ) {
     self.now = now
     self.pause = pause
     self.lifetime = lifetime
+    self.isPatient = isPatient
     self.fetch = fetch
+  }
+
+  /// A key that was fetched within the lifetime, without waiting.
+  package nonisolated func keyAtHand(_ id: String) -> VerifyingKey? {
+    known.withLock { known in
+      known.fetchedAt.map { now() - $0 <= lifetime } == true ? known.keys[id] : nil
+    }
   }
 
   /// - Throws: ``TokenRejected/unknownKey`` when the server does not have it; the fetch's own error when no set was
   ///   ever fetched.
   package func key(_ id: String) async throws -> VerifyingKey {
-    if let key = keys[id], !isStale { return key }
+    if let key = keyAtHand(id) { return key }
+    if isPatient, !mayFetch, let triedAt { try await Task.sleep(for: max(pause - (now() - triedAt), .zero)) }
     if mayFetch {
       do { try await refresh() } catch  where fetchedAt != nil {
         // The last good set serves on; the next caller after `pause` tries again.
@@ -38,11 +55,11 @@ package actor RemoteKeys {
     } else if fetchedAt == nil {
       throw KeysUnavailable()
     }
-    guard let key = keys[id] else { throw TokenRejected.unknownKey }
+    guard let key = known.withLock({ $0.keys[id] }) else { throw TokenRejected.unknownKey }
     return key
   }
 
-  private var isStale: Bool { fetchedAt.map { now() - $0 > lifetime } ?? true }
+  private var fetchedAt: ContinuousClock.Instant? { known.withLock { $0.fetchedAt } }
 
   private var mayFetch: Bool { underWay != nil || triedAt.map { now() - $0 >= pause } ?? true || neverFetched }
 
@@ -57,9 +74,8 @@ package actor RemoteKeys {
     // A task of its own: a caller that is cancelled does not take the fetch away from the others.
     let task = Task {
       let fetched = try await fetch().byID
-      guard !fetched.isEmpty else { throw KeysUnavailable() }
-      keys = fetched
-      fetchedAt = now()
+      guard isPatient || !fetched.isEmpty else { throw KeysUnavailable() }
+      known.withLock { $0 = Known(keys: fetched, fetchedAt: now()) }
     }
     underWay = task
     defer { underWay = nil }

@@ -1,52 +1,73 @@
+import Crypto
 import Foundation
+import Logging
+import ServiceLifecycle
 import Tokens
+import UnixSignals
 
-/// The keys of access tokens, as `JWT_ALGORITHM` and its neighbours configure them.
-package struct TokenKeys: Sendable {
-  /// Signs; nil in a process that only believes what auth has signed.
-  private let signing: SigningKey?
-  private let previous: [SigningKey]
+/// The keys of access tokens, as `JWT_ALGORITHM` and its neighbours configure them. Key files are read again on SIGHUP.
+///
+/// Everything that is configured is believed, whichever signs: so a deployment goes from HS256 to ES256 and back with
+/// tokens of both kinds in use.
+package struct TokenKeys: Service {
+  package let ring: KeyRing
+  private let settings: Settings
+  private let logger: Logger
 
   /// - Throws: ``StartFailure`` that names the variable at fault.
-  package init(_ settings: Settings) throws {
-    previous = try settings.list("JWT_SECRET_KEYS_PREVIOUS").map { secret in
+  package init(_ settings: Settings, logger: Logger) throws {
+    self.settings = settings
+    self.logger = logger
+    ring = KeyRing(try Self.read(settings))
+  }
+
+  /// - Throws: ``StartFailure`` in a process without a key that signs.
+  package func issuer() throws -> Issuer {
+    guard ring.current.signing != nil else { throw StartFailure("JWT_PRIVATE_KEY is not set") }
+    return Issuer(ring)
+  }
+
+  /// Reads the key files again on SIGHUP. What cannot be read changes nothing.
+  package func run() async throws {
+    await cancelWhenGracefulShutdown {
+      for await _ in await UnixSignalsSequence(trapping: .sighup) {
+        do {
+          ring.replace(with: try Self.read(settings))
+          logger.notice("token keys reloaded")
+        } catch {
+          logger.error("token keys not reloaded, the old ones stay", metadata: ["error": "\(error)"])
+        }
+      }
+    }
+  }
+
+  private static func read(_ settings: Settings) throws -> KeyRing.Keys {
+    var secrets = try settings.list("JWT_SECRET_KEYS_PREVIOUS").map { secret in
       try settings.requireStrength(of: secret, in: "JWT_SECRET_KEYS_PREVIOUS")
       return SigningKey(secret: secret)
     }
+    let pairs = try settings.nonempty("JWT_PRIVATE_KEY").map(pem) ?? PEMKeys()
     switch settings.string("JWT_ALGORITHM", default: "HS256") {
-    case "HS256": signing = SigningKey(secret: try settings.secret("JWT_SECRET_KEY"))
-    case "ES256": signing = try settings.nonempty("JWT_PRIVATE_KEY").map(Self.privateKey)
+    case "HS256":
+      let secret = SigningKey(secret: try settings.secret("JWT_SECRET_KEY"))
+      return KeyRing.Keys(signing: secret, secrets: secrets, publicKeys: pairs.publicKeys)
+    case "ES256":
+      if settings.nonempty("JWT_SECRET_KEY") != nil {
+        secrets.append(SigningKey(secret: try settings.secret("JWT_SECRET_KEY")))
+      }
+      return KeyRing.Keys(signing: pairs.signing, secrets: secrets, publicKeys: pairs.publicKeys)
     default: throw StartFailure("JWT_ALGORITHM must be HS256 or ES256")
     }
   }
 
   /// - Parameter text: PEM, or the path of a file with PEM.
-  private static func privateKey(_ text: String) throws -> SigningKey {
+  private static func pem(_ text: String) throws -> PEMKeys {
     do {
-      let pem = text.contains("BEGIN") ? text : try String(contentsOfFile: text, encoding: .utf8)
-      return try SigningKey(pem: pem)
+      let keys = try PEMKeys(text.contains("BEGIN") ? text : try String(contentsOfFile: text, encoding: .utf8))
+      guard keys.signing != nil else { throw StartFailure("") }
+      return keys
     } catch {
       throw StartFailure("JWT_PRIVATE_KEY is not a P-256 private key in PEM, nor a file with one")
     }
-  }
-
-  package var needsRemote: Bool { signing == nil }
-
-  /// - Throws: ``StartFailure`` in a process without the private key.
-  package func issuer() throws -> Issuer {
-    guard let signing else { throw StartFailure("JWT_PRIVATE_KEY is not set") }
-    return Issuer(signing)
-  }
-
-  package func verifier(remote: RemoteKeys? = nil) -> Verifier {
-    Verifier([signing].compactMap { $0 } + previous, remote: remote)
-  }
-
-  /// What others may know: public keys only, so nothing at all with HS256.
-  package var published: JWKS {
-    guard let signing, case .es256(let key) = signing.verifying else { return JWKS(keys: []) }
-    var jwk = JWK(key)
-    jwk.kid = signing.id
-    return JWKS(keys: [jwk])
   }
 }

@@ -57,7 +57,7 @@ import Wire
   @Test func moreTokensThanAreRememberedAreStillBelieved() async throws {
     try await withStack(.sqlite) { stack in
       let alice = try await stack.signIn("alice")
-      let issuer = Issuer(SigningKey(secret: "a test secret that is long enough 0123456789"))
+      let issuer = Issuer(KeyRing(.init(signing: SigningKey(secret: "a test secret that is long enough 0123456789"))))
       let now = stack.clock.now
       let statuses = try await atOnce(16) { _ in
         var statuses: Set<Int> = []

@@ -1,9 +1,7 @@
 import Database
 import Foundation
-import Logging
 import Outbox
 import Support
-import Synchronization
 import Testing
 
 /// What becomes of messages that cannot be sent, of workers that die, and what is told about it.
@@ -97,35 +95,6 @@ import Testing
         try await eventually { office.registry.text().contains("kith_outbox_depth{kind=\"letter\"} 3") }
         #expect(office.registry.text().contains("kith_outbox_oldest_seconds{kind=\"letter\"} 10"))
       }
-    }
-  }
-}
-
-/// What was logged.
-final class LogLines: Sendable {
-  struct Line: Sendable {
-    let level: Logger.Level
-    let text: String
-  }
-
-  private let lines = Mutex<[Line]>([])
-
-  var all: [Line] { lines.withLock { $0 } }
-
-  var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
-
-  private struct Handler: LogHandler {
-    let lines: LogLines
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.trace
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-      get { metadata[key] }
-      set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-      lines.lines.withLock { $0.append(Line(level: event.level, text: "\(event.message) \(event.metadata ?? [:])")) }
     }
   }
 }

@@ -38,7 +38,7 @@ struct PostOffice: Sendable {
     let surroundings = Surroundings(Settings([:]), logger: logger, registry: registry, now: { clock.now })
     return Outbox(
       database: database, keys: keys, in: surroundings, backoff: Backoff(first: .seconds(2), longest: .seconds(3600)),
-      pace: Pace(atOnce: 4, look: look),
+      pace: Pace(atOnce: 4, look: look, finish: .seconds(1)),
       deliveries: [
         Delivery("letter", timeout: timeout) { post in
           let letter = try post.decode(Letter.self)

@@ -39,8 +39,8 @@ package let quiet: Logger = {
 }()
 
 package func withPlace<T>(_ engine: Engine, _ body: (Place) async throws -> T) async throws -> T {
-  await Crowd.enter()
-  defer { Task { await Crowd.leave() } }
+  await Turnstile.enter()
+  defer { Task { await Turnstile.leave() } }
   let name = "kith_test_" + UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased()
   let folder = FileManager.default.temporaryDirectory.appendingPathComponent(name)
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -70,8 +70,8 @@ private func onServer(_ statement: String) async throws {
 }
 
 /// Few tests at a time: each has servers, threads and connections of its own, on two cores.
-private actor Crowd {
-  private static let shared = Crowd()
+private actor Turnstile {
+  private static let shared = Turnstile()
   private var inside = 0
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private static let most = 4

@@ -93,4 +93,27 @@ private final class StandingClock: Sendable {
     await #expect(throws: TokenRejected.unknownKey) { _ = try await keys.key("a") }
     _ = try await keys.key("b")
   }
+
+  @Test func thePatientWaitForTheNextFetchInsteadOfBeingRefused() async throws {
+    let server = FakeServer()
+    let keys = RemoteKeys(pause: .milliseconds(400), isPatient: true) { try await server.fetch() }
+    _ = try await keys.key("a")
+    #expect(keys.keyAtHand("a") != nil && keys.keyAtHand("b") == nil)
+    server.publish("a", "b")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<50 { group.addTask { _ = try await keys.key("b") } }
+      try await group.waitForAll()
+    }
+    #expect(server.fetches == 2)
+    await #expect(throws: TokenRejected.unknownKey) { _ = try await keys.key("c") }
+  }
+
+  @Test func aServerOfOurOwnMayHaveNoKeysAtAll() async throws {
+    let server = FakeServer()
+    server.publish()
+    let own = RemoteKeys(isPatient: true) { try await server.fetch() }
+    await #expect(throws: TokenRejected.unknownKey) { _ = try await own.key("a") }
+    let strangers = RemoteKeys { try await server.fetch() }
+    await #expect(throws: KeysUnavailable.self) { _ = try await strangers.key("a") }
+  }
 }

@@ -13,6 +13,9 @@ import Wire
     AccessToken(user: .new(at: now), session: .new(at: now), issuedAt: issued ?? now, lifetime: lifetime)
   }
 
+  /// The first signs, all are believed.
+  private func ring(_ keys: SigningKey...) -> KeyRing { KeyRing(.init(signing: keys.first, secrets: keys)) }
+
   /// A token made by hand, with a correct signature whatever the header says.
   private func forged(
     head: [String: any Sendable], claims: [String: any Sendable] = [:], removing: String? = nil
@@ -34,16 +37,16 @@ import Wire
 
   @Test func whatWasSignedIsBelieved() throws {
     let sent = token()
-    let text = try Issuer(secret).sign(sent)
-    #expect(try Verifier([secret]).verifyNow(text, at: now) == sent)
-    #expect(try Verifier([secret]).verifyNow(forged(head: goodHead), at: now).issuedAtSeconds > 0)
+    let text = try Issuer(ring(secret)).sign(sent)
+    #expect(try Verifier(ring(secret)).verifyNow(text, at: now) == sent)
+    #expect(try Verifier(ring(secret)).verifyNow(forged(head: goodHead), at: now)?.issuedAtSeconds ?? 0 > 0)
   }
 
   @Test func es256WorksAsWellAndPublishesItsKey() throws {
     let key = try SigningKey(pem: P256.Signing.PrivateKey().pemRepresentation)
     let sent = token()
-    let text = try Issuer(key).sign(sent)
-    #expect(try Verifier([key, secret]).verifyNow(text, at: now) == sent)
+    let text = try Issuer(ring(key)).sign(sent)
+    #expect(try Verifier(ring(key, secret)).verifyNow(text, at: now) == sent)
     guard case .es256(let published) = key.verifying else { return #expect(Bool(false)) }
     var jwk = JWK(published)
     jwk.kid = key.id
@@ -63,7 +66,7 @@ import Wire
       (["alg": "HS256", "kid": secret.id, "zip": "DEF"], .malformed),
     ]
     for (head, why) in heads {
-      #expect(throws: why) { try Verifier([secret]).verifyNow(forged(head: head), at: now) }
+      #expect(throws: why) { try Verifier(ring(secret)).verifyNow(forged(head: head), at: now) }
     }
   }
 
@@ -71,7 +74,7 @@ import Wire
     let seconds = Int(now.timeIntervalSince1970)
     for missing in ["sub", "sid", "iat", "exp", "type", "jti", "iss"] {
       #expect(throws: TokenRejected.claims) {
-        try Verifier([secret]).verifyNow(forged(head: goodHead, removing: missing), at: now)
+        try Verifier(ring(secret)).verifyNow(forged(head: goodHead, removing: missing), at: now)
       }
     }
     let wrong: [([String: any Sendable], TokenRejected)] = [
@@ -80,14 +83,14 @@ import Wire
       (["iss": "https://evil.example"], .issuer), (["iat": seconds + 10, "exp": seconds + 10], .notYetValid),
     ]
     for (claims, why) in wrong {
-      #expect(throws: why) { try Verifier([secret]).verifyNow(forged(head: goodHead, claims: claims), at: now) }
+      #expect(throws: why) { try Verifier(ring(secret)).verifyNow(forged(head: goodHead, claims: claims), at: now) }
     }
   }
 
   @Test func nothingButTheCanonicalTextIsAToken() throws {
-    let text = try Issuer(secret).sign(token())
+    let text = try Issuer(ring(secret)).sign(token())
     let parts = text.split(separator: ".")
-    let verifier = Verifier([secret])
+    let verifier = Verifier(ring(secret))
     for wrong in [
       "", ".", "..", "a.b", text + ".", text + "=", " " + text, parts[0] + "." + parts[1] + ".",
       text + "\n", text.replacingOccurrences(of: ".", with: ".."), String(repeating: "a", count: 5000),
@@ -105,6 +108,29 @@ import Wire
       changed[position] = changed[position] == "A" ? "B" : "A"
       #expect(throws: TokenRejected.self) { try verifier.verifyNow(String(changed), at: now) }
     }
+  }
+
+  @Test func aFileOfKeysSignsWithItsFirstPrivateOneAndBelievesAll() throws {
+    let (new, old, older) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
+    let text = [new.pemRepresentation, old.publicKey.pemRepresentation, older.pemRepresentation].joined(separator: "\n")
+    let keys = try PEMKeys("a comment\n" + text)
+    #expect(keys.signing?.id == (try SigningKey(pem: new.pemRepresentation).id))
+    let ring = KeyRing(.init(signing: keys.signing, publicKeys: keys.publicKeys))
+    #expect(Set(ring.current.published.keys.map(\.kid)).count == 3)
+    for key in [new, old, older] {
+      let signed = try Issuer(self.ring(SigningKey(pem: key.pemRepresentation))).sign(token())
+      #expect(try Verifier(ring).verifyNow(signed, at: now) != nil)
+    }
+    let stranger = try Issuer(self.ring(SigningKey(pem: P256.Signing.PrivateKey().pemRepresentation))).sign(token())
+    #expect(throws: TokenRejected.unknownKey) { try Verifier(ring).verifyNow(stranger, at: now) }
+    // Withdrawn while it runs.
+    let before = ring.version
+    ring.replace(with: .init(signing: keys.signing, publicKeys: [new.publicKey]))
+    #expect(ring.version != before)
+    let withdrawn = try Issuer(self.ring(SigningKey(pem: old.pemRepresentation))).sign(token())
+    #expect(throws: TokenRejected.unknownKey) { try Verifier(ring).verifyNow(withdrawn, at: now) }
+    for wrong in ["", "nothing", new.publicKey.pemRepresentation] { #expect(try PEMKeys(wrong).signing == nil) }
+    #expect(throws: (any Error).self) { try PEMKeys("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----") }
   }
 
   @Test func everyByteSurvivesBase64URL() {
