@@ -1,10 +1,8 @@
 import Foundation
 import Gateway
-import Logging
 import NIOCore
 import NIOPosix
 import Support
-import Synchronization
 import Web
 
 /// The Redis that `make test` has started.
@@ -137,44 +135,3 @@ func withGateways(
 
 /// How many of ten a minute have come back since then, on a machine that was so busy.
 func backSince(_ start: ContinuousClock.Instant) -> Int { Int((ContinuousClock.now - start) / .seconds(6)) }
-
-/// What was logged, for a test to look at.
-final class RecordedLog: Sendable {
-  private let recorded = Mutex<[(level: Logger.Level, text: String)]>([])
-
-  var lines: [String] { recorded.withLock { $0.map(\.text) } }
-  var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
-
-  func count(_ level: Logger.Level) -> Int { recorded.withLock { $0.count { $0.level == level } } }
-
-  private struct Handler: LogHandler {
-    let log: RecordedLog
-    var logLevel = Logger.Level.trace
-    var metadata: Logger.Metadata = [:]
-
-    subscript(metadataKey key: String) -> Logger.MetadataValue? {
-      get { metadata[key] }
-      set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-      log.recorded.withLock { $0.append((event.level, "\(event.message) \(event.metadata ?? [:])")) }
-    }
-  }
-}
-
-/// A folder with the key and the self-signed certificate of `localhost`.
-func withCertificate(_ body: (String) async throws -> Void) async throws {
-  let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kith-\(UUID().uuidString)").path
-  try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-  defer {
-    // `try?`: a folder that cannot be removed is the system's to remove.
-    try? FileManager.default.removeItem(atPath: folder)
-  }
-  try await run([
-    "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-    "-keyout", folder + "/key.pem", "-out", folder + "/certificate.pem", "-subj", "/CN=localhost", "-addext",
-    "subjectAltName=DNS:localhost",
-  ])
-  try await body(folder)
-}

@@ -1,0 +1,122 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import ServiceLifecycle
+import Synchronization
+import Web
+
+/// Twilio on loopback: takes messages at its real path, keeps them, and can be told to be in a bad mood.
+package final class TwilioServer: Sendable {
+  package static let account = "AC0123456789abcdef0123456789abcdef"
+  package static let token = "a Twilio token for tests"
+  package static let sender = "+15005550006"
+
+  package struct Message: Sendable {
+    package let form: [String: String]
+    package let rawForm: String
+
+    package var to: String { form["To"] ?? "" }
+    package var text: String { form["Body"] ?? "" }
+  }
+
+  /// What it says instead of 201.
+  package enum Mood: Sendable {
+    /// Twilio's own error JSON.
+    case refuses(status: Int, code: Int, headers: [String: String] = [:])
+    /// What stands before Twilio.
+    case answers(status: Int, body: String)
+    case hangs
+  }
+
+  private let state = Mutex((messages: [Message](), calls: 0, moods: [Mood]()))
+  private let listening = Listening()
+  private let address = Mutex("")
+
+  package var url: String { address.withLock { $0 } }
+  /// The messages that it has taken.
+  package var messages: [Message] { state.withLock { $0.messages } }
+  package var calls: Int { state.withLock { $0.calls } }
+
+  /// The next `times` calls end like this.
+  package func next(_ mood: Mood, times: Int = 1) {
+    state.withLock { $0.moods += Array(repeating: mood, count: times) }
+  }
+
+  package var settings: [String: String] {
+    [
+      "TWILIO_BASE_URL": url, "TWILIO_ACCOUNT_SID": Self.account, "TWILIO_AUTH_TOKEN": Self.token,
+      "TWILIO_PHONE_NUMBER": Self.sender,
+    ]
+  }
+
+  private func answer(_ request: Request) async throws -> Response {
+    let body = try await request.body.collect(upTo: 64 * 1024)
+    let mood = state.withLock { state in
+      state.calls += 1
+      return state.moods.isEmpty ? nil : state.moods.removeFirst()
+    }
+    switch mood {
+    case .refuses(let status, let code, let headers): return Self.refusal(status, code, headers)
+    case .answers(let status, let body):
+      return Response(status: .init(code: status), body: .init(byteBuffer: .init(string: body)))
+    // `try?`: the end of the test ends the wait.
+    case .hangs: await cancelWhenGracefulShutdown { try? await Task.sleep(for: .seconds(3600)) }
+    case nil: break
+    }
+    let credentials = Data("\(Self.account):\(Self.token)".utf8).base64EncodedString()
+    guard request.headers[.authorization] == "Basic \(credentials)" else { return Self.refusal(401, 20003, [:]) }
+    guard request.headers[.contentType] == "application/x-www-form-urlencoded" else { return Response(status: .ok) }
+    let form = String(buffer: body)
+    state.withLock { $0.messages.append(Message(form: Self.fields(form), rawForm: form)) }
+    return Response(
+      status: .created, headers: [.contentType: "application/json"],
+      body: .init(byteBuffer: .init(string: #"{"sid":"SM0123456789abcdef0123456789abcdef","status":"queued"}"#)))
+  }
+
+  private static func refusal(_ status: Int, _ code: Int, _ headers: [String: String]) -> Response {
+    let json = """
+      {"code":\(code),"message":"The 'To' number +15005550001 is not valid.",\
+      "more_info":"https://www.twilio.com/docs/errors/\(code)","status":\(status)}
+      """
+    var response = Response(status: .init(code: status), body: .init(byteBuffer: .init(string: json)))
+    response.headers[.contentType] = "application/json"
+    for (name, value) in headers { HTTPField.Name(name).map { response.headers[$0] = value } }
+    return response
+  }
+
+  private static func fields(_ form: String) -> [String: String] {
+    var fields: [String: String] = [:]
+    for pair in form.split(separator: "&") {
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
+        $0.replacing("+", with: " ").removingPercentEncoding ?? ""
+      }
+      fields[parts[0]] = parts.count == 2 ? parts[1] : ""
+    }
+    return fields
+  }
+
+  fileprivate func server() -> some ApplicationProtocol {
+    let router = Router()
+    router.post("/2010-04-01/Accounts/:account/Messages.json") { [self] request, context -> Response in
+      guard context.parameters.get("account") == Self.account else { return Self.refusal(404, 20404, [:]) }
+      return try await answer(request)
+    }
+    return Application(
+      router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+      onServerRunning: { [listening] channel in listening.opened(on: channel.localAddress?.port ?? 0) },
+      logger: quiet)
+  }
+
+  fileprivate func ready() async throws {
+    let port = try await listening.number
+    address.withLock { $0 = "http://127.0.0.1:\(port)" }
+  }
+}
+
+package func withTwilio<T>(_ body: (TwilioServer) async throws -> T) async throws -> T {
+  let twilio = TwilioServer()
+  return try await running([twilio.server()]) {
+    try await twilio.ready()
+    return try await body(twilio)
+  }
+}
