@@ -1,7 +1,8 @@
 # One program of the four: docker build --build-arg SERVICE=kith-auth .
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends libpq-dev libsqlite3-dev zlib1g-dev pkg-config \
+  && apt-get install -y --no-install-recommends libargon2-dev libcurl4-openssl-dev libpq-dev libsqlite3-dev libvips-dev \
+    zlib1g-dev pkg-config \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 COPY . .
@@ -13,7 +14,8 @@ RUN --mount=type=cache,id=kith-build,target=/source/.build,sharing=locked \
 
 FROM debian:bookworm-slim
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends ca-certificates libpq5 libsqlite3-0 libstdc++6 zlib1g \
+  && apt-get install -y --no-install-recommends ca-certificates libargon2-1 libcurl4 libpq5 libsqlite3-0 libstdc++6 \
+    libvips42 zlib1g \
   && rm -rf /var/lib/apt/lists/* \
   && useradd --system --user-group --uid 10001 --home-dir /data kith \
   && install -d -o kith -g kith -m 700 /data

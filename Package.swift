@@ -90,7 +90,7 @@ let package = Package(
       dependencies: [
         "Auth", "Groups", "Lists", "Credits", "Gateway", "Web", "Wire", "Clients", "Database", "Postgres", "CPostgres",
         "Outbox", "Messages", "Measures", "Tokens", .cryptoExtras, .hummingbird, .httpClient, .lifecycle, .logging,
-        .nioHTTP1, .nioFoundation,
+        .nio, .nioPosix, .nioSSL, .nioHTTP1, .nioFoundation,
       ],
       path: "Tests/Support", swiftSettings: strict),
     .target(

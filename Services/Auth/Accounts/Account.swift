@@ -42,30 +42,6 @@ struct Identity: Sendable, Hashable {
   }
 }
 
-/// An e-mail address as far as it can be judged without sending to it.
-struct EmailAddress: Sendable, Hashable {
-  let text: String
-  /// The form by which addresses are compared.
-  let canonical: String
-
-  /// nil unless it is `something@something`, within RFC 5321's 254 bytes, without blanks or control characters.
-  init?(_ raw: String) {
-    let text = raw.trimmingCharacters(in: .whitespacesAndNewlines)
-    let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-    guard parts.count == 2, !parts[0].isEmpty, parts[0].utf8.count <= 64, !parts[1].isEmpty, text.utf8.count <= 254,
-      !text.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0.value < 0x20 || $0.value == 0x7F })
-    else { return nil }
-    self.text = text
-    self.canonical = text.lowercased()
-  }
-
-  /// - Throws: the validation failure that names `field`.
-  static func required(_ raw: String, field: String) throws(Failure) -> EmailAddress {
-    guard let email = EmailAddress(raw) else { throw .invalid(.init(field, "must be an e-mail address")) }
-    return email
-  }
-}
-
 /// A name to show: one line, 1 to 120 characters.
 enum DisplayName {
   /// - Throws: the validation failure that names `field`. Blank is nil.
