@@ -1,0 +1,88 @@
+import CArgon2
+import Foundation
+
+/// Argon2id (RFC 9106) by its reference library, with hashes as PHC strings: `$argon2id$v=19$m=47104,t=1,p=1$salt$hash`.
+struct Argon2: Sendable, Hashable {
+  let memoryKiB: UInt32
+  let passes: UInt32
+  let lanes: UInt32
+
+  /// What OWASP's cheat sheet on password storage asks for: 46 MiB, about a tenth of a second.
+  static let recommended = Argon2(memoryKiB: 47_104, passes: 1, lanes: 1)
+
+  private static let saltBytes = 16
+  private static let hashBytes = 32
+
+  /// The library's own number for what went wrong.
+  struct Trouble: Error {
+    let code: Int32
+
+    var isMemory: Bool { code == ARGON2_MEMORY_ALLOCATION_ERROR.rawValue }
+  }
+
+  /// Takes about 100 ms, and the memory.
+  func hash(_ password: SecretBytes) throws -> String {
+    var generator = SystemRandomNumberGenerator()
+    let salt = (0..<Self.saltBytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    let length = argon2_encodedlen(
+      passes, memoryKiB, lanes, UInt32(Self.saltBytes), UInt32(Self.hashBytes), Argon2_id)
+    var encoded = [CChar](repeating: 0, count: length)
+    let code = password.withBytes { bytes in
+      argon2id_hash_encoded(
+        passes, memoryKiB, lanes, bytes.baseAddress, bytes.count, salt, salt.count, Self.hashBytes, &encoded, length)
+    }
+    guard code == ARGON2_OK.rawValue else { throw Trouble(code: code) }
+    return String(decoding: encoded.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Takes what the hash says that it took to make, whether or not it matches.
+  static func matches(_ password: SecretBytes, _ hash: String) throws -> Bool {
+    let code = password.withBytes { argon2id_verify(hash, $0.baseAddress, $0.count) }
+    switch code {
+    case ARGON2_OK.rawValue: return true
+    case ARGON2_VERIFY_MISMATCH.rawValue: return false
+    default: throw Trouble(code: code)
+    }
+  }
+
+  /// Whether a hash was made as this would make it.
+  func made(_ hash: String) -> Bool {
+    let parts = hash.split(separator: "$", omittingEmptySubsequences: false)
+    return parts.count == 6 && hash.hasPrefix(start) && parts[4].utf8.count == Self.base64Length(Self.saltBytes)
+      && parts[5].utf8.count == Self.base64Length(Self.hashBytes)
+  }
+
+  /// A hash that no password matches, and that takes as long as any to say so.
+  var unmatchable: String {
+    let zeros = { String(repeating: "A", count: Self.base64Length($0)) }
+    return start + zeros(Self.saltBytes) + "$" + zeros(Self.hashBytes)
+  }
+
+  private var start: String { "$argon2id$v=19$m=\(memoryKiB),t=\(passes),p=\(lanes)$" }
+
+  /// Without padding.
+  private static func base64Length(_ bytes: Int) -> Int { (bytes * 4 + 2) / 3 }
+}
+
+/// Bytes that are wiped when nobody holds them any more.
+///
+/// `@unchecked Sendable`: they never change before that.
+final class SecretBytes: @unchecked Sendable {
+  private let buffer: UnsafeMutableRawBufferPointer
+
+  init(_ bytes: some Collection<UInt8>) {
+    buffer = .allocate(byteCount: bytes.count, alignment: 1)
+    buffer.copyBytes(from: bytes)
+  }
+
+  deinit {
+    kith_wipe(buffer.baseAddress, buffer.count)
+    buffer.deallocate()
+  }
+
+  var count: Int { buffer.count }
+
+  func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {
+    try body(UnsafeRawBufferPointer(buffer))
+  }
+}
