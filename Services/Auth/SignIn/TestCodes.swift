@@ -1,0 +1,24 @@
+import Messages
+import Web
+
+/// Numbers that are sent nothing, as their code is known beforehand: for developers and their tests (`SMS_TEST_CODES`).
+struct TestCodes: Sendable {
+  private let codes: [PhoneNumber: OneTimeCode]
+
+  /// - Throws: ``StartFailure`` for what is not `+15550001111:123456,…`, and in production for anything at all.
+  init(_ settings: Settings) throws {
+    var codes: [PhoneNumber: OneTimeCode] = [:]
+    for entry in settings.list("SMS_TEST_CODES") {
+      let parts = entry.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+      guard parts.count == 2, let number = PhoneNumber(parts[0]), let code = OneTimeCode(typed: parts[1]),
+        codes.updateValue(code, forKey: number) == nil
+      else { throw StartFailure("SMS_TEST_CODES must be +15550001111:123456,… with each number once") }
+    }
+    if !codes.isEmpty, try settings.stage() == .production {
+      throw StartFailure("SMS_TEST_CODES lets anybody in who knows it: production does not take it")
+    }
+    self.codes = codes
+  }
+
+  subscript(_ number: PhoneNumber) -> OneTimeCode? { codes[number] }
+}
