@@ -149,7 +149,8 @@ extension Target {
   static func gateway(_ needs: [Dependency]) -> Target {
     .target(
       name: "Gateway", dependencies: needs, path: "gateway", exclude: ["Main", "StrictHTTP"],
-      resources: ["docs.html", "redoc.html", "pages.css", "pages.js"].map { .embedInCode("Pages/\($0)") },
+      resources: [.embedInCode("openapi.yaml")]
+        + ["docs.html", "redoc.html", "pages.css", "pages.js"].map { .embedInCode("Pages/\($0)") },
       swiftSettings: strict)
   }
 

@@ -33,7 +33,8 @@ package func buildGateway(
     health: GatewayHealth(
       surroundings.neighbours, stage: try settings.stage(), lifecycle: lifecycle, now: surroundings.now),
     openAPI: MergedOpenAPI(
-      surroundings.neighbours, routes: routes, publicURL: settings.string("PUBLIC_URL", default: "/")),
+      surroundings.neighbours, own: try OpenAPI(yaml: PackageResources.openapi_yaml), routes: routes,
+      publicURL: settings.string("PUBLIC_URL", default: "/")),
     metrics: {
       Metrics(
         series: await loops.gather { $0.metrics.snapshot }.flatMap { $0 },
