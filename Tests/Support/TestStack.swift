@@ -60,8 +60,10 @@ package struct TestStack: Sendable {
   }
 }
 
-package struct Unexpected: Error {
+package struct Unexpected: Error, CustomStringConvertible {
   package let reply: String
+  /// With its line breaks, as a person reads it.
+  package var description: String { "unexpected: \(reply)" }
 
   package init(reply: String) { self.reply = reply }
 }
