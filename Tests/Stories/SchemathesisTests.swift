@@ -1,0 +1,85 @@
+import Foundation
+import Support
+import Testing
+
+/// schemathesis makes up calls from the merged document, valid ones and others, and compares every answer with it.
+@Suite struct SchemathesisTests {
+  private static let isThere = Python.isThere
+  private static let words: Comment = "PYTHON IS NOT THERE: schemathesis has not called what the document describes"
+
+  @Test(.enabled(if: isThere, words), .timeLimit(.minutes(5)), arguments: ["nobody", "user"])
+  func everyAnswerIsAsDocumented(caller: String) async throws {
+    try await withKith { kith in
+      let document = try await kith.gateway.get("/openapi.json")
+      let (code, report) = try await Self.calls(by: caller, to: kith, from: document.body)
+      #expect(code == 0, "\(report)\n\(kith.child.printed())")
+      #expect(report.contains("No issues found"), "\(report)")
+    }
+  }
+
+  /// The premise of the test above.
+  @Test(
+    .enabled(if: isThere, words), .timeLimit(.minutes(5)),
+    arguments: [
+      (#""lifetime_earned":{"minimum":0"#, #""lifetime_earned":{"maximum":0"#, "Response violates schema"),
+      (#""text/css""#, #""text/plain""#, "Undocumented Content-Type"),
+      (#""WWW-Authenticate""#, #""WWW-Other""#, "Missing required response headers"),
+    ])
+  func anAnswerThatIsNotDocumentedIsFound(text: String, replacement: String, finding: String) async throws {
+    try await withKith { kith in
+      let document = try await kith.gateway.get("/openapi.json").text
+      #expect(document.contains(text))
+      let changed = Data(document.replacing(text, with: replacement).utf8)
+      let (code, report) = try await Self.calls(by: "user", to: kith, from: changed, phases: "coverage")
+      #expect(code == 1, "\(report)")
+      #expect(report.contains(finding), "\(report)")
+    }
+  }
+
+  /// Limits have tests of their own; what is not configured would be 503.
+  private func withKith(_ body: (KithProcess) async throws -> Void) async throws {
+    try await withPlace(.sqlite) { place in
+      try await withKeyServer { apple in
+        var settings = ["DEBUG": "true", "APPLE_BUNDLE_ID": "com.example.kith", "APPLE_JWKS_URL": apple.url]
+        settings["LOG_LEVEL"] = "error"
+        for name in ["", "_USER", "_SIGN_IN", "_REFRESH", "_UPLOAD", "_SEARCH"] {
+          settings["RATE_LIMIT\(name)"] = "1000000"
+        }
+        let kith = try await KithProcess.start(in: place, settings)
+        do { try await body(kith) } catch {
+          await kith.kill()
+          throw error
+        }
+        #expect(await kith.stop() == 0)
+      }
+    }
+  }
+
+  private static let checks = [
+    "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance",
+    "response_headers_conformance", "unsupported_method", "allow_header_conformance", "lets_in_who_may",
+  ]
+
+  /// The same calls every time: no randomness, no memory of earlier runs.
+  private static func calls(
+    by caller: String, to kith: KithProcess, from document: Data,
+    phases: String = "examples,coverage,fuzzing,stateful"
+  ) async throws -> (code: Int32, printed: String) {
+    let file = FileManager.default.temporaryDirectory.appending(path: "kith-openapi-\(UUID()).json")
+    try document.write(to: file)
+    // `try?`: what is left of it harms nobody.
+    defer { try? FileManager.default.removeItem(at: file) }
+    return try await Python.outcome(
+      ofModule: "schemathesis.cli",
+      [
+        "run", file.path, "--url", kith.gateway.base, "--no-color", "--checks", checks.joined(separator: ","),
+        "--phases", phases, "--generation-deterministic", "--max-examples", "10",
+        "--continue-on-failure", "--request-timeout", "30", "--suppress-health-check", "all", "--warnings", "off",
+      ],
+      variables: [
+        "SCHEMATHESIS_HOOKS": Python.file("schemathesis_hooks").path, "KITH_BASE": kith.gateway.base,
+        "KITH_CALLER": caller, "KITH_ADMIN_KEY": TestStack.adminKey,
+        "KITH_SERVICE_KEY": TestStack.keys["plain"] ?? "",
+      ])
+  }
+}
