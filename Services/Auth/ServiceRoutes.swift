@@ -27,8 +27,8 @@ struct ServiceRoutes: Sendable {
   @Sendable private func resolve(_ request: Request, _ context: ServiceCaller) async throws -> Response {
     let body = try await request.json(ResolveUser.self)
     let external = body.externalID.trimmingCharacters(in: .whitespacesAndNewlines)
-    guard (1...255).contains(external.utf8.count) else {
-      throw Failure.invalid(.init("external_id", "must have 1 to 255 characters"))
+    guard (1...ResolveUser.externalIDBytesMax).contains(external.utf8.count) else {
+      throw Failure.invalid(.init("external_id", "must have 1 to \(ResolveUser.externalIDBytesMax) characters"))
     }
     var identity = Identity.external(external)
     identity.email = try body.email.map { try EmailAddress.required($0, field: "email").text }

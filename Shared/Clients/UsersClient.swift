@@ -15,7 +15,8 @@ package struct UsersClient: Sendable {
 
   /// The active user that an outside system names: by our id, else by its own.
   package func user(knownAs name: String) async throws -> UserID? {
-    try await Self.orNil {
+    guard Self.canNameSomebody(name) else { return nil }
+    return try await Self.orNil {
       try await client.call(.GET, "/internal/users", query: ["known_as": name], as: UserProfile.self)
     }?.id
   }
@@ -40,7 +41,8 @@ package struct UsersClient: Sendable {
 
   /// The active user behind an e-mail address that they have verified, a UUID or a number.
   package func person(named identifier: String) async throws -> Person? {
-    try await Self.orNil {
+    guard Self.canNameSomebody(identifier) else { return nil }
+    return try await Self.orNil {
       try await client.call(.GET, "/internal/users/person", query: ["identifier": identifier])
     }
   }
@@ -49,6 +51,12 @@ package struct UsersClient: Sendable {
   package func endedSessions(since cursor: Date?) async throws -> EndedSessions {
     let query = cursor.map { ["since": Instant.milliseconds($0)] } ?? [:]
     return try await client.call(.GET, "/internal/sessions/ended", query: query, timeout: .seconds(2))
+  }
+
+  /// Names come from outside: auth would refuse an empty one in words that mean nothing there, and could not even read a
+  /// request with a very long one.
+  private static func canNameSomebody(_ name: String) -> Bool {
+    (1...ResolveUser.externalIDBytesMax).contains(name.utf8.count)
   }
 
   private static func orNil<T>(_ call: () async throws -> T) async throws -> T? {

@@ -77,6 +77,9 @@ package struct People: Codable, Sendable {
 
 /// Asks for the user that an outside system knows by `externalID`, made when it is not there yet.
 package struct ResolveUser: Codable, Sendable {
+  /// In UTF-8. Nothing else by which users are found is longer.
+  package static let externalIDBytesMax = 255
+
   package let externalID: String
   package var email: String?
   package var displayName: String?

@@ -153,6 +153,19 @@ import Wire
     }
   }
 
+  @Test(arguments: ["", "auth0|" + String(repeating: "7", count: 250), String(repeating: "é", count: 5000)])
+  func whatCanBeNobodysNameNamesNobody(name: String) async throws {
+    try await withStack(.sqlite) { stack in
+      let key = stack.with(key: "sync+act")
+      for server in [stack.gateway, stack.auth, stack.credits] {
+        let path = server.base == stack.auth.base ? "/api/v1/auth/me" : "/api/v1/credits/balance"
+        let reply = try await server.with(key).with(["X-User-ID": name]).get(path)
+        #expect(reply.status == 404, "\(reply.text)")
+        #expect(reply.string("code") == "user_not_found")
+      }
+    }
+  }
+
   @Test func insidersRoutesAreForTheNamesTheyList() async throws {
     try await withStack(.sqlite) { stack in
       let alice = try await stack.signIn("alice")
