@@ -7,7 +7,7 @@ import Testing
   private static let isThere = Python.isThere
   private static let words: Comment = "PYTHON IS NOT THERE: schemathesis has not called what the document describes"
 
-  @Test(.enabled(if: isThere, words), .timeLimit(.minutes(5)), arguments: ["nobody", "user"])
+  @Test(.enabled(if: isThere, words), .timeLimit(.minutes(5)), arguments: ["nobody", "user", "system"])
   func everyAnswerIsAsDocumented(caller: String) async throws {
     try await withKith { kith in
       let document = try await kith.gateway.get("/openapi.json")
@@ -72,14 +72,15 @@ import Testing
     return try await Python.outcome(
       ofModule: "schemathesis.cli",
       [
-        "run", file.path, "--url", kith.gateway.base, "--no-color", "--checks", checks.joined(separator: ","),
+        "--config-file", Python.file("schemathesis.toml").path, "run", file.path, "--url", kith.gateway.base,
+        "--no-color", "--checks", checks.joined(separator: ","),
         "--phases", phases, "--generation-deterministic", "--max-examples", "10",
         "--continue-on-failure", "--request-timeout", "30", "--suppress-health-check", "all", "--warnings", "off",
       ],
       variables: [
-        "SCHEMATHESIS_HOOKS": Python.file("schemathesis_hooks").path, "KITH_BASE": kith.gateway.base,
+        "SCHEMATHESIS_HOOKS": Python.file("schemathesis_hooks.py").path, "KITH_BASE": kith.gateway.base,
         "KITH_CALLER": caller, "KITH_ADMIN_KEY": TestStack.adminKey,
-        "KITH_SERVICE_KEY": TestStack.keys["plain"] ?? "",
+        "KITH_SERVICE_KEY": TestStack.keys["sync+act"] ?? "",
       ])
   }
 }

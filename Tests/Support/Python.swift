@@ -34,18 +34,22 @@ package enum Python {
   package static func outcome(
     ofModule module: String, _ arguments: [String], variables: [String: String]
   ) async throws -> (code: Int32, printed: String) {
-    let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
-    return try await withFolder { folder in try await ended(["-m", module] + arguments, in: folder, environment) }
+    try await withFolder { folder in
+      var environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+      // Hypothesis writes where it is started otherwise.
+      environment["HYPOTHESIS_STORAGE_DIRECTORY"] = folder.appending(path: "hypothesis").path
+      return try await ended(["-m", module] + arguments, in: folder, environment)
+    }
   }
 
   /// A program of ours that lies under `Tests/Python`.
   package static func script(_ name: String) throws -> String {
-    try String(contentsOf: file(name), encoding: .utf8)
+    try String(contentsOf: file("\(name).py"), encoding: .utf8)
   }
 
   package static func file(_ name: String) -> URL {
     URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Python/\(name).py")
+      .appending(path: "Python/\(name)")
   }
 
   private static func ended(
