@@ -1,5 +1,9 @@
 import Clients
+import Database
 import Foundation
+import Messages
+import Outbox
+import ServiceLifecycle
 import Tokens
 import Web
 import Wire
@@ -11,32 +15,66 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
   let tokenKeys = try TokenKeys(settings, logger: surroundings.logger)
   let serviceKeys = try ServiceKeys(settings)
   let adminKey = try settings.adminKey()
+  let apiKeys = settings.list("API_KEYS")
   let mint = Mint(issuer: try tokenKeys.issuer(), lifetimes: try Lifetimes(settings))
   let apple = try appleSignIn(settings)
+  let passwords = try Passwords(settings, in: surroundings.registry)
+  let eraseAfterDays = try settings.int("ACCOUNT_ERASE_AFTER_DAYS", default: 30, in: 0...3650)
+  let posts = try Posts(settings, surroundings)
 
   let database = try await surroundings.openDatabase(for: "auth", authMigrations)
   let accounts = AccountStore(database: database)
+  let profiles = ProfileStore(database: database)
   let sessions = SessionStore(database: database, mint: mint)
-  let signIns = SignIns(in: surroundings.registry)
-  let ended = EndedSessionList()
-  let eraseAfterDays = try settings.int("ACCOUNT_ERASE_AFTER_DAYS", default: 30, in: 0...3650)
+  let outbox = posts.outbox(database, in: surroundings)
+  let sender = posts.sender(database, outbox)
+  let codes = CodeDoor(database: database, challenges: sender.challenges, quotas: sender.quotas, mint: mint)
+  let passwordDoor = PasswordDoor(
+    database: database, store: PasswordStore(database: database, quotas: sender.quotas), passwords: passwords,
+    codes: sender, mint: mint)
   let erasures = Erasures(
     store: ErasureStore(database: database), after: .seconds(eraseAfterDays * 86_400), in: surroundings)
+  let signIns = SignIns(in: surroundings.registry)
+  let ended = EndedSessionList()
   let feed = EndedSessionsFeed(list: ended, in: surroundings) { cursor in
     try await sessions.ended(since: cursor, at: now())
   }
+  let sweep = Sweep(database: database, challenges: sender.challenges, quotas: sender.quotas, in: surroundings)
   let callers = Callers(keys: serviceKeys, verifier: Verifier(tokenKeys.ring), ended: ended, now: now) { name in
     try await accounts.active(knownAs: name)?.id
   }
   return try Server(
     .auth, in: surroundings, database: database, callers: callers,
-    api: OpenAPI(yaml: PackageResources.openapi_yaml), background: [tokenKeys, feed, erasures],
-    isReady: { ended.isKnown }
+    api: OpenAPI(yaml: PackageResources.openapi_yaml),
+    background: [tokenKeys, feed, outbox, erasures, sweep], isReady: { ended.isKnown }
   ) { routes in
+    let refreshing = SessionRoutes(sessions: sessions, ended: ended, signIns: signIns, now: now)
+    refreshing.add(to: routes)
     SignInRoutes(
       accounts: accounts, mint: mint, apple: apple, adminKey: adminKey, signIns: signIns, now: now
     ).add(to: routes)
-    SessionRoutes(sessions: sessions, ended: ended, signIns: signIns, now: now).add(to: routes)
+    PasswordRoutes(
+      door: passwordDoor, codes: sender, sessions: sessions, profiles: profiles, ended: ended, signIns: signIns,
+      now: now
+    ).add(to: routes)
+    PhoneRoutes(
+      sender: sender, door: codes, sessions: sessions, profiles: profiles, refreshing: refreshing, signIns: signIns,
+      now: now
+    ).add(to: routes)
+    SupabaseRoutes(
+      passwords: passwordDoor, codes: codes, sender: sender, accounts: accounts, profiles: profiles,
+      refreshing: refreshing, apple: apple, mint: mint, apiKeys: apiKeys, signIns: signIns, now: now
+    ).add(to: routes)
+    SupabaseUserRoutes(
+      profiles: profiles, sessions: sessions, passwords: passwordDoor, sender: sender, apiKeys: apiKeys, ended: ended,
+      now: now
+    ).add(to: routes)
+    LinkPage(codes: codes, links: sender.links, now: now).add(to: routes)
+    SessionListRoutes(sessions: sessions, ended: ended, now: now).add(to: routes)
+    WayRoutes(ways: WayStore(database: database), profiles: profiles, sender: sender, apple: apple, now: now)
+      .add(to: routes)
+    ProfileRoutes(profiles: profiles, erasures: erasures, passwords: passwordDoor, ended: ended, now: now)
+      .add(to: routes)
     AccountRoutes(accounts: accounts, erasures: erasures, ended: ended, now: now).add(to: routes)
     ExportRoutes(store: ExportStore(database: database)) { UserDataClient.others(than: .auth, in: surroundings) }
       .add(to: routes)
@@ -52,11 +90,48 @@ private func appleSignIn(_ settings: Settings) throws -> SignInWithApple {
     keys: RemoteKeys { try await Verification.keySet(at: url) })
 }
 
+/// What goes out by text and by mail, as it is configured.
+private struct Posts {
+  let keys: DataKeys
+  let messages: any Messages
+  let mail: any Mail
+  let textQuotas: TextQuotas
+  let testCodes: TestCodes
+  let links: MailLinks
+  let app: String
+
+  /// - Throws: ``StartFailure`` that names the variable at fault.
+  init(_ settings: Settings, _ surroundings: Surroundings) throws {
+    keys = try settings.dataKeys()
+    messages = try settings.messages(logger: surroundings.logger)
+    mail = try settings.mail(logger: surroundings.logger, now: surroundings.now)
+    textQuotas = try TextQuotas(settings)
+    testCodes = try TestCodes(settings)
+    links = try MailLinks(settings)
+    app = settings.string("APP_NAME", default: "Kith")
+  }
+
+  func outbox(_ database: any Database, in surroundings: Surroundings) -> Outbox {
+    Outbox(
+      database: database, keys: keys, in: surroundings,
+      deliveries: [TextMessage.delivery(messages), CodeMail.delivery(mail, app: app)])
+  }
+
+  func sender(_ database: any Database, _ outbox: Outbox) -> CodeSender {
+    CodeSender(
+      database: database, challenges: ChallengeStore(keys: keys), quotas: QuotaStore(keys: keys), outbox: outbox,
+      textQuotas: textQuotas, testCodes: testCodes, links: links)
+  }
+}
+
 extension Lifetimes {
   init(_ settings: Settings) throws {
     let minutes = try settings.int("JWT_ACCESS_EXPIRE_MINUTES", default: 15, in: 1...1440)
     let days = try settings.int("JWT_REFRESH_EXPIRE_DAYS", default: 30, in: 1...365)
     let grace = try settings.int("REFRESH_REUSE_GRACE_SECONDS", default: 0, in: 0...60)
-    self.init(access: .seconds(minutes * 60), refresh: .seconds(days * 86_400), reuseGrace: .seconds(grace))
+    let signInDays = try settings.int("JWT_SIGN_IN_EXPIRE_DAYS", default: 30, in: 1...365)
+    self.init(
+      access: .seconds(minutes * 60), signIn: .seconds(signInDays * 86_400), refresh: .seconds(days * 86_400),
+      reuseGrace: .seconds(grace))
   }
 }

@@ -84,6 +84,57 @@ let authMigrations = [
     );
     create index erasure_due on erasure (due_at) where due_at is not null;
     """),
+  Migration(
+    "doors, passwords, codes, quotas",
+    """
+    alter table session add column door text not null default 'app';
+    alter table session add column device text;
+    alter table session add column last_seen_at timestamptz;
+    alter table session add column end_reason text;
+    alter table account add column metadata text;
+    alter table account add column is_anonymous boolean not null default false;
+    alter table account add column is_discoverable boolean not null default true;
+
+    create table password (
+      account_id uuid primary key references account (id),
+      hash text not null,
+      changed_at timestamptz not null
+    );
+
+    create table challenge (
+      id uuid primary key,
+      kind text not null,
+      subject_hash bytea not null,
+      account_id uuid,
+      code_hash bytea not null,
+      token_hash bytea,
+      content bytea not null,
+      tries bigint not null default 0,
+      created_at timestamptz not null,
+      expires_at timestamptz not null,
+      used_at timestamptz
+    );
+    create unique index challenge_token on challenge (token_hash) where token_hash is not null;
+    create index challenge_subject on challenge (kind, subject_hash, created_at);
+    create index challenge_account on challenge (account_id) where account_id is not null;
+    create index challenge_expiry on challenge (expires_at);
+
+    create table quota (
+      name text not null,
+      key_hash bytea not null,
+      began_at timestamptz not null,
+      taken bigint not null
+    );
+    create unique index quota_key on quota (name, key_hash);
+    create index quota_age on quota (began_at);
+
+    create table known_address (
+      account_id uuid not null references account (id),
+      address_hash bytea not null,
+      seen_at timestamptz not null
+    );
+    create unique index known_address_unique on known_address (account_id, address_hash);
+    """),
 ]
 
 private let profileColumns = """

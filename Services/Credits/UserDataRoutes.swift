@@ -25,6 +25,7 @@ struct UserDataRoutes: Sendable {
   @Sendable private func erase(_ request: Request, _ context: ServiceCaller) async throws -> Response {
     let user = try context.user()
     try await database.write { db in try Idempotency.erase(user, on: db) }
+    try await database.scrub()
     return Response(status: .noContent)
   }
 }

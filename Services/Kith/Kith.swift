@@ -19,7 +19,10 @@ func buildKith(_ surroundings: Surroundings) async throws -> Stack {
   // Only the gateway has a balancer before it that needs time to notice a stop.
   func loopback(_ service: ServiceName) -> Surroundings {
     let port = settings.nonempty("\(service.variable)_PORT") ?? String(service.defaultPort)
-    return within(service.rawValue, ["HOST": "127.0.0.1", "PORT": port, "DRAIN_SECONDS": "0"])
+    let publicURL = settings.string(
+      "PUBLIC_URL", default: "http://127.0.0.1:\(settings.string("PORT", default: "\(GatewayServer.defaultPort)"))")
+    return within(
+      service.rawValue, ["HOST": "127.0.0.1", "PORT": port, "DRAIN_SECONDS": "0", "PUBLIC_URL": publicURL])
   }
   // Asked before anything starts: a server that is called off while it accepts its first connection traps in its
   // library, where one clear line about the other's port is due.

@@ -21,11 +21,19 @@ package protocol Database: Sendable {
   /// Applies what is missing of `migrations`, in order, under a lock that replicas starting together share.
   func migrate(_ migrations: [Migration]) async throws
 
+  /// Leaves nothing of what was deleted in the files of this process: on SQLite the log is written back and cut off. What
+  /// a database server keeps is its own business. Safe to repeat.
+  ///
+  /// - Throws: ``DatabaseFailure/contended`` while somebody reads what is to go.
+  func scrub() async throws
+
   /// Waits for running bodies, then closes. Later calls throw.
   func close() async
 }
 
 extension Database {
+  package func scrub() async throws {}
+
   @discardableResult
   package func write<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
     try await write(.readCommitted, body)

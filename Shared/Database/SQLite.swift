@@ -87,6 +87,13 @@ package final class SQLite: Database {
     }
   }
 
+  package func scrub() async throws {
+    do {
+      // Readers of an older state hold the log; `secure_delete` has overwritten what is in the file itself.
+      try await pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+    } catch { throw DatabaseFailure.contended }
+  }
+
   package func close() async {
     // `try?`: a statement that still runs keeps its connection; the process is ending and WAL is crash-safe.
     try? pool.close()

@@ -8,12 +8,17 @@ package struct AccessToken: Codable, Hashable, Sendable {
   package let id: String
   package let issuedAtSeconds: Int
   package let expiresAtSeconds: Int
+  /// Only read by clients; to us the session's row decides.
+  package let goTrue: GoTrueClaims?
   let type: String
   let issuer: String
 
   package static let issuer = "kith"
 
-  package init(user: UserID, session: SessionID, issuedAt: Date, lifetime: Duration) {
+  package init(
+    user: UserID, session: SessionID, issuedAt: Date, lifetime: Duration, goTrue: GoTrueClaims? = nil
+  ) {
+    self.goTrue = goTrue
     self.user = user
     self.session = session
     self.id = Trace.newRequestID()
@@ -33,7 +38,75 @@ package struct AccessToken: Codable, Hashable, Sendable {
     case issuer = "iss"
   }
 
+  package init(from decoder: any Decoder) throws {
+    let claims = try decoder.container(keyedBy: CodingKeys.self)
+    user = try claims.decode(UserID.self, forKey: .user)
+    session = try claims.decode(SessionID.self, forKey: .session)
+    id = try claims.decode(String.self, forKey: .id)
+    issuedAtSeconds = try claims.decode(Int.self, forKey: .issuedAtSeconds)
+    expiresAtSeconds = try claims.decode(Int.self, forKey: .expiresAtSeconds)
+    type = try claims.decode(String.self, forKey: .type)
+    issuer = try claims.decode(String.self, forKey: .issuer)
+    goTrue = nil
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var claims = encoder.container(keyedBy: CodingKeys.self)
+    try claims.encode(user, forKey: .user)
+    try claims.encode(session, forKey: .session)
+    try claims.encode(id, forKey: .id)
+    try claims.encode(issuedAtSeconds, forKey: .issuedAtSeconds)
+    try claims.encode(expiresAtSeconds, forKey: .expiresAtSeconds)
+    try claims.encode(type, forKey: .type)
+    try claims.encode(issuer, forKey: .issuer)
+    try goTrue?.encode(to: encoder, session: session)
+  }
+
   package var expiresAt: Date { Date(timeIntervalSince1970: Double(expiresAtSeconds)) }
+}
+
+/// What Supabase's client libraries expect to find in an access token beside our own claims.
+package struct GoTrueClaims: Hashable, Sendable {
+  let email: String
+  let phone: String
+  let isAnonymous: Bool
+  let appMetadata: JSONValue
+  let userMetadata: JSONValue
+
+  /// Metadata is left out where a token would become too long for a header.
+  private static let metadataBytesMax = 1024
+
+  package init(
+    email: String, phone: String, isAnonymous: Bool, appMetadata: JSONValue, userMetadata: JSONValue
+  ) {
+    self.email = email
+    self.phone = phone
+    self.isAnonymous = isAnonymous
+    self.appMetadata = appMetadata
+    // `try?`: what cannot be encoded cannot be shown either.
+    let bytes = (try? JSON.encode(userMetadata))?.count ?? .max
+    self.userMetadata = bytes <= Self.metadataBytesMax ? userMetadata : .object([:])
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case aud, role, email, phone
+    case sessionID = "session_id"
+    case isAnonymous = "is_anonymous"
+    case appMetadata = "app_metadata"
+    case userMetadata = "user_metadata"
+  }
+
+  fileprivate func encode(to encoder: any Encoder, session: SessionID) throws {
+    var claims = encoder.container(keyedBy: CodingKeys.self)
+    try claims.encode("authenticated", forKey: .aud)
+    try claims.encode("authenticated", forKey: .role)
+    try claims.encode(email, forKey: .email)
+    try claims.encode(phone, forKey: .phone)
+    try claims.encode(session, forKey: .sessionID)
+    try claims.encode(isAnonymous, forKey: .isAnonymous)
+    try claims.encode(appMetadata, forKey: .appMetadata)
+    try claims.encode(userMetadata, forKey: .userMetadata)
+  }
 }
 
 /// Signs access tokens with the newest key.

@@ -18,7 +18,7 @@ extension HTTPField.Name {
   package static let idempotencyHit = Self(Header.idempotencyHit)!
   package static let endedSessions = Self(Header.endedSessions)!
   static let timeout = Self(Header.timeout)!
-  static let forwardedFor = Self("x-forwarded-for")!
+  package static let forwardedFor = Self("x-forwarded-for")!
 }
 
 extension Failure {

@@ -57,6 +57,8 @@ struct MeasuredDatabase: Database {
 
   func migrate(_ migrations: [Migration]) async throws { try await inner.migrate(migrations) }
 
+  func scrub() async throws { try await inner.scrub() }
+
   func close() async { await inner.close() }
 }
 

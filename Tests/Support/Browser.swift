@@ -43,6 +43,10 @@ package struct Browser: Sendable {
     try await send(.POST, path, body: try JSONSerialization.data(withJSONObject: body))
   }
 
+  package func send(_ method: HTTPMethod, _ path: String, json: [String: any Sendable]) async throws -> Reply {
+    try await send(method, path, body: try JSONSerialization.data(withJSONObject: json))
+  }
+
   package func send(_ method: HTTPMethod, _ path: String, body: Data? = nil) async throws -> Reply {
     var request = HTTPClientRequest(url: base + path)
     request.method = method

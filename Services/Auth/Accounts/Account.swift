@@ -4,9 +4,20 @@ import Wire
 /// A person, however they sign in.
 struct Account: Sendable, Hashable {
   let id: UserID
+  /// The same account for apps that know no UUIDs.
+  let number: Int
   let email: String?
   let displayName: String?
+  let locale: String?
+  let timeZone: String?
+  let avatarURL: String?
+  /// What the app itself keeps with the account, as JSON.
+  let metadata: String?
+  let isAnonymous: Bool
+  /// Whether others who know the phone number are told that it has an account.
+  let isDiscoverable: Bool
   let createdAt: Date
+  let lastLoginAt: Date?
   let isActive: Bool
 
   /// What other services may know.
@@ -28,7 +39,8 @@ struct Identity: Sendable, Hashable {
   /// The issuer of addresses: an account's own when it has claimed or verified one.
   static let emailIssuer = "email"
   static let phoneIssuer = "phone"
-  private static let externalIssuer = "external"
+  static let externalIssuer = "external"
+  static let developerIssuer = "developer"
 
   /// Whether the address that comes with it becomes the account's. What an outside system says of its users is only kept.
   var claimsEmail: Bool { issuer != Self.externalIssuer }
@@ -38,7 +50,7 @@ struct Identity: Sendable, Hashable {
 
   /// What `dev/token` made.
   static func developer(_ email: EmailAddress) -> Identity {
-    Identity(issuer: "developer", subject: email.canonical, email: email.text)
+    Identity(issuer: developerIssuer, subject: email.canonical, email: email.text)
   }
 }
 

@@ -18,20 +18,38 @@ struct AccountStore: Sendable {
 
   /// Opens a session for the account behind an identity, made when there is none, restored when it was deactivated. One
   /// transaction, so that whoever ends all sessions at the same time ends this one, too. Safe under concurrent first calls.
-  func signIn(_ identity: Identity, mint: Mint, at now: Date) async throws -> (account: Account, pair: TokenPair) {
+  func signIn(
+    _ identity: Identity, mint: Mint, visit: Visit, at now: Date
+  ) async throws -> (account: Account, pair: TokenPair) {
     try await Self.again {
       try await database.write { db in
         let known = try Self.find(identity, on: db) ?? Self.linked(identity, at: now, on: db)
         let account =
           try known.map { try Self.signedIn($0.id, as: identity, at: now, on: db) }
           ?? Self.create(identity, signsIn: true, at: now, on: db)
-        return (account, try SessionStore.open(for: account.id, mint: mint, at: now, on: db))
+        return (account, try SessionStore.open(for: account.id, mint: mint, visit: visit, at: now, on: db))
       }
     }
   }
 
+  /// A session of a new account that nobody can sign in to again, until a way in is added to it.
+  func openAnonymous(
+    metadata: JSONValue?, name: String?, mint: Mint, visit: Visit, at now: Date
+  ) async throws -> (user: UserID, pair: TokenPair) {
+    try await database.write { db in
+      let user = UserID.new(at: now)
+      try db.change(
+        """
+        insert into account (id, display_name, created_at, last_login_at, is_anonymous)
+        values (\(user), \(name), \(now), \(now), \(true))
+        """)
+      if let metadata { try Self.keep(metadata, of: user, on: db) }
+      return (user, try SessionStore.open(for: user, mint: mint, visit: visit, at: now, on: db))
+    }
+  }
+
   /// Who loses the race for the unique index finds the winner's row in the next round.
-  private static func again<T>(_ round: () async throws -> T) async throws -> T {
+  static func again<T>(_ round: () async throws -> T) async throws -> T {
     for _ in 0..<3 {
       do { return try await round() } catch DatabaseFailure.unique("identity_issuer_subject") {} catch is Erased {}
     }
@@ -56,7 +74,7 @@ struct AccountStore: Sendable {
     return try await database.read { db in try Self.find(identity, on: db).flatMap { $0.isActive ? $0 : nil } }
   }
 
-  private static func find(_ identity: Identity, on db: any Connection) throws -> Account? {
+  static func find(_ identity: Identity, on db: any Connection) throws -> Account? {
     try db.row(
       """
       \(selectAccount) where id =
@@ -67,7 +85,7 @@ struct AccountStore: Sendable {
 
   /// The account of an identity that is new, when its verified address is one that the account has verified, too. Two
   /// subjects of one issuer stay two people, whatever their address.
-  private static func linked(_ identity: Identity, at now: Date, on db: any Connection) throws -> Account? {
+  static func linked(_ identity: Identity, at now: Date, on db: any Connection) throws -> Account? {
     guard identity.isEmailVerified, let email = identity.email.flatMap(EmailAddress.init) else { return nil }
     let owner = try db.row(
       """
@@ -96,7 +114,7 @@ struct AccountStore: Sendable {
       """)
   }
 
-  private static func insert(
+  static func insert(
     _ identity: Identity, of account: UserID, at now: Date, on db: any Connection
   ) throws {
     try db.change(
@@ -109,33 +127,44 @@ struct AccountStore: Sendable {
     try own(email, isVerified: identity.isEmailVerified, by: account, at: now, on: db)
   }
 
-  private static func create(
+  static func create(
     _ identity: Identity, signsIn: Bool, at now: Date, on db: any Connection
   ) throws -> Account {
     let id = UserID.new(at: now)
     try db.change(
       """
       insert into account (id, email, display_name, created_at, last_login_at)
-      values (\(id), \(identity.email), \(identity.displayName), \(now), \(signsIn ? now : nil))
+      values (\(id), \(identity.email), \(identity.displayName), \(now), \(signsIn ? now : nil as Date?))
       """)
     try insert(identity, of: id, at: now, on: db)
-    return Account(
-      id: id, email: identity.email, displayName: identity.displayName, createdAt: now.wholeMilliseconds,
-      isActive: true)
+    guard let account = try Self.account(id, on: db) else { throw DatabaseFailure.contended }
+    return account
+  }
+
+  /// A new account whose address or number is taken from whoever only claimed it.
+  static func create(taking identity: Identity, at now: Date, on db: any Connection) throws -> UserID {
+    try db.change(
+      """
+      delete from identity where issuer = \(identity.issuer) and subject = \(identity.subject)
+        and not is_email_verified and issuer = \(Identity.emailIssuer)
+      """)
+    return try create(identity, signsIn: true, at: now, on: db).id
+  }
+
+  static func account(_ id: UserID, on db: any Connection) throws -> Account? {
+    try db.row("\(selectAccount) where id = \(id)").map(Account.init)
   }
 
   /// What an issuer tells only once is kept; what the account already has is not replaced.
-  private static func signedIn(
+  static func signedIn(
     _ id: UserID, as identity: Identity, at now: Date, on db: any Connection
   ) throws -> Account {
-    let row = try db.row(
+    guard try enter(id, at: now, on: db) else { throw Erased() }
+    try db.change(
       """
-      update account set last_login_at = \(now), deactivated_at = null,
-        email = coalesce(email, \(identity.email)), display_name = coalesce(display_name, \(identity.displayName))
-      where id = \(id) and erased_at is null returning \(accountColumns)
+      update account set email = coalesce(email, \(identity.email)),
+        display_name = coalesce(display_name, \(identity.displayName)) where id = \(id)
       """)
-    guard let row else { throw Erased() }
-    try db.change("delete from erasure where account_id = \(id)")
     if let email = identity.email {
       try db.change(
         """
@@ -144,22 +173,65 @@ struct AccountStore: Sendable {
         where issuer = \(identity.issuer) and subject = \(identity.subject)
         """)
     }
-    return try Account(row)
+    guard let account = try account(id, on: db) else { throw Erased() }
+    return account
   }
+
+  /// Notes a sign-in and restores an account that was deactivated. False when it is being erased.
+  static func enter(_ id: UserID, at now: Date, on db: any Connection) throws -> Bool {
+    let entered = try db.change(
+      "update account set last_login_at = \(now), deactivated_at = null where id = \(id) and erased_at is null")
+    guard entered == 1 else { return false }
+    try db.change("delete from erasure where account_id = \(id)")
+    return true
+  }
+
+  /// Whose an address is, verified or claimed.
+  static func owner(ofEmail canonical: String, on db: any Connection) throws -> UserID? {
+    try db.row(
+      "select account_id from identity where issuer = \(Identity.emailIssuer) and subject = \(canonical)")?
+      .get("account_id")
+  }
+
+  /// Merges members into what the app keeps with the account; null removes one.
+  static func keep(_ changes: JSONValue, of user: UserID, on db: any Connection) throws {
+    guard case .object(let changes) = changes else { return }
+    let stored = try db.row("select metadata from account where id = \(user)")?.optional("metadata", as: String.self)
+    let known = try stored.map { try JSON.decode([String: JSONValue].self, from: Data($0.utf8)) } ?? [:]
+    let merged = known.merging(changes) { $1 }.filter { $0.value != .null }
+    let text = String(decoding: try JSON.encodeExact(merged), as: UTF8.self)
+    guard text.utf8.count <= metadataBytesMax else {
+      throw Failure.invalid(.init("data", "must have at most \(metadataBytesMax / 1024) KB"))
+    }
+    try db.change("update account set metadata = \(text) where id = \(user)")
+  }
+
+  private static let metadataBytesMax = 16 * 1024
 }
 
 /// The account was forgotten a moment ago: whoever looks again finds nobody.
 private struct Erased: Error {}
 
-private let accountColumns: SQL = "id, email, display_name, created_at, deactivated_at"
-private let selectAccount: SQL = "select id, email, display_name, created_at, deactivated_at from account"
+private let accountColumns: SQL = """
+  id, number, email, display_name, locale, time_zone, avatar_url, metadata, is_anonymous, is_discoverable, created_at,
+  last_login_at, deactivated_at
+  """
+private let selectAccount: SQL = "select \(accountColumns) from account"
 
 extension Account {
   fileprivate init(_ row: Row) throws {
     id = try row.get("id")
+    number = try row.get("number")
     email = try row.optional("email")
     displayName = try row.optional("display_name")
+    locale = try row.optional("locale")
+    timeZone = try row.optional("time_zone")
+    avatarURL = try row.optional("avatar_url")
+    metadata = try row.optional("metadata")
+    isAnonymous = try row.get("is_anonymous")
+    isDiscoverable = try row.get("is_discoverable")
     createdAt = try row.get("created_at")
+    lastLoginAt = try row.optional("last_login_at")
     isActive = try row.optional("deactivated_at", as: Date.self) == nil
   }
 }

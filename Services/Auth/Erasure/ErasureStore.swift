@@ -18,7 +18,7 @@ struct ErasureStore: Sendable {
         "update account set deactivated_at = \(now) where id = \(user) and deactivated_at is null")
       guard changed == 1 else { return nil }
       try db.change("insert into erasure (account_id, asked_at, due_at) values (\(user), \(now), \(due))")
-      return try SessionStore.endAll(of: user, at: now, on: db)
+      return try SessionStore.endAll(of: user, because: .accountDeleted, at: now, on: db)
     }
   }
 
@@ -29,12 +29,16 @@ struct ErasureStore: Sendable {
     let isOver = try db.change(
       """
       update account set email = null, display_name = null, locale = null, time_zone = null, avatar_url = null,
-        last_login_at = null, erased_at = coalesce(erased_at, \(now))
+        metadata = null, last_login_at = null, erased_at = coalesce(erased_at, \(now))
       where id = \(user) and deactivated_at is not null
       """)
     guard isOver == 1 else { return false }
     try db.change("delete from identity where account_id = \(user)")
     try db.change("delete from refresh_token where session_id in (select id from session where account_id = \(user))")
+    try db.change("update session set device = null where account_id = \(user)")
+    for table: SQL in ["password", "challenge", "known_address"] {
+      try db.change("delete from \(table) where account_id = \(user)")
+    }
     try db.change("delete from outbox where user_id = \(user)")
     try Idempotency.erase(user, on: db)
     try db.change("update erasure set begun_at = coalesce(begun_at, \(now)) where account_id = \(user)")

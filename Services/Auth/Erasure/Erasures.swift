@@ -21,6 +21,7 @@ struct Erasures: Service {
       let isOver = try await row.step { db in try ErasureStore.begin(user, at: now(), on: db) }
       guard isOver else { return }
       for other in UserDataClient.others(than: .auth, in: surroundings) { try await other.erase(user) }
+      try await store.database.scrub()
       try await row.step(last: true) { db in try ErasureStore.finish(user, at: now(), on: db) }
     }
   }

@@ -3,14 +3,43 @@ import Foundation
 import Tokens
 import Wire
 
+/// Through what kind of call a session was opened. Its clients' rules hold for the session as long as it lives, whichever
+/// way its tokens come back.
+enum Door: String, Sendable {
+  case app
+  /// `/auth/v1`: what Supabase's client libraries call.
+  case supabase
+  /// An app that knows no refreshing.
+  case signIn = "sign_in"
+}
+
 /// How long what a sign-in gives is good for.
 struct Lifetimes: Sendable {
   let access: Duration
+  let signIn: Duration
   let refresh: Duration
   /// Within this time the parent of the live refresh token is answered with the live pair; 0 switches it off.
   let reuseGrace: Duration
   /// How long the retry of a lost refresh is answered with the same pair.
   let retry: Duration = .seconds(24 * 3600)
+
+  func access(of door: Door) -> Duration {
+    switch door {
+    case .app: access
+    case .supabase: .seconds(3600)
+    case .signIn: signIn
+    }
+  }
+
+  /// Supabase's libraries refresh from several places at once, and rely on ten seconds.
+  func reuseGrace(of door: Door) -> Duration { door == .supabase ? .seconds(10) : reuseGrace }
+}
+
+/// What is remembered of where a session was opened, for its user to recognise.
+struct Visit: Sendable {
+  let door: Door
+  /// What the app calls itself, at most 200 characters.
+  let device: String?
 }
 
 /// An opaque refresh token of 256 random bits. The database only ever sees its digest.
@@ -38,11 +67,34 @@ struct TokenPair: Sendable, Hashable, Codable {
 /// A session that is over, and until when an access token of it could still be presented.
 typealias EndedSession = EndedSessions.Entry
 
+/// One sign-in of a user's, as they see it.
+struct Session: Sendable {
+  let id: SessionID
+  let openedAt: Date
+  /// When tokens of it were last asked for.
+  let lastSeenAt: Date
+  let endedAt: Date?
+  let endReason: String?
+  let device: String?
+}
+
+/// Why a session is over, for its user to read.
+enum EndReason: String, Sendable {
+  case signedOut = "signed_out"
+  /// Ended from another session.
+  case ended
+  /// A refresh token came back that had been used: somebody else may have had it.
+  case tokenReused = "refresh_token_reused"
+  case passwordChanged = "password_changed"
+  case accountDeleted = "account_deleted"
+  case revokedByIssuer = "revoked_by_issuer"
+}
+
 /// What became of a presented refresh token.
 enum Refreshed: Sendable {
-  case rotated(TokenPair)
+  case rotated(TokenPair, of: UserID)
   /// The retry of a refresh whose answer was lost: the same pair again.
-  case repeated(TokenPair)
+  case repeated(TokenPair, of: UserID)
   /// Unknown, expired, or of a session that has ended.
   case refused
   /// Used before: somebody else may have it, so every session of the user has been ended.
@@ -54,13 +106,16 @@ struct Mint: Sendable {
   let issuer: Issuer
   let lifetimes: Lifetimes
 
-  func pair(user: UserID, session: SessionID, at now: Date) throws -> TokenPair {
-    try pair(refresh: .new(), user: user, session: session, at: now)
-  }
-
-  /// The same refresh token with a new access token.
-  func pair(refresh: RefreshToken, user: UserID, session: SessionID, at now: Date) throws -> TokenPair {
-    let token = AccessToken(user: user, session: session, issuedAt: now, lifetime: lifetimes.access)
+  /// A pair of tokens.
+  ///
+  /// - Parameters:
+  ///   - refresh: a new one, or the one whose access token is renewed.
+  ///   - claims: what clients of that door read in their access token.
+  func pair(
+    refresh: RefreshToken = .new(), user: UserID, session: SessionID, door: Door, claims: GoTrueClaims?, at now: Date
+  ) throws -> TokenPair {
+    let token = AccessToken(
+      user: user, session: session, issuedAt: now, lifetime: lifetimes.access(of: door), goTrue: claims)
     return TokenPair(access: try issuer.sign(token), refresh: refresh, accessExpiresAt: token.expiresAt)
   }
 }

@@ -17,17 +17,28 @@ struct SessionRoutes: Sendable {
     routes.post("/api/v1/auth/logout", use: logout)
   }
 
-  @Sendable private func refresh(_ request: Request, _ context: Context) async throws -> Response {
-    let presented = try await request.refreshToken()
+  @Sendable func refresh(_ request: Request, _ context: Context) async throws -> Response {
+    try await refresh(try await request.refreshToken(), request, context)
+  }
+
+  func refresh(_ presented: RefreshToken, _ request: Request, _ context: Context) async throws -> Response {
+    try await refresh(presented, request, context) { pair, _, now in .json(TokenBody(pair, at: now)) }
+  }
+
+  /// - Parameter body: the answer that an app expects.
+  func refresh(
+    _ presented: RefreshToken, _ request: Request, _ context: Context,
+    body: (TokenPair, UserID, Date) async throws -> Response
+  ) async throws -> Response {
     let now = now()
     let key = try request.idempotencyKey()
     switch try await sessions.refresh(presented, retryKey: key, at: now) {
-    case .rotated(let pair):
+    case .rotated(let pair, let user):
       signIns.count(.refresh, .done)
-      return .json(TokenBody(pair, at: now))
-    case .repeated(let pair):
+      return try await body(pair, user, now)
+    case .repeated(let pair, let user):
       signIns.count(.refresh, .done)
-      var response = Response.json(TokenBody(pair, at: now))
+      var response = try await body(pair, user, now)
       response.headers[.idempotencyHit] = "true"
       return response
     case .refused:
@@ -65,7 +76,7 @@ private struct RefreshBody: Decodable {
 
 extension HTTPField.Name {
   // `!`: the name is a constant that is a valid token.
-  fileprivate static let refreshToken = Self("X-Refresh-Token")!
+  static let refreshToken = Self("X-Refresh-Token")!
 }
 
 extension Response {

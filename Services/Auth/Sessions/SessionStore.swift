@@ -10,13 +10,16 @@ struct SessionStore: Sendable {
   let mint: Mint
 
   /// A new session of a user.
-  static func open(for user: UserID, mint: Mint, at now: Date, on db: any Connection) throws -> TokenPair {
+  static func open(
+    for user: UserID, mint: Mint, visit: Visit, at now: Date, on db: any Connection
+  ) throws -> TokenPair {
     let session = SessionID.new(at: now)
-    let pair = try mint.pair(user: user, session: session, at: now)
+    let claims = try visit.door == .supabase ? Profile.find(user, on: db)?.claims : nil
+    let pair = try mint.pair(user: user, session: session, door: visit.door, claims: claims, at: now)
     try db.change(
       """
-      insert into session (id, account_id, opened_at, tokens_until)
-      values (\(session), \(user), \(now), \(pair.accessExpiresAt))
+      insert into session (id, account_id, opened_at, tokens_until, door, device, last_seen_at)
+      values (\(session), \(user), \(now), \(pair.accessExpiresAt), \(visit.door.rawValue), \(visit.device), \(now))
       """)
     try insert(pair.refresh, of: session, lifetime: mint.lifetimes.refresh, at: now, on: db)
     return pair
@@ -32,14 +35,14 @@ struct SessionStore: Sendable {
       // The session's row is the lock: whoever ends it or refreshes in it waits here.
       let locked = try db.row(
         """
-        update session set tokens_until = tokens_until
+        update session set last_seen_at = \(now)
         where id = (select session_id from refresh_token where hash = \(presented.hash)) and ended_at is null
-        returning id, account_id
+        returning id, account_id, door
         """)
       guard let locked else { return .refused }
       let exchange = Exchange(
         presented: presented, keyHash: keyHash, session: try locked.get("id"), user: try locked.get("account_id"),
-        mint: mint, now: now)
+        door: Door(rawValue: try locked.get("door")) ?? .app, mint: mint, now: now)
       return try exchange.rotated(on: db) ?? exchange.afterUse(on: db)
     }
   }
@@ -49,11 +52,45 @@ struct SessionStore: Sendable {
     try await database.write { db in
       try db.row(
         """
-        update session set ended_at = \(now)
+        update session set ended_at = \(now), end_reason = \(EndReason.signedOut.rawValue)
         where id = (select session_id from refresh_token where hash = \(presented.hash)) and ended_at is null
         returning id, tokens_until
         """
       ).map(EndedSession.init)
+    }
+  }
+
+  /// Ends one session of a user; nothing when it is over already, or somebody else's.
+  func end(
+    _ session: SessionID, of user: UserID, because reason: EndReason = .signedOut, at now: Date
+  ) async throws -> [EndedSession] {
+    try await database.write { db in
+      try db.rows(
+        """
+        update session set ended_at = \(now), end_reason = \(reason.rawValue)
+        where id = \(session) and account_id = \(user) and ended_at is null returning id, tokens_until
+        """
+      ).map(EndedSession.init)
+    }
+  }
+
+  /// Ends every session of a user but one.
+  func endAll(of user: UserID, but kept: SessionID?, at now: Date) async throws -> [EndedSession] {
+    try await database.write { db in
+      try Self.endAll(of: user, but: kept, because: kept == nil ? .signedOut : .ended, at: now, on: db)
+    }
+  }
+
+  /// Those that live, and those that ended within thirty days; the latest first.
+  func all(of user: UserID, at now: Date) async throws -> [Session] {
+    try await database.read { db in
+      try db.rows(
+        """
+        select id, opened_at, last_seen_at, ended_at, end_reason, device, door from session
+        where account_id = \(user) and (ended_at is null or ended_at > \(now - 30 * 86_400))
+        order by coalesce(last_seen_at, opened_at) desc, id desc limit 200
+        """
+      ).map(Session.init)
     }
   }
 
@@ -84,10 +121,14 @@ struct SessionStore: Sendable {
       """)
   }
 
-  static func endAll(of user: UserID, at now: Date, on db: any Connection) throws -> [EndedSession] {
+  /// Ends every session of a user, but for one that may be kept.
+  static func endAll(
+    of user: UserID, but kept: SessionID? = nil, because reason: EndReason, at now: Date, on db: any Connection
+  ) throws -> [EndedSession] {
     try db.rows(
       """
-      update session set ended_at = \(now) where account_id = \(user) and ended_at is null
+      update session set ended_at = \(now), end_reason = \(reason.rawValue)
+      where account_id = \(user) and ended_at is null and id <> \(kept?.description ?? "00000000-0000-0000-0000-000000000000")
       returning id, tokens_until
       """
     ).map(EndedSession.init)
@@ -100,14 +141,20 @@ private struct Exchange {
   let keyHash: [UInt8]?
   let session: SessionID
   let user: UserID
+  let door: Door
   let mint: Mint
   let now: Date
 
   private static let purpose = "successor of a refresh token"
 
+  private func pair(_ refresh: RefreshToken, on db: any Connection) throws -> TokenPair {
+    let claims = try door == .supabase ? Profile.find(user, on: db)?.claims : nil
+    return try mint.pair(refresh: refresh, user: user, session: session, door: door, claims: claims, at: now)
+  }
+
   /// The new pair, or nil when the token can no longer be rotated.
   func rotated(on db: any Connection) throws -> Refreshed? {
-    let pair = try mint.pair(user: user, session: session, at: now)
+    let pair = try pair(.new(), on: db)
     let sealed = try Seal.seal(JSON.encodeExact(pair), under: presented.text, purpose: Self.purpose)
     let claimed = try db.change(
       """
@@ -118,7 +165,7 @@ private struct Exchange {
     guard claimed == 1 else { return nil }
     try SessionStore.insert(pair.refresh, of: session, lifetime: mint.lifetimes.refresh, at: now, on: db)
     try lengthen(to: pair, on: db)
-    return .rotated(pair)
+    return .rotated(pair, of: user)
   }
 
   /// A token that was used, or has expired.
@@ -135,12 +182,12 @@ private struct Exchange {
     let isRetry = sameKey && now < usedAt + mint.lifetimes.retry
     // Callers' clocks do not agree to the millisecond, and a rival may have read its own a little earlier: without a grace
     // period no time at all is early enough.
-    let grace = mint.lifetimes.reuseGrace
+    let grace = mint.lifetimes.reuseGrace(of: door)
     let isParent = grace > .zero && now < usedAt + grace
     if successorIsFresh, isRetry || isParent {
-      return .repeated(try pairAgain(sealed: row.get("sealed_successor"), on: db))
+      return .repeated(try pairAgain(sealed: row.get("sealed_successor"), on: db), of: user)
     }
-    return .stolen(try SessionStore.endAll(of: user, at: now, on: db))
+    return .stolen(try SessionStore.endAll(of: user, because: .tokenReused, at: now, on: db))
   }
 
   /// The pair that was handed out; when its access token has expired in the meantime, with a new one.
@@ -148,7 +195,7 @@ private struct Exchange {
     let plain = try Seal.open(sealed, under: presented.text, purpose: Self.purpose)
     let pair = try JSON.decode(TokenPair.self, from: plain)
     guard pair.accessExpiresAt <= now else { return pair }
-    let renewed = try mint.pair(refresh: pair.refresh, user: user, session: session, at: now)
+    let renewed = try self.pair(pair.refresh, on: db)
     try lengthen(to: renewed, on: db)
     return renewed
   }
@@ -163,6 +210,17 @@ private struct Exchange {
   }
 }
 
+extension Session {
+  fileprivate init(_ row: Row) throws {
+    id = try row.get("id")
+    openedAt = try row.get("opened_at")
+    lastSeenAt = try row.optional("last_seen_at") ?? openedAt
+    endedAt = try row.optional("ended_at")
+    endReason = try row.optional("end_reason")
+    device = try row.optional("device")
+  }
+}
+
 extension EndedSession {
-  fileprivate init(_ row: Row) throws { self.init(session: try row.get("id"), until: try row.get("tokens_until")) }
+  init(_ row: Row) throws { self.init(session: try row.get("id"), until: try row.get("tokens_until")) }
 }

@@ -22,7 +22,7 @@ struct SignInRoutes: Sendable {
       let body = try await request.json(AppleBody.self)
       var identity = try await apple.identity(from: try body.token(), nonce: body.nonce, at: now())
       identity.displayName = try DisplayName.optional(body.name?.text, field: "name")
-      return .json(try await signIn(identity, showsUser: true))
+      return .json(try await signIn(identity, request, showsUser: true))
     }
   }
 
@@ -33,13 +33,13 @@ struct SignInRoutes: Sendable {
       let body = try await request.json(DeveloperBody.self)
       var identity = Identity.developer(try .required(body.email, field: "email"))
       identity.displayName = try DisplayName.optional(body.display_name, field: "display_name")
-      return .json(try await signIn(identity, showsUser: false))
+      return .json(try await signIn(identity, request, showsUser: false))
     }
   }
 
-  private func signIn(_ identity: Identity, showsUser: Bool) async throws -> TokenBody {
+  private func signIn(_ identity: Identity, _ request: Request, showsUser: Bool) async throws -> TokenBody {
     let now = now()
-    let (account, pair) = try await accounts.signIn(identity, mint: mint, at: now)
+    let (account, pair) = try await accounts.signIn(identity, mint: mint, visit: request.visit(.app), at: now)
     return TokenBody(pair, at: now, user: showsUser ? UserBody(account) : nil)
   }
 }

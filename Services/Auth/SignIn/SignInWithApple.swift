@@ -12,6 +12,9 @@ struct SignInWithApple: Sendable {
   let audiences: Set<String>
   let keys: RemoteKeys
 
+  /// What both are in our tables.
+  static let issuer = "https://appleid.apple.com"
+
   /// Apple moves from the first to the second; both name the same people.
   private static let issuers: Set = ["https://appleid.apple.com", "https://account.apple.com"]
   private static let leewaySeconds = 60
@@ -25,7 +28,7 @@ struct SignInWithApple: Sendable {
       let claims = try signed.claims(Claims.self, signedBy: try await keys.key(signed.keyID))
       try check(claims, nonce: nonce, at: now)
       return Identity(
-        issuer: "https://appleid.apple.com", subject: claims.sub, email: claims.email,
+        issuer: Self.issuer, subject: claims.sub, email: claims.email,
         isEmailVerified: claims.isEmailVerified, isPrivateEmail: claims.isPrivateEmail)
     } catch is TokenRejected {
       throw Failure.invalidAppleToken

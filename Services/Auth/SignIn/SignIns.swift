@@ -3,7 +3,10 @@ import Wire
 
 /// Counts how people sign in, and how it ends.
 struct SignIns: Sendable {
-  enum Way: String { case apple, developer, refresh }
+  enum Way: String {
+    case apple, developer, refresh, password, phone, mail, anonymous
+    case signUp = "sign_up"
+  }
 
   enum Outcome: String {
     case done, refused

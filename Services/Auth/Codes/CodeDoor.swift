@@ -1,0 +1,104 @@
+import Database
+import Foundation
+import Messages
+import Wire
+
+/// Signing in with a code or a link, and showing that an address or a number is one's own.
+struct CodeDoor: Sendable {
+  let database: any Database
+  let challenges: ChallengeStore
+  let quotas: QuotaStore
+  let mint: Mint
+
+  /// Opens a session for whoever has the number. One code, many at once: one session.
+  ///
+  /// - Parameter name: kept when the account has none yet.
+  /// - Throws: 400 `invalid_code`; 429 for too many tries from one place.
+  func signIn(
+    _ number: PhoneNumber, _ typed: String, name: String?, visit: Visit, from place: String, at now: Date
+  ) async throws -> PasswordDoor.Entered {
+    guard let code = OneTimeCode(typed: typed) else { throw Failure.invalidCode }
+    return try await entered(visit, from: place, at: now) { db in
+      try challenges.answer([.phone], number.text, code: code, at: now, on: db).map { answered in
+        var identity = Identity(issuer: Identity.phoneIssuer, subject: number.text)
+        identity.displayName = name ?? answered.content.name
+        return (identity, answered)
+      }
+    }
+  }
+
+  /// Opens a session for whoever reads the address's mail.
+  func signIn(
+    _ email: EmailAddress, _ typed: String, kinds: [Challenge.Kind], visit: Visit, from place: String, at now: Date
+  ) async throws -> PasswordDoor.Entered {
+    guard let code = OneTimeCode(typed: typed) else { throw Failure.invalidCode }
+    return try await entered(visit, from: place, at: now) { db in
+      try challenges.answer(kinds, email.canonical, code: code, at: now, on: db).flatMap(Self.mailed)
+    }
+  }
+
+  func signIn(_ link: LinkToken, visit: Visit, from place: String, at now: Date) async throws -> PasswordDoor.Entered {
+    try await entered(visit, from: place, at: now) { db in
+      try challenges.answer(link, at: now, on: db).flatMap(Self.mailed)
+    }
+  }
+
+  private static func mailed(_ answered: Answered) -> (Identity, Answered)? {
+    guard let email = EmailAddress(answered.content.subject) else { return nil }
+    var identity = Identity(
+      issuer: Identity.emailIssuer, subject: email.canonical, email: email.text, isEmailVerified: true)
+    identity.displayName = answered.content.name
+    return (identity, answered)
+  }
+
+  private func entered(
+    _ visit: Visit, from place: String, at now: Date,
+    _ answer: @escaping @Sendable (any Connection) throws -> (Identity, Answered)?
+  ) async throws -> PasswordDoor.Entered {
+    try await database.write { [quotas] db in try quotas.take(.codeTriesFromHere, for: place, at: now, on: db) }
+    let entered = try await AccountStore.again {
+      try await database.write { [mint, quotas] db -> PasswordDoor.Entered? in
+        // A wrong code has been counted: that is to stay, so it is no error here.
+        guard let (identity, answered) = try answer(db),
+          let user = try Self.account(of: identity, answered, at: now, on: db)
+        else { return nil }
+        try quotas.giveBack(.codeTriesFromHere, for: place, on: db)
+        return try PasswordDoor.entered(user, mint, visit, at: now, on: db)
+      }
+    }
+    guard let entered else { throw Failure.invalidCode }
+    return entered
+  }
+
+  private static func account(
+    of identity: Identity, _ answered: Answered, at now: Date, on db: any Connection
+  ) throws -> UserID? {
+    let user: UserID
+    if let account = answered.account {
+      // Whoever asked for it reads the mail, so the address becomes theirs unless somebody else has verified it.
+      guard try AccountStore.enter(account, at: now, on: db) else { return nil }
+      user = account
+    } else if let known = try AccountStore.find(identity, on: db), try !isOnlyClaimed(identity, on: db) {
+      user = try AccountStore.signedIn(known.id, as: identity, at: now, on: db).id
+    } else if answered.content.createsUser {
+      user = try AccountStore.create(taking: identity, at: now, on: db)
+    } else {
+      return nil
+    }
+    if identity.issuer == Identity.emailIssuer, let email = identity.email.flatMap(EmailAddress.init) {
+      try AccountStore.own(email, isVerified: true, by: user, at: now, on: db)
+    }
+    if let metadata = answered.content.metadata { try AccountStore.keep(metadata, of: user, on: db) }
+    return user
+  }
+
+  /// An address that an account has only claimed goes to whoever verifies it.
+  private static func isOnlyClaimed(_ identity: Identity, on db: any Connection) throws -> Bool {
+    guard identity.issuer == Identity.emailIssuer else { return false }
+    return try db.row(
+      """
+      select account_id from identity where issuer = \(identity.issuer) and subject = \(identity.subject)
+        and not is_email_verified
+      """) != nil
+  }
+}

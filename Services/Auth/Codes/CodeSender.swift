@@ -1,0 +1,98 @@
+import Database
+import Foundation
+import Messages
+import Outbox
+import Tokens
+import Web
+import Wire
+
+/// Sends codes: counted, written with their challenge in one transaction, and sent afterwards.
+struct CodeSender: Sendable {
+  let database: any Database
+  let challenges: ChallengeStore
+  let quotas: QuotaStore
+  let outbox: Outbox
+  let textQuotas: TextQuotas
+  let testCodes: TestCodes
+  let links: MailLinks
+
+  static let textLifetime: Duration = .seconds(300)
+  static let mailLifetime: Duration = .seconds(3600)
+
+  /// A text with a code.
+  ///
+  /// - Parameter place: where it is asked for from.
+  /// - Throws: 429.
+  func text(
+    _ number: PhoneNumber, for kind: Challenge.Kind, content: Challenge.Content, account: UserID? = nil,
+    lifetime: Duration = CodeSender.textLifetime, from place: String, at now: Date
+  ) async throws {
+    let known = testCodes[number]
+    let code = known ?? .new()
+    let challenge = Challenge(kind: kind, content: content, account: account, lifetime: lifetime)
+    try await database.write { db in
+      try quotas.take(textQuotas.perNumber, for: number.text, at: now, on: db)
+      try quotas.take(textQuotas.perAddress, for: place, at: now, on: db)
+      try quotas.take(textQuotas.perPrefix, for: number.prefix, at: now, on: db)
+      try quotas.take(textQuotas.inAll, for: "", at: now, on: db)
+      try challenges.add(challenge, code: code, link: nil, at: now, on: db)
+      guard known == nil else { return }
+      let text = "\(code.text) is your code. It is good for \(lifetime.components.seconds / 60) minutes."
+      try outbox.add(TextMessage.kind, TextMessage(number: number.text, text: text), user: account, at: now, on: db)
+    }
+    outbox.ring()
+  }
+
+  /// A mail with a code and a link.
+  ///
+  /// - Parameter sends: false counts and does nothing more: so the answer tells nobody which addresses are known.
+  /// - Throws: 429.
+  func mail(
+    _ address: EmailAddress, for kind: Challenge.Kind, content: Challenge.Content, account: UserID? = nil,
+    sends: Bool = true, from place: String, at now: Date
+  ) async throws {
+    let (code, link) = (OneTimeCode.new(), LinkToken.new())
+    let challenge = Challenge(kind: kind, content: content, account: account, lifetime: Self.mailLifetime)
+    let message = CodeMail(
+      address: address.text, kind: kind, code: code.text, link: links.page(link, kind, redirect: content.redirect))
+    try await database.write { db in
+      try quotas.take(.mailsToAddress, for: address.canonical, at: now, on: db)
+      try quotas.take(.mailsFromHere, for: place, at: now, on: db)
+      guard sends else { return }
+      try challenges.add(challenge, code: code, link: link, at: now, on: db)
+      try outbox.add(CodeMail.kind, message, user: account, at: now, on: db)
+    }
+    outbox.ring()
+  }
+}
+
+/// The pages that mails lead to. Made from configuration, never from what a request says of itself.
+struct MailLinks: Sendable {
+  /// `PUBLIC_URL`.
+  let origin: String
+  /// `AUTH_REDIRECTS`: what may come after signing in by a link; the first is the default.
+  let redirects: [String]
+
+  /// - Throws: ``StartFailure`` for a redirect without a scheme.
+  init(_ settings: Settings) throws {
+    let origin = settings.string("PUBLIC_URL", default: "http://127.0.0.1:8080")
+    self.origin = origin.hasSuffix("/") ? String(origin.dropLast()) : origin
+    redirects = settings.list("AUTH_REDIRECTS")
+    guard redirects.allSatisfy({ URL(string: $0)?.scheme != nil }) else {
+      throw StartFailure("AUTH_REDIRECTS must be URLs, such as myapp://signed-in")
+    }
+  }
+
+  func page(_ link: LinkToken, _ kind: Challenge.Kind, redirect: String?) -> String {
+    "\(origin)/auth/v1/verify?type=\(kind.rawValue)&token_hash=\(link.text)"
+  }
+
+  /// The asked one if it is configured, or begins with one that is followed by a slash or a question mark.
+  func allowed(_ asked: String?) -> String? {
+    guard let asked else { return redirects.first }
+    let isAllowed = redirects.contains { known in
+      asked == known || asked.hasPrefix(known.hasSuffix("/") ? known : known + "/") || asked.hasPrefix(known + "?")
+    }
+    return isAllowed ? asked : redirects.first
+  }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Messages
+import Outbox
+import Wire
+
+/// A text message as it waits in the outbox.
+struct TextMessage: Codable, Sendable {
+  static let kind = "text"
+
+  let number: String
+  let text: String
+
+  /// Sends it; what the provider will never take is given up.
+  static func delivery(_ messages: any Messages) -> Delivery {
+    // A code is good for minutes: later than that the message would only confuse.
+    Delivery(kind, giveUpAfter: .seconds(600)) { post in
+      let message = try post.decode(TextMessage.self)
+      guard let number = PhoneNumber(message.number) else { throw Undeliverable("not a number") }
+      do { try await messages.send(message.text, to: number) } catch let failure as MessageFailure {
+        guard failure.isWorthAnotherTry else { throw Undeliverable("\(failure)") }
+        if let wait = failure.retryAfter { throw TryLater(after: wait) }
+        throw failure
+      }
+    }
+  }
+}
+
+/// A mail with a code and a link, as it waits in the outbox.
+struct CodeMail: Codable, Sendable {
+  static let kind = "mail"
+
+  let address: String
+  let kind: String
+  let code: String
+  let link: String
+
+  init(address: String, kind: Challenge.Kind, code: String, link: String) {
+    self.address = address
+    self.kind = kind.rawValue
+    self.code = code
+    self.link = link
+  }
+
+  static func delivery(_ mail: any Mail, app: String) -> Delivery {
+    Delivery(kind, timeout: .seconds(40), giveUpAfter: .seconds(3600)) { post in
+      let message = try post.decode(CodeMail.self)
+      guard let address = EmailAddress(message.address) else { throw Undeliverable("not an address") }
+      do {
+        try await mail.send(message.letter(to: address, app: app, id: UUID(uuidString: post.id) ?? UUID()))
+      } catch let failure as MailFailure {
+        guard failure.isWorthAnotherTry else { throw Undeliverable("\(failure)") }
+        throw failure
+      }
+    }
+  }
+
+  private var purpose: String {
+    switch Challenge.Kind(rawValue: kind) {
+    case .recovery: "set a new password"
+    case .confirmation, .addEmail: "confirm your address"
+    default: "sign in"
+    }
+  }
+
+  func letter(to address: EmailAddress, app: String, id: UUID) -> Letter {
+    var letter = Letter(
+      to: address, subject: "\(code) is your code for \(app)",
+      text: """
+        Your code: \(code)
+
+        Or open this page to \(purpose):
+        \(link)
+
+        Both are good for an hour, and for one time. If you have not asked for this, ignore this mail: nothing
+        happens without the code.
+        """)
+    letter.html = """
+      <!doctype html><html lang="en"><body style="font:16px/1.5 -apple-system,system-ui,sans-serif">
+      <p>Your code:</p><p style="font-size:32px;letter-spacing:4px"><strong>\(code)</strong></p>
+      <p>Or <a href="\(link)">open this page to \(purpose)</a>.</p>
+      <p style="color:#666">Both are good for an hour, and for one time. If you have not asked for this, ignore this
+      mail: nothing happens without the code.</p></body></html>
+      """
+    letter.id = id
+    return letter
+  }
+}

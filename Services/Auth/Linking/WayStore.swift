@@ -1,0 +1,101 @@
+import Database
+import Foundation
+import Wire
+
+/// Every statement on ways in that are added to an account, and taken away from it. Nothing is ever merged: what another
+/// account has stays there.
+struct WayStore: Sendable {
+  let database: any Database
+
+  /// Adds an issuer's subject, or does nothing when the account has it already.
+  ///
+  /// - Throws: 409 `identity_taken`.
+  func add(_ identity: Identity, to user: UserID, at now: Date) async throws {
+    do {
+      try await database.write { db in
+        if let owner = try AccountStore.find(identity, on: db) {
+          guard owner.id == user else { throw Failure.identityTaken }
+          return
+        }
+        try AccountStore.insert(identity, of: user, at: now, on: db)
+        try Self.isSomebody(user, email: identity.email, on: db)
+      }
+    } catch DatabaseFailure.unique("identity_issuer_subject") { throw Failure.identityTaken }
+  }
+
+  /// Adds the number or the address whose code was sent for this account. nil when `answer` is.
+  ///
+  /// - Throws: 409 `identity_taken` when another account has verified it meanwhile.
+  func add(
+    to user: UserID, at now: Date, answering answer: @escaping @Sendable (any Connection) throws -> Answered?
+  ) async throws -> Bool {
+    do {
+      return try await database.write { db in
+        guard let answered = try answer(db) else { return false }
+        let subject = answered.content.subject
+        if answered.kind == .addEmail, let email = EmailAddress(subject) {
+          try AccountStore.own(email, isVerified: true, by: user, at: now, on: db)
+          guard try AccountStore.owner(ofEmail: email.canonical, on: db) == user else { throw Failure.identityTaken }
+          try db.change(
+            """
+            update identity set is_email_verified = \(true)
+            where issuer = \(Identity.emailIssuer) and subject = \(email.canonical) and account_id = \(user)
+            """)
+          try Self.isSomebody(user, email: email.text, on: db)
+        } else {
+          let identity = Identity(issuer: Identity.phoneIssuer, subject: subject)
+          if let owner = try AccountStore.find(identity, on: db) {
+            guard owner.id == user else { throw Failure.identityTaken }
+            return true
+          }
+          try AccountStore.insert(identity, of: user, at: now, on: db)
+          try Self.isSomebody(user, email: nil, on: db)
+        }
+        return true
+      }
+    } catch DatabaseFailure.unique("identity_issuer_subject") { throw Failure.identityTaken }
+  }
+
+  /// Takes a way in away; the password goes with the last address.
+  ///
+  /// - Throws: 404 for what is not there, 409 `last_identity` for the only way in.
+  func remove(_ provider: String, from user: UserID) async throws {
+    try await database.write { db in
+      // The lock: of two that are taken away at the same time, the second sees that it is the last.
+      try db.change("update account set number = number where id = \(user)")
+      guard let profile = try Profile.find(user, on: db) else { throw Failure.sessionEnded }
+      let gone = profile.ways.filter { $0.provider == provider }
+      guard !gone.isEmpty else { throw Failure.identityNotFound }
+      let left = profile.ways.filter { $0.provider != nil && $0.provider != provider }
+      let opens = left.contains { way in
+        way.issuer != Identity.emailIssuer || way.isEmailVerified || profile.hasPassword
+      }
+      guard opens else { throw Failure.lastIdentity }
+      for way in gone {
+        try db.change(
+          """
+          delete from identity where account_id = \(user) and issuer = \(way.issuer) and subject = \(way.subject)
+          """)
+      }
+      guard provider == Identity.emailIssuer else { return }
+      try db.change("delete from password where account_id = \(user)")
+      let other = left.first { $0.email != nil }?.email
+      try db.change("update account set email = \(other) where id = \(user)")
+    }
+  }
+
+  /// Whoever has a way in is not anonymous any more.
+  private static func isSomebody(_ user: UserID, email: String?, on db: any Connection) throws {
+    try db.change(
+      """
+      update account set is_anonymous = \(false), email = coalesce(email, \(email)) where id = \(user)
+      """)
+  }
+}
+
+extension Failure {
+  static let identityTaken = Failure(.conflict, "identity_taken", "This belongs to another account.")
+  static let identityNotFound = Failure(.notFound, "identity_not_found", "The account has no such way to sign in.")
+  static let lastIdentity = Failure(
+    .conflict, "last_identity", "This is the only way to sign in to the account. Add another one first.")
+}

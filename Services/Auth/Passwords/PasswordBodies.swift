@@ -1,0 +1,112 @@
+import Foundation
+import Wire
+
+/// An address and a password, at the top or within `user` or `authentication`.
+struct CredentialsBody: Decodable {
+  let email: String?
+  let password: String?
+  let confirmation: String?
+  let name: String?
+
+  private enum Key: String, CodingKey {
+    case user, authentication, email, password, name
+    case confirmation = "password_confirmation"
+    case displayName = "display_name"
+  }
+
+  init(from decoder: any Decoder) throws {
+    let outer = try decoder.container(keyedBy: Key.self)
+    let wrapped = try [.user, .authentication].first { outer.contains($0) }
+      .map { try outer.nestedContainer(keyedBy: Key.self, forKey: $0) }
+    let body = wrapped ?? outer
+    email = try body.decodeIfPresent(String.self, forKey: .email)
+    password = try body.decodeIfPresent(String.self, forKey: .password)
+    confirmation = try body.decodeIfPresent(String.self, forKey: .confirmation)
+    name =
+      try body.decodeIfPresent(String.self, forKey: .name)
+      ?? body.decodeIfPresent(String.self, forKey: .displayName)
+  }
+
+  /// The validation failure for what is not there.
+  var missing: Failure {
+    .invalid(
+      [("email", email), ("password", password)].filter { $0.1 == nil }.map { .init($0.0, "is required") })
+  }
+}
+
+/// A new password, with what allows it.
+struct NewPasswordBody: Decodable {
+  let email: String?
+  let token: String?
+  let current: String?
+  let password: String?
+  let confirmation: String?
+
+  private enum Key: String, CodingKey {
+    case user, email, token, code, password
+    case resetToken = "reset_password_token"
+    case current = "current_password"
+    case new = "new_password"
+    case confirmation = "password_confirmation"
+  }
+
+  init(from decoder: any Decoder) throws {
+    let outer = try decoder.container(keyedBy: Key.self)
+    let body = try outer.contains(.user) ? outer.nestedContainer(keyedBy: Key.self, forKey: .user) : outer
+    func text(_ keys: Key...) throws -> String? {
+      for key in keys { if let text = try body.decodeIfPresent(String.self, forKey: key) { return text } }
+      return nil
+    }
+    email = try text(.email)
+    token = try text(.resetToken, .token, .code)
+    current = try text(.current)
+    password = try text(.password, .new)
+    confirmation = try text(.confirmation)
+  }
+}
+
+/// A user as apps that know users by number see them.
+struct NumberedUserBody: Encodable {
+  let id: Int
+  @OrNull var email: String?
+  @OrNull var name: String?
+  let role = "client"
+  let timezone: String
+  let has_password: Bool
+  @OrNull var avatar_url: String?
+  @OrNull var locale: String?
+  /// The id that everything but these apps knows.
+  let uuid: UserID
+
+  init(_ profile: Profile) {
+    let account = profile.account
+    id = account.number
+    _email = OrNull(wrappedValue: account.email)
+    _name = OrNull(wrappedValue: account.displayName)
+    timezone = account.timeZone ?? "UTC"
+    has_password = profile.hasPassword
+    _avatar_url = OrNull(wrappedValue: account.avatarURL)
+    _locale = OrNull(wrappedValue: account.locale)
+    uuid = account.id
+  }
+}
+
+struct SignedInBody: Encodable {
+  let message: String
+  let token: String
+  let access_token: String
+  let refresh_token: String
+  let token_type = "bearer"
+  let expires_in: Int
+  let user: NumberedUserBody
+
+  init(_ message: String, _ entered: PasswordDoor.Entered, at now: Date) {
+    self.message = message
+    let tokens = TokenBody(entered.pair, at: now)
+    token = tokens.token
+    access_token = tokens.access_token
+    refresh_token = tokens.refresh_token
+    expires_in = tokens.expires_in
+    user = NumberedUserBody(entered.profile)
+  }
+}

@@ -1,0 +1,137 @@
+import Database
+import Foundation
+import Wire
+
+/// Signing up, signing in and changing passwords, whatever the words of the app that asks.
+struct PasswordDoor: Sendable {
+  let database: any Database
+  let store: PasswordStore
+  let passwords: Passwords
+  let codes: CodeSender
+  let mint: Mint
+
+  /// Somebody who wants a new account.
+  struct Newcomer: Sendable {
+    let email: EmailAddress
+    let password: String
+    var name: String?
+    var metadata: JSONValue?
+  }
+
+  typealias Entered = (profile: Profile, pair: TokenPair)
+
+  /// A new account with an address that it claims until a mail has verified it.
+  ///
+  /// - Throws: 422 `email_taken`; the validation failure for a password that will not do; 503 when too many are hashed.
+  func signUp(_ newcomer: Newcomer, visit: Visit, from place: String, at now: Date) async throws -> Entered {
+    // First of all, so that it takes the same time for an address that is taken.
+    let hash = try await passwords.hash(newcomer.password)
+    let entered = try await created { [mint] db in
+      let user = try AccountStore.create(.claimed(newcomer), signsIn: true, at: now, on: db).id
+      _ = try PasswordStore.set(hash, of: user, at: now, on: db)
+      if let metadata = newcomer.metadata { try AccountStore.keep(metadata, of: user, on: db) }
+      return try Self.entered(user, mint, visit, at: now, on: db)
+    }
+    let content = Challenge.Content(subject: newcomer.email.canonical)
+    do {
+      try await codes.mail(
+        newcomer.email, for: .confirmation, content: content, account: entered.profile.account.id, from: place, at: now)
+    } catch let failure as Failure where failure.kind == .limited {
+      // The account is there; the address can be confirmed later.
+    }
+    return entered
+  }
+
+  private func created(_ body: @escaping @Sendable (any Connection) throws -> Entered) async throws -> Entered {
+    do { return try await database.write(body) } catch DatabaseFailure.unique("identity_issuer_subject") {
+      throw Failure.emailTaken
+    }
+  }
+
+  /// - Throws: 401 `invalid_credentials`, the same in the same time whether or not there is such an account; 429.
+  func signIn(
+    _ email: EmailAddress?, _ password: String, visit: Visit, from place: String, at now: Date
+  ) async throws -> Entered {
+    guard let email else {
+      try await passwords.burn()
+      throw Failure.invalidCredentials
+    }
+    try await store.countTry(email, from: place, at: now)
+    let stored = try await store.stored(for: email)
+    guard try await passwords.matches(password, stored?.hash), let stored else { throw Failure.invalidCredentials }
+    let renewed = passwords.needsRehash(stored.hash) ? try? await passwords.hash(password) : nil
+    return try await database.write { [store, mint] db in
+      // Whoever changes the password at this moment ends the sessions that the old one opened.
+      guard try PasswordStore.set(renewed ?? stored.hash, of: stored.user, expecting: stored.hash, at: now, on: db)
+      else {
+        throw Failure.invalidCredentials
+      }
+      try store.forgiveTry(email, of: stored.user, from: place, at: now, on: db)
+      guard try AccountStore.enter(stored.user, at: now, on: db) else { throw Failure.invalidCredentials }
+      return try Self.entered(stored.user, mint, visit, at: now, on: db)
+    }
+  }
+
+  /// Changes a password that is known, or sets the first one. All other sessions end.
+  ///
+  /// - Parameter current: nil only where the app's own rules ask for none.
+  /// - Throws: 422 naming `current_password` when it is wrong; the validation failure for a new one that will not do.
+  func change(
+    of user: UserID, from current: String?, to new: String, keeping session: SessionID?, at now: Date
+  ) async throws -> [EndedSession] {
+    let stored = try await store.stored(of: user)
+    if let stored, let current {
+      guard try await passwords.matches(current, stored.hash) else {
+        throw Failure.invalid(.init("current_password", "is not right"))
+      }
+    }
+    let hash = try await passwords.hash(new)
+    return try await database.write { db in
+      guard try PasswordStore.set(hash, of: user, expecting: stored?.hash, at: now, on: db) else {
+        throw Failure.invalid(.init("current_password", "is not right"))
+      }
+      return try SessionStore.endAll(of: user, but: session, because: .passwordChanged, at: now, on: db)
+    }
+  }
+
+  /// Sets a new password by a code or a link that a mail brought. Every session ends.
+  func reset(
+    by answer: @escaping @Sendable (any Connection) throws -> Answered?, to new: String, at now: Date
+  ) async throws -> [EndedSession] {
+    let hash = try await passwords.hash(new)
+    let ended = try await database.write { db -> [EndedSession]? in
+      guard let answered = try answer(db), answered.kind == .recovery,
+        let user = try AccountStore.owner(ofEmail: answered.content.subject, on: db)
+      else { return nil }
+      // Who reads the mail has the address.
+      if let email = EmailAddress(answered.content.subject) {
+        try AccountStore.own(email, isVerified: true, by: user, at: now, on: db)
+      }
+      _ = try PasswordStore.set(hash, of: user, at: now, on: db)
+      return try SessionStore.endAll(of: user, because: .passwordChanged, at: now, on: db)
+    }
+    guard let ended else { throw Failure.invalidCode }
+    return ended
+  }
+
+  static func entered(
+    _ user: UserID, _ mint: Mint, _ visit: Visit, at now: Date, on db: any Connection
+  ) throws -> Entered {
+    let pair = try SessionStore.open(for: user, mint: mint, visit: visit, at: now, on: db)
+    guard let profile = try Profile.find(user, on: db) else { throw DatabaseFailure.contended }
+    return (profile, pair)
+  }
+}
+
+extension Identity {
+  fileprivate static func claimed(_ newcomer: PasswordDoor.Newcomer) -> Identity {
+    Identity(
+      issuer: emailIssuer, subject: newcomer.email.canonical, email: newcomer.email.text, displayName: newcomer.name)
+  }
+}
+
+extension Failure {
+  static let invalidCredentials = Failure(
+    .unauthorized, "invalid_credentials", "E-mail address or password is not right.")
+  static let emailTaken = Failure(.unprocessable, "email_taken", "This e-mail address has an account already.")
+}

@@ -1,0 +1,70 @@
+import Database
+import Foundation
+import Tokens
+import Web
+import Wire
+
+extension TextQuotas {
+  /// - Throws: ``StartFailure`` for a number that is none.
+  init(_ settings: Settings) throws {
+    func quota(_ name: String, _ variable: String, _ fallback: Int, _ window: Duration) throws -> Quota {
+      Quota(name: name, limit: try settings.int(variable, default: fallback, in: 0...1_000_000), window: window)
+    }
+    perNumber = try quota("text to", "SMS_PER_NUMBER_HOUR", 3, .seconds(3600))
+    perAddress = try quota("text here", "SMS_PER_ADDRESS_HOUR", 10, .seconds(3600))
+    perPrefix = try quota("text prefix", "SMS_PER_PREFIX_HOUR", 100, .seconds(3600))
+    inAll = try quota("texts", "SMS_PER_DAY", 2000, .seconds(86_400))
+  }
+}
+
+/// Every statement on quotas, whose keys are HMACs: an address or a number is not there to be read.
+struct QuotaStore: Sendable {
+  let keys: DataKeys
+
+  /// Takes one of a quota. The row is the lock, so a race takes no more than there is.
+  ///
+  /// - Throws: 429; the transaction must roll back then, or what was taken before stays taken.
+  func take(_ quota: Quota, for key: String, at now: Date, on db: any Connection) throws {
+    let hash = hash(quota, key)
+    guard quota.limit > 0 else { throw Failure.limited(retryAfterSeconds: Int(quota.window.components.seconds)) }
+    let fresh = now - quota.window
+    let took = try db.change(
+      """
+      insert into quota (name, key_hash, began_at, taken) values (\(quota.name), \(hash), \(now), 1)
+      on conflict (name, key_hash) do update set
+        taken = case when quota.began_at <= \(fresh) then 1 else quota.taken + 1 end,
+        began_at = case when quota.began_at <= \(fresh) then excluded.began_at else quota.began_at end
+      where quota.began_at <= \(fresh) or quota.taken < \(quota.limit)
+      """)
+    guard took == 1 else { throw try full(quota, hash, at: now, on: db) }
+  }
+
+  /// Gives one back: what was counted turned out well.
+  func giveBack(_ quota: Quota, for key: String, on db: any Connection) throws {
+    try db.change(
+      """
+      update quota set taken = taken - 1
+      where name = \(quota.name) and key_hash = \(hash(quota, key)) and taken > 0
+      """)
+  }
+
+  /// Forgets what no window reaches back to, at most `limit` rows.
+  func sweep(at now: Date, limit: Int, on db: any Connection) throws -> Int {
+    try db.change(
+      """
+      delete from quota where (name, key_hash) in (
+        select name, key_hash from quota where began_at <= \(now - 86_400) order by began_at limit \(limit))
+      """)
+  }
+
+  private func full(_ quota: Quota, _ hash: [UInt8], at now: Date, on db: any Connection) throws -> Failure {
+    let began = try db.row("select began_at from quota where name = \(quota.name) and key_hash = \(hash)")?
+      .get("began_at", as: Date.self)
+    let left = (began ?? now).timeIntervalSince(now) + Double(quota.window.components.seconds)
+    return .limited(retryAfterSeconds: Int(left.rounded(.up)))
+  }
+
+  private func hash(_ quota: Quota, _ key: String) -> [UInt8] {
+    keys.digests(of: Data(key.utf8), purpose: "quota \(quota.name)")[0]
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Hummingbird
+import Messages
+import Tokens
+import Web
+import Wire
+
+/// `/auth/v1` for those who are signed in.
+struct SupabaseUserRoutes: Sendable {
+  let profiles: ProfileStore
+  let sessions: SessionStore
+  let passwords: PasswordDoor
+  let sender: CodeSender
+  let apiKeys: [String]
+  let ended: EndedSessionList
+  let now: @Sendable () -> Date
+
+  func add(to routes: Router<Context>) {
+    let mine = routes.group("/auth/v1").add(middleware: SupabaseMiddleware(apiKeys: apiKeys))
+      .group(context: SignedIn.self)
+    mine.get("user", use: user)
+    mine.put("user", use: change)
+    mine.post("logout", use: signOut)
+    mine.post("signout", use: signOut)
+  }
+
+  @Sendable private func user(_ request: Request, _ context: SignedIn) async throws -> Response {
+    guard let profile = try await profiles.profile(of: context.user) else { throw Failure.sessionEnded }
+    return .json(SupabaseUserBody(profile))
+  }
+
+  /// Password and metadata at once; an address or a number when the code that goes there comes back.
+  @Sendable private func change(_ request: Request, _ context: SignedIn) async throws -> Response {
+    let body = try await request.json(SupabaseBody.self)
+    let now = now()
+    var over: [EndedSession] = []
+    if let password = body.password {
+      over = try await passwords.change(
+        of: context.user, from: nil, to: password, keeping: context.session, at: now)
+    }
+    let changes = try ProfileChanges(displayName: try body.name(), metadata: body.data)
+    guard let profile = try await profiles.change(context.user, changes) else { throw Failure.sessionEnded }
+    if let typed = body.email, EmailAddress(typed)?.canonical != profile.email?.subject {
+      let email = try EmailAddress.required(typed, field: "email")
+      try await sender.mail(
+        email, for: .addEmail, content: .init(subject: email.canonical), account: context.user, from: request.place,
+        at: now)
+    }
+    if let typed = body.phone {
+      let number = try PhoneNumber.required(typed.hasPrefix("+") ? typed : "+" + typed, field: "phone")
+      try await sender.text(
+        number, for: .addPhone, content: .init(subject: number.text), account: context.user, from: request.place,
+        at: now)
+    }
+    return Response.json(SupabaseUserBody(profile)).ending(over, ended)
+  }
+
+  @Sendable private func signOut(_ request: Request, _ context: SignedIn) async throws -> Response {
+    let now = now()
+    let over: [EndedSession]
+    switch request.uri.queryParameters["scope"] {
+    case "local":
+      over = try await context.session.asyncMap { try await sessions.end($0, of: context.user, at: now) } ?? []
+    case "others": over = try await sessions.endAll(of: context.user, but: context.session, at: now)
+    case nil, "global": over = try await sessions.endAll(of: context.user, but: nil, at: now)
+    default: throw Failure.invalid(.init("scope", "must be global, local or others"))
+    }
+    return Response(status: .noContent).ending(over, ended)
+  }
+}
+
+extension Optional {
+  fileprivate func asyncMap<T>(_ transform: (Wrapped) async throws -> T) async rethrows -> T? {
+    guard let self else { return nil }
+    return try await transform(self)
+  }
+}

@@ -1,0 +1,156 @@
+import Database
+import Foundation
+import Support
+import Testing
+
+/// `/auth/v1`, as Supabase's own client library uses it.
+@Suite struct SupabaseTests {
+  private static let program = """
+    import os
+    from supabase import AuthApiError, create_client
+
+    client = create_client(sys.argv[1], "eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl")
+    signed = client.auth.sign_up({"email": "alice@example.com", "password": "correct horse",
+                                  "options": {"data": {"display_name": "Alice", "team": "red"}}})
+    assert signed.session and signed.user.email == "alice@example.com", signed
+    assert signed.user.user_metadata["team"] == "red", signed.user
+    assert signed.user.app_metadata["provider"] == "email" and signed.user.aud == "authenticated"
+    client.auth.sign_out()
+    try:
+        client.auth.sign_in_with_password({"email": "alice@example.com", "password": "wrong horse"})
+        raise SystemExit("signed in with a wrong password")
+    except AuthApiError as error:
+        assert error.code == "invalid_credentials" and error.status == 400, (error.code, error.status)
+    signed = client.auth.sign_in_with_password({"email": "alice@example.com", "password": "correct horse"})
+    assert signed.session.expires_in == 3600
+    first = signed.session.refresh_token
+    refreshed = client.auth.refresh_session()
+    assert refreshed.session.refresh_token != first
+    user = client.auth.get_user().user
+    assert user.id == signed.user.id and len(user.identities) == 1, user
+    updated = client.auth.update_user({"data": {"team": "blue", "age": 7}}).user
+    assert updated.user_metadata["team"] == "blue" and updated.user_metadata["age"] == 7, updated
+    updated = client.auth.update_user({"password": "another horse"}).user
+    client.auth.sign_out()
+    assert client.auth.get_session() is None
+    signed = client.auth.sign_in_with_password({"email": "alice@example.com", "password": "another horse"})
+    assert signed.user.user_metadata["team"] == "blue"
+    anonymous = create_client(sys.argv[1], "eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl").auth.sign_in_anonymously()
+    assert anonymous.user.is_anonymous and anonymous.session
+    client.auth.sign_in_with_otp({"phone": "+15550001111"})
+    signed = client.auth.verify_otp({"phone": "+15550001111", "token": "424242", "type": "sms"})
+    assert signed.session and signed.user.phone == "15550001111", signed.user
+    print("all well")
+    """
+
+  @Test(.enabled(if: Python.isThere)) func supabasesOwnLibraryWorks() async throws {
+    try await withDoors(.sqlite, ["SMS_TEST_CODES": "+15550001111:424242"]) { doors in
+      let said = try await Python.run(Self.program, arguments: [doors.gateway.base])
+      #expect(said.contains("all well"))
+    }
+  }
+
+  private func signUp(_ doors: Doors, _ name: String, path: String = "/auth/v1/signup") async throws -> Browser.Reply {
+    try await doors.gateway.post(
+      path, ["email": "\(name)@example.com", "password": "correct horse", "data": ["display_name": name]])
+  }
+
+  private func refresh(_ doors: Doors, _ token: String) async throws -> Browser.Reply {
+    try await doors.gateway.post("/auth/v1/token?grant_type=refresh_token", ["refresh_token": token])
+  }
+
+  @Test(arguments: engines) func theOlderCallsGiveTheSameSession(engine: Engine) async throws {
+    try await withDoors(engine) { doors in
+      let signedUp = try await signUp(doors, "alice", path: "/auth/v1/signup/email")
+      #expect(signedUp.status == 200 && signedUp.int("expires_in") == 3600)
+      #expect(signedUp.string("token_type") == "bearer" && signedUp.int("expires_at") ?? 0 > 1_700_000_000)
+      let signedIn = try await doors.gateway.post(
+        "/auth/v1/signin/email", ["email": "alice@example.com", "password": "correct horse"])
+      let user = try #require(signedIn["user"] as? [String: Any])
+      #expect(user["display_name"] as? String == "alice")
+      let token = try doors.stack.apple.identityToken(at: doors.stack.clock.now)
+      let apple = try await doors.gateway.post("/auth/v1/signin/apple", ["id_token": token])
+      #expect(apple.status == 200)
+      let other = try await doors.gateway.post(
+        "/auth/v1/token?grant_type=id_token", ["provider": "apple", "id_token": token])
+      #expect(
+        (other["user"] as? [String: Any])?["id"] as? String == (apple["user"] as? [String: Any])?["id"] as? String)
+      let here = doors.gateway.bearing(signedIn.string("access_token"))
+      #expect(try await here.post("/auth/v1/signout").status == 204)
+      #expect(try await here.get("/auth/v1/user").status == 401)
+    }
+  }
+
+  @Test(arguments: engines) func theTenSecondsHoldForThisDoorAndNoOther(engine: Engine) async throws {
+    try await withDoors(engine) { doors in
+      let first = try await signUp(doors, "alice").string("refresh_token")
+      let pair = try await refresh(doors, first)
+      #expect(pair.status == 200)
+      doors.stack.clock.advance(by: .seconds(8))
+      let again = try await refresh(doors, first)
+      #expect(again.status == 200 && again.string("refresh_token") == pair.string("refresh_token"))
+      // It is the session's rule, through whichever call its token comes.
+      let elsewhere = try await doors.gateway.post("/api/v1/auth/refresh", ["refresh_token": first])
+      #expect(elsewhere.status == 200)
+      doors.stack.clock.advance(by: .seconds(3))
+      #expect(try await refresh(doors, first).status == 401)
+      #expect(try await refresh(doors, pair.string("refresh_token")).status == 401)
+      // A token of another door has no grace here either.
+      let bob = try await doors.stack.signIn("bob")
+      #expect(try await refresh(doors, bob.refresh).status == 200)
+      #expect(try await refresh(doors, bob.refresh).status == 401)
+    }
+  }
+
+  @Test(arguments: engines) func signingOutReachesAsFarAsItSays(engine: Engine) async throws {
+    try await withDoors(engine) { doors in
+      _ = try await signUp(doors, "alice")
+      func signIn() async throws -> Browser {
+        let reply = try await doors.gateway.post(
+          "/auth/v1/token?grant_type=password", ["email": "alice@example.com", "password": "correct horse"])
+        return doors.gateway.bearing(reply.string("access_token"))
+      }
+      func isIn(_ browser: Browser) async throws -> Bool { try await browser.get("/auth/v1/user").status == 200 }
+      let (phone, tablet, watch) = (try await signIn(), try await signIn(), try await signIn())
+      #expect(try await watch.post("/auth/v1/logout?scope=local").status == 204)
+      #expect(try await isIn(phone))
+      #expect(try await isIn(tablet))
+      #expect(try await isIn(watch) == false)
+      #expect(try await phone.post("/auth/v1/logout?scope=others").status == 204)
+      #expect(try await isIn(phone))
+      #expect(try await isIn(tablet) == false)
+      #expect(try await phone.post("/auth/v1/logout?scope=nowhere").status == 400)
+      #expect(try await phone.post("/auth/v1/logout").status == 204)
+      #expect(try await isIn(phone) == false)
+    }
+  }
+
+  @Test func errorsAreInGoTruesWords() async throws {
+    try await withDoors(.sqlite) { doors in
+      _ = try await signUp(doors, "alice")
+      let versioned = doors.gateway.with(["X-Supabase-Api-Version": "2024-01-01"])
+      let taken = try await versioned.post(
+        "/auth/v1/signup", ["email": "alice@example.com", "password": "correct horse"])
+      #expect(taken.status == 422 && taken.string("code") == "user_already_exists")
+      #expect(taken.string("error_code") == "user_already_exists" && taken.string("msg") == "User already registered")
+      #expect(taken.headers.first(name: "x-sb-error-code") == "user_already_exists")
+      #expect(taken.headers.first(name: "x-supabase-api-version") == "2024-01-01")
+      let late = try await doors.gateway.post(
+        "/auth/v1/verify", ["type": "email", "email": "alice@example.com", "token": "123456"])
+      #expect(late.status == 403 && late.string("code") == "otp_expired")
+      let odd = try await doors.gateway.post("/auth/v1/token?grant_type=magic", ["email": "a@b.example"])
+      #expect(odd.status == 400 && odd.string("code") == "validation_failed")
+    }
+  }
+
+  @Test func aProjectsKeyIsAskedForWhereOneIsConfigured() async throws {
+    try await withDoors(.sqlite, ["API_KEYS": "first key, second key"]) { doors in
+      let body = ["email": "alice@example.com", "password": "correct horse"]
+      for (key, status) in [("", 401), ("third key", 401), ("second key", 200)] {
+        let reply = try await doors.gateway.with(["apikey": key]).post("/auth/v1/signup", body)
+        #expect(reply.status == status)
+      }
+      #expect(try await doors.gateway.post("/api/v1/auth/sign_in", body).status == 200)
+    }
+  }
+}
