@@ -10,8 +10,13 @@ final class Bearer {
   enum Verdict {
     case known(Caller)
     case refused(Failure)
-    /// Somebody else has to be asked: a key server, or auth.
-    case ask(@Sendable () async -> Result<Caller, Failure>)
+    /// Somebody else has to be asked: a key server, or auth. What they say is for ``Bearer/learn(_:)``.
+    case ask(@Sendable () async -> Result<Answer, Failure>)
+  }
+
+  struct Answer: Sendable {
+    let caller: Caller
+    fileprivate var outsider: (token: String, believed: Outsiders.Believed)?
   }
 
   private let verification: Verification
@@ -46,25 +51,49 @@ final class Bearer {
     if verdicts.version != verification.verifier.version {
       verdicts = RememberedTokens(version: verification.verifier.version)
     }
-    if let remembered = verdicts.find(token, bytes, at: now) { return judged(remembered) }
+    if let remembered = verdicts.find(token, bytes, at: now), let verdict = judged(remembered) { return verdict }
     let text = Self.text(bytes, token)
     do {
-      guard let believed = try verification.verifier.verifyNow(text, at: now) else {
-        return .ask { [verification] in await Self.askKeyServer(text, verification, now) }
+      if let believed = try verification.verifier.verifyNow(text, at: now) {
+        return judged(verdicts.remember(believed, for: text)) ?? .refused(.sessionEnded)
       }
-      return judged(verdicts.remember(believed, for: text))
+      if let outsider = outsider(text, now) { return outsider }
+      return .ask { [verification] in await Self.askKeyServer(text, verification, now) }
     } catch {
-      return .refused(Self.failure(error))
+      // Outside issuers' keys are none of ours, and their tokens may have types that ours never have.
+      let mayBeAnothers = error == .unknownKey || error == .malformed
+      return mayBeAnothers ? outsider(text, now) ?? .refused(Self.failure(error)) : .refused(Self.failure(error))
     }
+  }
+
+  /// nil when the token is of no configured issuer.
+  private func outsider(_ token: String, _ now: Date) -> Verdict? {
+    guard verification.outsiders.claim(token) else { return nil }
+    return .ask { [verification] in
+      do {
+        let believed = try await verification.outsiders.believed(token, at: now)
+        return .success(Answer(caller: Caller(user: believed.user), outsider: (token, believed)))
+      } catch let rejected as TokenRejected {
+        return .failure(Self.failure(rejected))
+      } catch {
+        return .failure(error as? Failure ?? .unavailable)
+      }
+    }
+  }
+
+  /// Remembers what was found out about a bearer of an outside issuer.
+  func learn(_ answer: Answer) -> Caller {
+    if let (token, believed) = answer.outsider { verdicts.remember(believed, answer.caller, for: token) }
+    return answer.caller
   }
 
   private static func askKeyServer(
     _ token: String, _ verification: Verification, _ now: Date
-  ) async -> Result<Caller, Failure> {
+  ) async -> Result<Answer, Failure> {
     do {
       let believed = try await verification.verifier.verify(token, at: now)
       guard !verification.ended.contains(believed.session) else { return .failure(.sessionEnded) }
-      return .success(Caller(user: believed.user, session: believed.session))
+      return .success(Answer(caller: Caller(user: believed.user, session: believed.session)))
     } catch let rejected as TokenRejected {
       return .failure(failure(rejected))
     } catch {
@@ -72,8 +101,11 @@ final class Bearer {
     }
   }
 
-  private func judged(_ believed: RememberedTokens.Believed) -> Verdict {
-    guard !verification.ended.contains(believed.session) else { return .refused(.sessionEnded) }
+  /// nil when what is remembered has to be asked for again.
+  private func judged(_ believed: RememberedTokens.Believed) -> Verdict? {
+    guard !verification.ended.contains(believed.session) else {
+      return believed.isOurs ? .refused(.sessionEnded) : nil
+    }
     return .known(believed.caller)
   }
 
@@ -92,7 +124,7 @@ final class Bearer {
     return .ask { [users] in
       do {
         guard let user = try await users.user(knownAs: name) else { return .failure(.userNotFound) }
-        return .success(Caller(user: user, service: service.name))
+        return .success(Answer(caller: Caller(user: user, service: service.name)))
       } catch {
         return .failure(error as? Failure ?? .unavailable)
       }

@@ -1,3 +1,4 @@
+import Clients
 import Foundation
 import Tokens
 import Wire
@@ -6,7 +7,9 @@ import Wire
 struct RememberedTokens {
   final class Believed {
     let caller: Caller
+    /// With which this verdict ends. For bearers of outside issuers that is not the end, but a reason to ask again.
     let session: SessionID
+    let isOurs: Bool
     fileprivate let token: [UInt8]
     fileprivate let expiresAt: Date
 
@@ -14,7 +17,16 @@ struct RememberedTokens {
       self.token = token
       caller = Caller(user: believed.user, session: believed.session)
       session = believed.session
+      isOurs = true
       expiresAt = believed.expiresAt
+    }
+
+    fileprivate init(_ token: [UInt8], _ outsider: Outsiders.Believed, _ caller: Caller) {
+      self.token = token
+      self.caller = caller
+      session = .outsideBearers(of: outsider.user)
+      isOurs = false
+      expiresAt = outsider.until
     }
   }
 
@@ -43,6 +55,11 @@ struct RememberedTokens {
     let kept = Believed(bytes, believed)
     if let key = Self.key(bytes.span, bytes.indices) { keep(kept, key) }
     return kept
+  }
+
+  mutating func remember(_ outsider: Outsiders.Believed, _ caller: Caller, for token: String) {
+    let bytes = Array(token.utf8)
+    if let key = Self.key(bytes.span, bytes.indices) { keep(Believed(bytes, outsider, caller), key) }
   }
 
   private mutating func keep(_ believed: Believed, _ key: UInt64) {

@@ -40,9 +40,11 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
     try await sessions.ended(since: cursor, at: now())
   }
   let sweep = Sweep(database: database, challenges: sender.challenges, quotas: sender.quotas, in: surroundings)
-  let callers = Callers(keys: serviceKeys, verifier: Verifier(tokenKeys.ring), ended: ended, now: now) { name in
-    try await accounts.active(knownAs: name)?.id
-  }
+  let outside = OutsideAccounts(accounts: accounts, now: now)
+  let outsiders = try Outsiders(settings, logger: surroundings.logger) { try await outside.account(of: $0).id }
+  let callers = Callers(
+    keys: serviceKeys, verifier: Verifier(tokenKeys.ring), ended: ended, now: now, outsider: outsiders.user
+  ) { name in try await accounts.active(knownAs: name)?.id }
   return try Server(
     .auth, in: surroundings, database: database, callers: callers,
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
@@ -78,6 +80,7 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
     AccountRoutes(accounts: accounts, erasures: erasures, ended: ended, now: now).add(to: routes)
     ExportRoutes(store: ExportStore(database: database)) { UserDataClient.others(than: .auth, in: surroundings) }
       .add(to: routes)
+    OutsiderRoutes(outsiders: outside).add(to: routes)
     PeopleRoutes(people: PeopleStore(database: database)).add(to: routes)
     ServiceRoutes(accounts: accounts, sessions: sessions, ring: tokenKeys.ring, now: now).add(to: routes)
   }

@@ -135,6 +135,7 @@ let authMigrations = [
     );
     create unique index known_address_unique on known_address (account_id, address_hash);
     """),
+  outsidersMigration,
 ]
 
 private let profileColumns = """

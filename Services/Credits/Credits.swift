@@ -18,7 +18,8 @@ package func buildCredits(_ surroundings: Surroundings) async throws -> Server {
   let accounts = Accounts(store: store, users: users, now: surroundings.now)
   let postings = Postings(accounts: accounts, idempotency: idempotency)
   let callers = Callers(
-    keys: serviceKeys, verifier: verification.verifier, ended: verification.ended, now: surroundings.now
+    keys: serviceKeys, verifier: verification.verifier, ended: verification.ended, now: surroundings.now,
+    outsider: verification.outsiders.user
   ) { try await users.user(knownAs: $0) }
   return try Server(
     .credits, in: surroundings, database: database, callers: callers,

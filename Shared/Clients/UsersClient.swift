@@ -26,6 +26,15 @@ package struct UsersClient: Sendable {
     try await client.call(.POST, "/api/v1/users/resolve", body: user, isRepeatable: true)
   }
 
+  /// The active user whom a bearer of an outside issuer names, made if need be. Safe to repeat.
+  ///
+  /// - Throws: 401 when the account was deactivated.
+  package func identify(_ user: OutsideUser) async throws -> UserID {
+    try await client.call(
+      .POST, "/internal/users/identified", body: user, isRepeatable: true, as: UserProfile.self
+    ).id
+  }
+
   /// Who they are, however many, in calls of ``WhoAre/idsMax``. Who is unknown, deactivated or erased is left out.
   package func people(_ ids: Set<UserID>) async throws -> [UserID: Person] {
     var found: [UserID: Person] = [:]

@@ -11,6 +11,8 @@ import Wire
 package struct Verification: Sendable {
   package let verifier: Verifier
   package let ended = EndedSessionList()
+  /// Who comes with a token of somebody else's.
+  package let outsiders: Outsiders
   /// What has to run for that.
   package let background: [any Service]
 
@@ -22,6 +24,7 @@ package struct Verification: Sendable {
     }
     verifier = Verifier(keys.ring, remote: remote)
     let users = UsersClient(in: surroundings)
+    outsiders = try Outsiders(surroundings.settings, logger: surroundings.logger) { try await users.identify($0) }
     let feed = EndedSessionsFeed(list: ended, in: surroundings) { try await users.endedSessions(since: $0) }
     background = [keys, feed]
   }

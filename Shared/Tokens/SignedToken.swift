@@ -20,8 +20,8 @@ package struct SignedToken: Sendable {
   }
 
   /// - Throws: ``TokenRejected/malformed`` for anything that is not canonical: size, base64url, header members that
-  ///   change what is signed (`crit`, `b64`, `zip`), a `typ` other than `JWT`, no `kid`.
-  package init(_ text: String) throws(TokenRejected) {
+  ///   change what is signed (`crit`, `b64`, `zip`), a `typ` that is not one of `types`, no `kid`.
+  package init(_ text: String, types: Set<String> = ["JWT"]) throws(TokenRejected) {
     let bytes = Array(text.utf8)
     guard bytes.count <= Self.bytesMax else { throw .malformed }
     let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -30,13 +30,20 @@ package struct SignedToken: Sendable {
     else { throw .malformed }
     // `try?`: a header that cannot be read is this function's `.malformed`.
     guard let head = try? JSONDecoder().decode(Head.self, from: Data(head)), head.crit == nil, head.b64 == nil,
-      head.zip == nil, head.typ == nil || head.typ == "JWT"
+      head.zip == nil, head.typ.map(types.contains) ?? true
     else { throw .malformed }
     self.keyID = head.kid
     self.algorithm = head.alg
     self.message = Array(bytes[..<(parts[0].count + 1 + parts[1].count)])
     self.signature = signature
     self.payload = payload
+  }
+
+  /// Who it says has signed it: nobody has checked that yet.
+  package var claimedIssuer: String? {
+    struct Claim: Decodable { let iss: String? }
+    // `try?`: what cannot be read names nobody.
+    return (try? JSONDecoder().decode(Claim.self, from: Data(payload)))?.iss
   }
 
   /// The claims, once `key` has been seen to have signed them.

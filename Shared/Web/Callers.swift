@@ -9,17 +9,22 @@ package struct Callers: Sendable {
   private let verifier: Verifier
   private let ended: EndedSessionList
   private let now: @Sendable () -> Date
+  private let outsider: @Sendable (String, Date) async throws -> UserID?
   private let userKnownAs: @Sendable (String) async throws -> UserID?
 
-  /// - Parameter userKnownAs: the user of an id of ours or of an outside system's; nil when there is none.
+  /// - Parameters:
+  ///   - outsider: the user of an outside issuer's bearer; nil when the bearer is not of one.
+  ///   - userKnownAs: the user of an id of ours or of an outside system's; nil when there is none.
   package init(
     keys: ServiceKeys, verifier: Verifier, ended: EndedSessionList, now: @escaping @Sendable () -> Date,
+    outsider: @escaping @Sendable (String, Date) async throws -> UserID? = { _, _ in nil },
     userKnownAs: @escaping @Sendable (String) async throws -> UserID?
   ) {
     self.keys = keys
     self.verifier = verifier
     self.ended = ended
     self.now = now
+    self.outsider = outsider
     self.userKnownAs = userKnownAs
   }
 
@@ -53,13 +58,17 @@ package struct Callers: Sendable {
 
   private func caller(bearing token: String) async throws -> Caller {
     do {
-      let token = try await verifier.verify(token, at: now())
+      let now = now()
+      if let user = try await outsider(token, now) { return .user(user, session: nil) }
+      let token = try await verifier.verify(token, at: now)
       guard !ended.contains(token.session) else { return .rejected(.sessionEnded) }
       return .user(token.user, session: token.session)
     } catch TokenRejected.expired {
       return .rejected(.expiredToken)
     } catch is TokenRejected {
       return .rejected(.invalidToken)
+    } catch let failure as Failure where failure.kind == .unauthorized {
+      return .rejected(failure)
     } catch is KeysUnavailable {
       throw Failure.unavailable
     }

@@ -133,3 +133,18 @@ package struct EndedSessions: Codable, Sendable, Hashable {
     self.cursor = cursor
   }
 }
+
+extension EndedSessions.Entry {
+  /// How long it may be remembered whose a bearer of an outside issuer is.
+  package static let rememberedSeconds = 600.0
+
+  /// Bearers of outside issuers belong to no session of ours: the user's own id stands for all of them. It says that the
+  /// account has been deactivated at `date`, so whatever was remembered before has to be asked for again.
+  package init(outsideBearersOf user: UserID, at date: Date) {
+    self.init(session: .outsideBearers(of: user), until: date + Self.rememberedSeconds + 60)
+  }
+}
+
+extension SessionID {
+  package static func outsideBearers(of user: UserID) -> SessionID { SessionID(user.uuid) }
+}

@@ -64,7 +64,7 @@ extension ClientHandler {
     case .ask(let question):
       ask(question) { [self] answer in
         switch answer {
-        case .success(let caller): count(caller, route)
+        case .success(let answer): count(loop.bearer.learn(answer), route)
         case .failure(let failure): refuse(failure)
         }
       }

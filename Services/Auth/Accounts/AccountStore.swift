@@ -210,16 +210,16 @@ struct AccountStore: Sendable {
 }
 
 /// The account was forgotten a moment ago: whoever looks again finds nobody.
-private struct Erased: Error {}
+struct Erased: Error {}
 
-private let accountColumns: SQL = """
+let accountColumns: SQL = """
   id, number, email, display_name, locale, time_zone, avatar_url, metadata, is_anonymous, is_discoverable, created_at,
   last_login_at, deactivated_at
   """
 private let selectAccount: SQL = "select \(accountColumns) from account"
 
 extension Account {
-  fileprivate init(_ row: Row) throws {
+  init(_ row: Row) throws {
     id = try row.get("id")
     number = try row.get("number")
     email = try row.optional("email")

@@ -18,7 +18,8 @@ struct ErasureStore: Sendable {
         "update account set deactivated_at = \(now) where id = \(user) and deactivated_at is null")
       guard changed == 1 else { return nil }
       try db.change("insert into erasure (account_id, asked_at, due_at) values (\(user), \(now), \(due))")
-      return try SessionStore.endAll(of: user, because: .accountDeleted, at: now, on: db)
+      return try [EndedSession(outsideBearersOf: user, at: now)]
+        + SessionStore.endAll(of: user, because: .accountDeleted, at: now, on: db)
     }
   }
 
