@@ -18,7 +18,8 @@ struct ServiceRoutes: Sendable {
       return response
     }
     routes.group(context: ServiceCaller.self).post("/api/v1/users/resolve", use: resolve)
-    let inside = routes.group(context: ServiceCaller.self).add(middleware: Admits(["gateway", "credits"]))
+    let inside = routes.group(context: ServiceCaller.self)
+      .add(middleware: Admits(["gateway", "invites", "groups", "lists", "credits"]))
     inside.get("/internal/users", use: knownAs)
     inside.get("/internal/users/{id}", use: profile)
     inside.get("/internal/sessions/ended", use: endedSessions)

@@ -48,6 +48,14 @@ package struct UsersClient: Sendable {
     return found
   }
 
+  /// Who is behind phone numbers in international form, at most ``WhoAre/idsMax``. Numbers of nobody are left out.
+  package func people(behind phones: Set<String>) async throws -> [Person] {
+    let some = WhoAre(ids: [], phones: phones.sorted())
+    return try await client.call(
+      .POST, "/internal/users/people", body: some, isRepeatable: true, as: People.self
+    ).people
+  }
+
   /// The active user behind an e-mail address that they have verified, a UUID or a number.
   package func person(named identifier: String) async throws -> Person? {
     guard Self.canNameSomebody(identifier) else { return nil }

@@ -59,13 +59,18 @@ package struct Person: Codable, Sendable, Hashable {
   }
 }
 
-/// Asks who several users are, at most ``idsMax`` at once.
+/// Asks who several users are, by id or by verified phone number, at most ``idsMax`` of each at once.
 package struct WhoAre: Codable, Sendable {
   package static let idsMax = 500
 
   package let ids: [UserID]
+  /// In international form (E.164).
+  package let phones: [String]?
 
-  package init(ids: [UserID]) { self.ids = ids }
+  package init(ids: [UserID], phones: [String]? = nil) {
+    self.ids = ids
+    self.phones = phones
+  }
 }
 
 /// The users that are there, in no order; who is unknown, deactivated or erased is left out.

@@ -13,11 +13,11 @@ struct PeopleRoutes: Sendable {
   }
 
   @Sendable private func people(_ request: Request, _ context: ServiceCaller) async throws -> Response {
-    let ids = try await request.json(WhoAre.self).ids
-    guard ids.count <= WhoAre.idsMax else {
-      throw Failure.invalid(.init("ids", "must be at most \(WhoAre.idsMax)"))
+    let asked = try await request.json(WhoAre.self)
+    for (field, count) in [("ids", asked.ids.count), ("phones", asked.phones?.count ?? 0)] where count > WhoAre.idsMax {
+      throw Failure.invalid(.init(field, "must be at most \(WhoAre.idsMax)"))
     }
-    return .exactJSON(People(people: try await people.people(ids)))
+    return .exactJSON(People(people: try await people.people(asked.ids, phones: asked.phones ?? [])))
   }
 
   @Sendable private func person(_ request: Request, _ context: ServiceCaller) async throws -> Response {

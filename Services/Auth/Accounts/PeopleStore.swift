@@ -6,10 +6,15 @@ import Wire
 struct PeopleStore: Sendable {
   let database: any Database
 
-  /// Those of `ids` that are there, in one query.
-  func people(_ ids: [UserID]) async throws -> [Person] {
+  /// Those of `ids`, and those behind `phones`, that are there, in one query.
+  func people(_ ids: [UserID], phones: [String] = []) async throws -> [Person] {
     try await database.read { db in
-      try db.rows("\(selectPerson) where a.deactivated_at is null and a.id in (\(list: ids))").map(Person.init)
+      try db.rows(
+        """
+        \(selectPerson) where a.deactivated_at is null and (a.id in (\(list: ids)) or a.id in (
+          select account_id from identity where issuer = 'phone' and subject in (\(list: phones))))
+        """
+      ).map(Person.init)
     }
   }
 
