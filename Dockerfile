@@ -1,4 +1,4 @@
-# One program of the four: docker build --build-arg SERVICE=kith-auth .
+# One program of several: docker build --build-arg SERVICE=kith-auth .
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
   && apt-get install -y --no-install-recommends libargon2-dev libcurl4-openssl-dev libpq-dev libsqlite3-dev libvips-dev \

@@ -1,1 +1,40 @@
-enum GroupsPlaceholder {}
+import Clients
+import Foundation
+import Web
+
+/// The groups service: where everything meets.
+package func buildGroups(_ surroundings: Surroundings) async throws -> Server {
+  let serviceKeys = try ServiceKeys(surroundings.settings)
+  let dataKeys = try surroundings.settings.dataKeys()
+  let verification = try Verification(in: surroundings)
+  let (users, now) = (UsersClient(in: surroundings), surroundings.now)
+
+  let database = try await surroundings.openDatabase(for: "groups", groupsMigrations)
+  let idempotency = Idempotency(database: database, keys: dataKeys, now: now)
+  let groups = GroupStore(database: database)
+  let memberships = MembershipStore(database: database)
+  let collectionMembers = CollectionMemberStore(database: database)
+  let devices = DeviceStore(database: database)
+  let acquaintances = Acquaintances(database: database, users: users)
+  let callers = Callers(keys: serviceKeys, verifier: verification.verifier, ended: verification.ended, now: now) {
+    try await users.user(knownAs: $0)
+  }
+  return try Server(
+    .groups, in: surroundings, database: database, callers: callers, api: OpenAPI(yaml: PackageResources.openapi_yaml),
+    background: verification.background + [IdempotencySweep(idempotency, logger: surroundings.logger)],
+    isReady: { verification.ended.isKnown }
+  ) { routes in
+    GroupRoutes(groups: groups, acquaintances: acquaintances, idempotency: idempotency, now: now).add(to: routes)
+    MemberRoutes(memberships: memberships, now: now).add(to: routes)
+    InternalGroupRoutes(memberships: memberships, idempotency: idempotency, now: now).add(to: routes)
+    CollectionRoutes(collections: CollectionStore(database: database), idempotency: idempotency, now: now)
+      .add(to: routes)
+    CollectionMemberRoutes(members: collectionMembers, users: users, now: now).add(to: routes)
+    InternalCollectionRoutes(members: collectionMembers, now: now).add(to: routes)
+    BlockRoutes(blocks: BlockStore(database: database), users: users, idempotency: idempotency, now: now)
+      .add(to: routes)
+    DeviceRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
+    NamedDeviceRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
+    PersonalDataRoutes(data: PersonalDataStore(database: database), now: now).add(to: routes)
+  }
+}

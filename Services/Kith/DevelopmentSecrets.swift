@@ -35,7 +35,7 @@ enum DevelopmentSecrets {
   /// Whole or not at all, and only by the first of several processes that start together.
   private static func write(to path: String, in folder: String) throws {
     let draft = "\(folder)/.secrets.\(UUID().uuidString)"
-    let keys = ["gateway", "auth", "credits"].map { "\($0):\(random())" }.joined(separator: ",")
+    let keys = ["gateway", "auth", "groups", "credits"].map { "\($0):\(random())" }.joined(separator: ",")
     let text = """
       # Made up by kith for development. Delete this file to have new ones; everybody is then signed out.
       JWT_SECRET_KEY=\(random())

@@ -2,6 +2,7 @@ import Auth
 import Credits
 import Foundation
 import Gateway
+import Groups
 import Logging
 import ServiceLifecycle
 import Web
@@ -29,7 +30,8 @@ func buildKith(_ surroundings: Surroundings) async throws -> Stack {
   for service in ServiceName.built { try await requireFreePort(of: loopback(service).settings, service.defaultPort) }
   try await requireFreePort(of: settings, GatewayServer.defaultPort)
   return Stack(
-    auth: try await buildAuth(loopback(.auth)), credits: try await buildCredits(loopback(.credits)),
+    auth: try await buildAuth(loopback(.auth)), groups: try await buildGroups(loopback(.groups)),
+    credits: try await buildCredits(loopback(.credits)),
     gateway: try buildGateway(within("gateway", [:])), neighbours: neighbours)
 }
 
@@ -44,15 +46,17 @@ private func keyPresented(by name: String, _ settings: Settings) -> [String: Str
 /// The services of one process, started together and stopped from the outside in: gateway first.
 struct Stack: Service {
   let auth: Server
+  let groups: Server
   let credits: Server
   let gateway: GatewayServer
   let neighbours: Neighbours
 
   func run() async throws {
-    let introductions = Introductions(servers: [.auth: auth.port, .credits: credits.port], neighbours: neighbours)
+    let introductions = Introductions(
+      servers: [.auth: auth.port, .groups: groups.port, .credits: credits.port], neighbours: neighbours)
     var quiet = Logger(label: "kith")
     quiet.logLevel = .warning
-    let services: [any Service] = [introductions, auth, credits, gateway]
+    let services: [any Service] = [introductions, auth, groups, credits, gateway]
     try await ServiceGroup(
       configuration: .init(
         services: services.map {

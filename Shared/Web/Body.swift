@@ -25,6 +25,17 @@ extension Request {
   }
 }
 
+extension Request {
+  /// The same for a body that may be missing: nil without one.
+  package func jsonIfAny<T: Decodable>(_ type: T.Type, bytesMax: Int = 64 * 1024) async throws -> T? {
+    var request = self
+    do {
+      guard try await request.collectBody(upTo: bytesMax).readableBytes > 0 else { return nil }
+    } catch is NIOTooManyBytesError { throw Failure.tooLarge }
+    return try await request.json(type, bytesMax: bytesMax)
+  }
+}
+
 extension Failure {
   /// What was wrong with a body, in words for the person who wrote the client.
   package init(_ error: DecodingError) {

@@ -74,6 +74,11 @@ package struct Reply: Sendable, Hashable {
     Reply(status: status.code, contentType: "application/json", body: try JSON.encode(value))
   }
 
+  /// Times with milliseconds.
+  package static func exactJSON(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Reply {
+    Reply(status: status.code, contentType: "application/json", body: try JSON.encodeExact(value))
+  }
+
   package var response: Response {
     var response = Response(
       status: .init(code: status), headers: [.contentType: contentType, .contentLength: String(body.count)],

@@ -51,7 +51,13 @@ extension ID: Codable {
 package enum User {}
 package enum Session {}
 package enum LedgerOperation {}
+package enum SocialGroup {}
+package enum SharedCollection {}
+package enum Invitation {}
 
 package typealias UserID = ID<User>
 package typealias SessionID = ID<Session>
 package typealias OperationID = ID<LedgerOperation>
+package typealias GroupID = ID<SocialGroup>
+package typealias CollectionID = ID<SharedCollection>
+package typealias InviteID = ID<Invitation>

@@ -41,6 +41,7 @@ func withPipe(
   try await withStack(.sqlite) { stack in
     try await running(services.map { $0.server() }) {
       let own = Neighbours(Settings([:]))
+      for service in own.present { own.moved(service, to: []) }
       own.moved(.auth, to: stack.auth.base)
       var urls: [String] = []
       for service in services { urls.append("http://127.0.0.1:\(try await service.listening.number)") }

@@ -55,7 +55,9 @@ import Wire
   @Test(arguments: engines) func fromSecretsToKeyPairsAndBack(engine: Engine) async throws {
     try await withPlace(engine) { place in
       let pem = P256.Signing.PrivateKey().pemRepresentation
-      let secrets = TestStack.settings(place, appleKeys: "http://127.0.0.1:1/").overlaid(["DRAIN_SECONDS": "2"])
+      let secrets = TestStack.settings(place, appleKeys: "http://127.0.0.1:1/").overlaid([
+        "DRAIN_SECONDS": "2", "GROUPS_URL": "",
+      ])
       let both = secrets.overlaid(["JWT_PRIVATE_KEY": pem])
       let pairs = both.overlaid(["JWT_ALGORITHM": "ES256"])
       let surroundings = Surroundings(secrets, logger: quiet)

@@ -54,6 +54,8 @@ import Wire
     try await withPlace(engine) { place in
       var shared = try KithProcess.environment(place)
       let (auth, credits) = (shared["AUTH_PORT"] ?? "", shared["CREDITS_PORT"] ?? "")
+      let groups = shared["GROUPS_PORT"] ?? ""
+      shared["GROUPS_URL"] = "http://127.0.0.1:\(groups)"
       shared["AUTH_URL"] = "http://127.0.0.1:\(auth)"
       shared["CREDITS_URL"] = "http://127.0.0.1:\(credits)"
       func launch(_ name: String, port: String, key: String) throws -> KithProcess {
@@ -63,6 +65,7 @@ import Wire
       let processes = [
         try launch("kith-gateway", port: shared["PORT"] ?? "", key: "gateway"),
         try launch("kith-credits", port: credits, key: "credits"), try launch("kith-auth", port: auth, key: "auth"),
+        try launch("kith-groups", port: groups, key: "groups"),
       ]
       try await processes[0].healthy()
       let gateway = processes[0].gateway
@@ -80,7 +83,7 @@ import Wire
       let back = try launch("kith-credits", port: credits, key: "credits")
       try await back.healthy("/health/ready")
       #expect(try await alice.browser.get("/api/v1/credits/balance").int("balance") == 50)
-      for process in [processes[0], back, processes[2]] { #expect(await process.stop() == 0) }
+      for process in [processes[0], back, processes[2], processes[3]] { #expect(await process.stop() == 0) }
     }
   }
 

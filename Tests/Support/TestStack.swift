@@ -3,12 +3,13 @@ import Credits
 import Database
 import Foundation
 import Gateway
+import Groups
 import Logging
 import ServiceLifecycle
 import Web
 import Wire
 
-/// Auth, credits and the gateway in this process, on ports of their own, over real sockets.
+/// Auth, groups, credits and the gateway in this process, on ports of their own, over real sockets.
 package struct TestStack: Sendable {
   package let place: Place
   package let clock: TestClock
@@ -17,6 +18,7 @@ package struct TestStack: Sendable {
   /// Through the gateway, as apps come.
   package let gateway: Browser
   package let auth: Browser
+  package let groups: Browser
   package let credits: Browser
   package let servers: [Server]
 
@@ -98,16 +100,19 @@ package func withStack(
         surroundings.with(settings.overlaid(["SERVICE_KEY": TestStack.keys[name] ?? ""]))
       }
       let auth = try await buildAuth(within("auth"))
+      let groups = try await buildGroups(within("groups"))
       let credits = try await buildCredits(within("credits"))
       let gateway = try buildGateway(within("gateway"))
-      try await running([auth, credits, gateway]) {
+      try await running([auth, groups, credits, gateway]) {
         let ports = (try await auth.port.number, try await credits.port.number, try await gateway.port.number)
+        let groupsURL = "http://127.0.0.1:\(try await groups.port.number)"
+        surroundings.neighbours.moved(.groups, to: groupsURL)
         surroundings.neighbours.moved(.auth, to: "http://127.0.0.1:\(ports.0)")
         surroundings.neighbours.moved(.credits, to: "http://127.0.0.1:\(ports.1)")
         let stack = TestStack(
           place: place, clock: clock, apple: apple, surroundings: surroundings,
           gateway: Browser("http://127.0.0.1:\(ports.2)"), auth: Browser("http://127.0.0.1:\(ports.0)"),
-          credits: Browser("http://127.0.0.1:\(ports.1)"), servers: [auth, credits])
+          groups: Browser(groupsURL), credits: Browser("http://127.0.0.1:\(ports.1)"), servers: [auth, groups, credits])
         try await stack.ready()
         try await body(stack)
       }
@@ -118,7 +123,7 @@ package func withStack(
 extension TestStack {
   /// Waits until every process has heard of ended sessions.
   fileprivate func ready() async throws {
-    for browser in [auth, credits, gateway] {
+    for browser in [auth, groups, credits, gateway] {
       try await eventually { try await browser.get("/health/ready").status == 200 }
     }
   }

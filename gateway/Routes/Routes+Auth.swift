@@ -3,7 +3,7 @@ import Web
 
 /// Accounts, and every door to them.
 extension Route {
-  static let auth: [Route] = Array([sessions, mailDoors, phoneDoors, supabaseDoors, accounts, devices].joined())
+  static let auth: [Route] = Array([sessions, mailDoors, phoneDoors, supabaseDoors, accounts].joined())
 
   private static let sessions: [Route] = [
     .init(.POST, "/api/v1/auth/apple", to: .auth, limit: .signIn),
@@ -87,14 +87,5 @@ extension Route {
     .init(.PATCH, "/users/me/language", to: .auth, bearer: .required),
     .init(.GET, "/users/{user}", to: .auth, bearer: .required),
     .init(.PATCH, "/users/{user}", to: .auth, bearer: .required),
-  ]
-
-  private static let devices: [Route] = [
-    .init(.GET, "/api/devices", to: .auth, bearer: .required),
-    .init(.POST, "/api/devices/register", to: .auth, bearer: .required),
-    .init(.DELETE, "/api/devices/unregister", to: .auth, bearer: .required),
-    .init(.POST, "/api/v1/devices", to: .auth, bearer: .required),
-    .init(.DELETE, "/api/v1/devices", to: .auth, bearer: .required),
-    .init(.DELETE, "/api/v1/devices/{device}", to: .auth, bearer: .required),
   ]
 }

@@ -1,15 +1,19 @@
 import StrictHTTP
 import Web
 
-/// Groups and their photos, collections, and who blocks whom.
+/// Groups and their photos, collections, who blocks whom, and which phones to tell.
 extension Route {
-  static let groups: [Route] = Array([ownGroups, socialGroups, photos, blocks, collections].joined())
+  static let groups: [Route] = Array([ownGroups, socialGroups, photos, blocks, collections, devices].joined())
 
   private static let ownGroups: [Route] = [
     .init(.GET, "/api/groups", to: .groups, bearer: .required),
     .init(.POST, "/api/groups", to: .groups, bearer: .required),
+    .init(.GET, "/api/groups/{group}", to: .groups, bearer: .required),
     .init(.PUT, "/api/groups/{group}", to: .groups, bearer: .required),
     .init(.DELETE, "/api/groups/{group}", to: .groups, bearer: .required),
+    .init(.DELETE, "/api/groups/{group}/members/{user}", to: .groups, bearer: .required),
+    .init(.PUT, "/api/groups/{group}/owner", to: .groups, bearer: .required),
+    .init(.POST, "/api/groups/{group}/close", to: .groups, bearer: .required),
     .init(.GET, "/api/groups/{group}/daily-status", to: .groups, bearer: .required),
     .init(.POST, "/api/groups/{group}/mark-sent", to: .groups, bearer: .required),
   ]
@@ -56,5 +60,14 @@ extension Route {
     .init(.GET, "/collections/{collection}/members", to: .groups, bearer: .required),
     .init(.PATCH, "/collections/{collection}/members/{member}", to: .groups, bearer: .required),
     .init(.DELETE, "/collections/{collection}/members/{member}", to: .groups, bearer: .required),
+  ]
+
+  private static let devices: [Route] = [
+    .init(.GET, "/api/devices", to: .groups, bearer: .required),
+    .init(.POST, "/api/devices/register", to: .groups, bearer: .required),
+    .init(.DELETE, "/api/devices/unregister", to: .groups, bearer: .required),
+    .init(.POST, "/api/v1/devices", to: .groups, bearer: .required),
+    .init(.DELETE, "/api/v1/devices", to: .groups, bearer: .required),
+    .init(.DELETE, "/api/v1/devices/{device}", to: .groups, bearer: .required),
   ]
 }

@@ -1,1 +1,4 @@
 import Groups
+import Web
+
+await serve("groups") { try await buildGroups($0) }

@@ -1,0 +1,43 @@
+import Clients
+import Foundation
+import Hummingbird
+import Web
+import Wire
+
+/// Blocking somebody, and letting go of it. Both can be repeated; nobody is told.
+struct BlockRoutes: Sendable {
+  let blocks: BlockStore
+  let users: UsersClient
+  let idempotency: Idempotency
+  let now: @Sendable () -> Date
+
+  func add(to routes: Router<Context>) {
+    let mine = routes.group(context: SignedIn.self)
+    for path in ["/users/{user}/block", "/api/users/{user}/block"] {
+      mine.post("\(path)", use: block)
+      mine.delete("\(path)", use: unblock)
+    }
+  }
+
+  @Sendable private func block(_ request: Request, _ context: SignedIn) async throws -> Response {
+    var request = request
+    let call = try await request.idempotentCall(by: context.user.description, context)
+    let (blocked, blocker, now): (UserID, UserID, Date) = (try context.blocked(), context.user, now())
+    guard blocked != blocker else { throw Failure.invalid(.init("user", "must be somebody else")) }
+    return try await idempotency.once(call) {
+      guard try await users.people([blocked]).keys.contains(blocked) else { throw Failure.userNotFound }
+    } effect: { db in
+      try BlockStore.block(blocked, by: blocker, at: now, on: db)
+      return try .json(SuccessBody(success: true))
+    }.response
+  }
+
+  @Sendable private func unblock(_ request: Request, _ context: SignedIn) async throws -> Response {
+    try await blocks.unblock(context.blocked(), by: context.user)
+    return .json(SuccessBody(success: true))
+  }
+}
+
+extension RequestContext {
+  fileprivate func blocked() throws -> UserID { try id("user", prefix: .user, else: .userNotFound) }
+}

@@ -1,0 +1,109 @@
+import Database
+import Foundation
+import Wire
+
+/// Who may do what with which collection.
+struct CollectionMemberStore: Sendable {
+  let database: any Database
+
+  /// The longest-standing first.
+  ///
+  /// - Throws: 404 to strangers.
+  func members(of id: CollectionID, seenBy user: UserID) async throws -> [CollectionMember] {
+    try await database.read { db in
+      let members = try db.rows(
+        "select * from collection_member where collection_id = \(id) order by created_at, id"
+      ).map(CollectionMember.init)
+      guard members.contains(where: { $0.user == user }) else { throw Failure.collectionNotFound }
+      return members
+    }
+  }
+
+  /// - Throws: 404 to strangers and for nobody, 403 unless the owner asks, 400 about the owner.
+  func change(
+    _ member: CollectionMemberName, of id: CollectionID, to role: CollectionRole, by owner: UserID, at now: Date
+  ) async throws -> CollectionMember {
+    try await database.write { db in
+      _ = try CollectionStore.locked(id, by: owner, on: db)
+      let member = try Self.find(member, in: id, on: db)
+      guard member.role != .owner else { throw Failure.ownerIsFixed }
+      let row = try db.row(
+        """
+        update collection_member set role = \(role.rawValue), updated_at = \(now) where id = \(member.id) returning *
+        """)
+      guard let row else { throw Failure.memberNotFound }
+      return try CollectionMember(row)
+    }
+  }
+
+  /// Members may go by themselves.
+  ///
+  /// - Throws: 404 to strangers and for nobody, 403 unless the owner or the member asks, 400 about the owner.
+  func remove(_ member: CollectionMemberName, from id: CollectionID, by user: UserID) async throws {
+    try await database.write { db in
+      guard try CollectionStore.locked(id, on: db) != nil,
+        let role = try CollectionStore.role(of: user, in: id, on: db)
+      else { throw Failure.collectionNotFound }
+      let member = try Self.find(member, in: id, on: db)
+      guard role == .owner || member.user == user else { throw Failure.insufficientPermissions }
+      guard member.role != .owner else { throw Failure.ownerIsFixed }
+      try Self.remove(member.user, from: id, on: db)
+    }
+  }
+
+  static func insert(
+    _ user: UserID, _ role: CollectionRole, into id: CollectionID, at now: Date, on db: any Connection
+  ) throws {
+    try db.change(
+      """
+      insert into collection_member (id, collection_id, user_id, role, created_at, updated_at)
+      values (\(MemberID.new(at: now)), \(id), \(user), \(role.rawValue), \(now), \(now))
+      """)
+  }
+
+  static func remove(_ user: UserID, from id: CollectionID, on db: any Connection) throws {
+    let removed = try db.change("delete from collection_member where collection_id = \(id) and user_id = \(user)")
+    try db.change("update collection set member_count = member_count - \(removed) where id = \(id)")
+  }
+
+  private static func find(
+    _ name: CollectionMemberName, in id: CollectionID, on db: any Connection
+  ) throws -> CollectionMember {
+    let row =
+      switch name {
+      case .member(let member):
+        try db.row("select * from collection_member where collection_id = \(id) and id = \(member)")
+      case .user(let user):
+        try db.row("select * from collection_member where collection_id = \(id) and user_id = \(user)")
+      }
+    guard let row else { throw Failure.memberNotFound }
+    return try CollectionMember(row)
+  }
+}
+
+/// How a request names a member: by the membership's id, or by the user's with its prefix.
+enum CollectionMemberName: Sendable, Hashable {
+  case member(MemberID)
+  case user(UserID)
+
+  init?(_ text: String) {
+    if let id = MemberID(text) {
+      self = .member(id)
+    } else if let id = UserID(text, prefix: .user) {
+      self = .user(id)
+    } else {
+      return nil
+    }
+  }
+}
+
+extension CollectionMember {
+  fileprivate init(_ row: Row) throws {
+    id = try row.get("id")
+    collection = try row.get("collection_id")
+    user = try row.get("user_id")
+    role = try row.collectionRole()
+    createdAt = try row.get("created_at")
+    updatedAt = try row.get("updated_at")
+  }
+}

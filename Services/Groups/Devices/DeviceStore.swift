@@ -1,0 +1,70 @@
+import Database
+import Foundation
+import Wire
+
+/// Every statement on devices. A token belongs to whoever registered it last: phones change hands.
+struct DeviceStore: Sendable {
+  let database: any Database
+
+  /// The last registered first.
+  func devices(of user: UserID) async throws -> [Device] {
+    try await database.read { db in try Self.devices(of: user, on: db) }
+  }
+
+  static func devices(of user: UserID, on db: any Connection) throws -> [Device] {
+    try db.rows("select * from device where user_id = \(user) order by updated_at desc, id desc").map(Device.init)
+  }
+
+  /// Safe to repeat. What a later registration leaves out stays known, unless the device has changed hands.
+  static func register(_ device: Device, of user: UserID, on db: any Connection) throws -> Device {
+    try db.change("delete from device where token = \(device.token) and user_id <> \(user)")
+    let row = try db.row(
+      """
+      insert into device (id, user_id, token, platform, bundle_id, name, os_version, app_version, created_at, updated_at)
+      values (\(device.id), \(user), \(device.token), \(device.platform.rawValue), \(device.bundleID), \(device.name),
+        \(device.osVersion), \(device.appVersion), \(device.createdAt), \(device.updatedAt))
+      on conflict (token) do update set user_id = excluded.user_id, platform = excluded.platform,
+        bundle_id = coalesce(excluded.bundle_id, device.bundle_id), name = coalesce(excluded.name, device.name),
+        os_version = coalesce(excluded.os_version, device.os_version),
+        app_version = coalesce(excluded.app_version, device.app_version), updated_at = excluded.updated_at
+      returning *
+      """)
+    guard let row else { throw DatabaseFailure.contended }
+    try db.change(
+      """
+      delete from device where user_id = \(user) and id not in (
+        select id from device where user_id = \(user) order by updated_at desc, id desc limit \(Device.countMaxPerUser))
+      """)
+    return try Device(row)
+  }
+
+  /// Says whether it was one of the user's.
+  @discardableResult
+  func unregister(token: String, of user: UserID) async throws -> Bool {
+    try await database.write { db in
+      try db.change("delete from device where token = \(token) and user_id = \(user)") == 1
+    }
+  }
+
+  /// Says whether it was one of the user's.
+  func unregister(_ id: DeviceID, of user: UserID) async throws -> Bool {
+    try await database.write { db in try db.change("delete from device where id = \(id) and user_id = \(user)") == 1 }
+  }
+}
+
+extension Device {
+  fileprivate init(_ row: Row) throws {
+    id = try row.get("id")
+    token = try row.get("token")
+    guard let platform = Platform(rawValue: try row.get("platform")) else {
+      throw DatabaseFailure.unreadable(column: "platform")
+    }
+    self.platform = platform
+    bundleID = try row.optional("bundle_id")
+    name = try row.optional("name")
+    osVersion = try row.optional("os_version")
+    appVersion = try row.optional("app_version")
+    createdAt = try row.get("created_at")
+    updatedAt = try row.get("updated_at")
+  }
+}

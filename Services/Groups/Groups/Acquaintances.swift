@@ -1,0 +1,65 @@
+import Clients
+import Database
+import Foundation
+import Wire
+
+/// Who people are, and who is behind a phone number: asked of auth, all at once for each request.
+struct Acquaintances: Sendable {
+  let database: any Database
+  let users: UsersClient
+
+  /// The first names of everyone in these groups.
+  func firstNames(in sights: [GroupSight]) async throws -> [UserID: String] {
+    let ids = Set(sights.flatMap { sight in sight.members.map(\.user) + [sight.lastPhoto?.sender].compactMap { $0 } })
+    return try await users.people(ids).mapValues(\.firstName)
+  }
+
+  /// The users behind phone numbers; numbers of nobody are left out. Looking up is rationed, as whoever could ask without
+  /// end could ask for every number there is.
+  ///
+  /// - Throws: 429 when the user has named too many numbers today.
+  func users(behind numbers: Set<String>, for user: UserID, at now: Date) async throws -> Set<UserID> {
+    guard !numbers.isEmpty else { return [] }
+    try await ration(numbers.count, for: user, at: now)
+    return Set(try await users.people(behind: numbers).map(\.id))
+  }
+
+  private static let numbersPerDay = 100
+
+  private func ration(_ count: Int, for user: UserID, at now: Date) async throws {
+    let day = Date.ISO8601FormatStyle().year().month().day().format(now)
+    try await database.write { db in
+      let taken = try db.change(
+        """
+        insert into person (user_id, group_count, group_count_max, numbers_day, numbers_count)
+        values (\(user), 0, \(Group.groupCountMax), \(day), \(count))
+        on conflict (user_id) do update set numbers_day = excluded.numbers_day, numbers_count = excluded.numbers_count
+          + case when person.numbers_day = excluded.numbers_day then person.numbers_count else 0 end
+          where person.numbers_day is null or person.numbers_day <> excluded.numbers_day
+            or person.numbers_count + excluded.numbers_count <= \(Self.numbersPerDay)
+        """)
+      guard taken == 1 else {
+        throw Failure.tooManyNumbers(secondsLeft: 86_400 - Int(now.timeIntervalSince1970) % 86_400)
+      }
+    }
+  }
+}
+
+/// A phone number in international form (E.164).
+enum PhoneNumber {
+  /// - Throws: the validation failure that names `field`, unless each is a plus sign and 2 to 15 digits.
+  static func required(_ numbers: [String], field: String, countMax: Int) throws(Failure) -> Set<String> {
+    guard numbers.count <= countMax else { throw .invalid(.init(field, "must have at most \(countMax) numbers")) }
+    for (index, number) in numbers.enumerated() where number.wholeMatch(of: /\+[1-9][0-9]{1,14}/) == nil {
+      throw .invalid(.init("\(field).\(index)", "must be a phone number like +4712345678"))
+    }
+    return Set(numbers)
+  }
+}
+
+extension Failure {
+  static func tooManyNumbers(secondsLeft: Int) -> Failure {
+    Failure(
+      .limited, "too_many_numbers", "You have named too many phone numbers today.", retryAfterSeconds: secondsLeft)
+  }
+}

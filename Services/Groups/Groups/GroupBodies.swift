@@ -1,0 +1,77 @@
+import Foundation
+import Wire
+
+/// A group as its members' apps read it.
+struct GroupBody: Encodable {
+  struct MemberBody: Encodable {
+    let id: UserID
+    let first_name: String
+    let role: GroupRole
+  }
+
+  struct PhotoBody: Codable, Hashable {
+    let created_at: Date
+    let sender_id: UserID
+    let sender_name: String
+  }
+
+  let id: GroupID
+  let name: String
+  @OrNull var description: String?
+  let time_zone: String
+  let invite_code: String
+  let created_at: Date
+  let role: GroupRole
+  let member_count: Int
+  let members: [MemberBody]
+  let has_sent_today: Bool
+  @OrNull var last_photo: PhotoBody?
+
+  init(_ sight: GroupSight, names: [UserID: String]) {
+    let group = sight.group
+    id = group.id
+    name = group.name
+    _description = OrNull(wrappedValue: group.description)
+    time_zone = group.timeZone.name
+    invite_code = group.inviteCode
+    created_at = group.createdAt
+    role = sight.role
+    member_count = group.memberCount
+    members = sight.members.map { MemberBody(id: $0.user, first_name: names[$0.user] ?? "", role: $0.role) }
+    has_sent_today = sight.hasSentToday
+    let photo = sight.lastPhoto.map {
+      PhotoBody(created_at: $0.createdAt, sender_id: $0.sender, sender_name: names[$0.sender] ?? "")
+    }
+    _last_photo = OrNull(wrappedValue: photo)
+  }
+}
+
+struct NewGroupBody: Decodable {
+  let name: String
+  let description: String?
+  let time_zone: String?
+  let member_phone_numbers: [String]?
+
+  /// - Throws: the validation failure that names the field at fault.
+  func group(of owner: UserID, at now: Date) throws -> NewGroup {
+    NewGroup(
+      id: .new(at: now), owner: owner, name: try GroupWords.name(name),
+      description: try GroupWords.description(description ?? ""),
+      timeZone: try GroupWords.timeZone(time_zone ?? "UTC"), at: now)
+  }
+}
+
+struct CreatedGroupBody: Encodable {
+  let id: GroupID
+  let name: String
+}
+
+struct GroupChangeBody: Decodable {
+  let name: String?
+  let description: String?
+  let time_zone: String?
+}
+
+struct DailyStatusBody: Encodable {
+  let has_sent_today: Bool
+}

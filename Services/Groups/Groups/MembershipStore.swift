@@ -1,0 +1,105 @@
+import Database
+import Foundation
+import Wire
+
+/// Who is in which group. Every change holds the group's lock (``GroupStore/locked(_:on:)``), so that what it reads of
+/// the group stays true; then come the people's own rows.
+struct MembershipStore: Sendable {
+  let database: any Database
+
+  /// - Throws: 404 when there is no such group.
+  func standing(of user: UserID, in id: GroupID) async throws -> GroupStanding {
+    try await database.read { db in
+      guard let group = try GroupStore.open(id, on: db) else { throw Failure.groupNotFound }
+      let row = try db.row("select role, state from membership where group_id = \(id) and user_id = \(user)")
+      return GroupStanding(
+        groupID: id, groupName: group.name, role: try row?.role(), isActive: try row?.get("state") == "active")
+    }
+  }
+
+  /// Lets the user in once for each invite; asked again, it tells what became of it and does nothing more.
+  ///
+  /// - Throws: 404 when there is no such group.
+  func join(_ user: UserID, _ id: GroupID, by join: JoinByInvite, at now: Date) async throws -> JoinedGroup {
+    try await database.write { db in
+      guard let group = try GroupStore.locked(id, on: db) else { throw Failure.groupNotFound }
+      let outcome = try Self.join(user, group, by: join, at: now, on: db)
+      return JoinedGroup(outcome: outcome, groupID: id, groupName: group.name)
+    }
+  }
+
+  private static func join(
+    _ user: UserID, _ group: Group, by join: JoinByInvite, at now: Date, on db: any Connection
+  ) throws -> JoinOutcome {
+    if try InviteUses.has(join.inviteID, letIn: user, on: db) { return .joined }
+    if try activeRole(of: user, in: group.id, on: db) != nil { return .alreadyMember }
+    if let inviter = join.invitedBy, try BlockStore.areApart(user, inviter, on: db) { return .blocked }
+    guard group.memberCount < group.memberCountMax else { return .full }
+    guard try takePlace(for: user, on: db) else { return .tooManyGroups }
+    try seat(user, in: group.id, at: now, on: db)
+    try InviteUses.note(join.inviteID, letIn: user, at: now, on: db)
+    return .joined
+  }
+
+  /// Adds those of `users` who can be added. The caller has the group's lock, or has just made it.
+  ///
+  /// - Throws: 400 `group_full` when there are not enough seats; the transaction must then roll back.
+  static func add(
+    _ users: Set<UserID>, to group: Group, by adder: UserID, at now: Date, on db: any Connection
+  ) throws -> [UserID] {
+    let there = Set(
+      try db.rows("select user_id from membership where group_id = \(group.id) and state = 'active'")
+        .map { try $0.get("user_id", as: UserID.self) })
+    let missing = users.subtracting(there)
+    guard group.memberCount + missing.count <= group.memberCountMax else { throw Failure.groupFull }
+    let apart = try BlockStore.apart(from: adder, on: db)
+    var added: [UserID] = []
+    // In one order for everybody, so that two who add the same people do not wait for each other.
+    for user in missing.subtracting(apart).sorted(by: { $0.description < $1.description }) {
+      guard try takePlace(for: user, on: db) else { continue }
+      try seat(user, in: group.id, at: now, on: db)
+      added.append(user)
+    }
+    return added
+  }
+
+  /// What an active member is in the group; nil for everyone else.
+  static func activeRole(of user: UserID, in id: GroupID, on db: any Connection) throws -> GroupRole? {
+    try db.row("select role from membership where group_id = \(id) and user_id = \(user) and state = 'active'")?.role()
+  }
+
+  /// Counts one more group for the user; false when there are as many as anyone may have. Two at once wait here for each
+  /// other.
+  static func takePlace(for user: UserID, on db: any Connection) throws -> Bool {
+    try db.change(
+      """
+      insert into person (user_id, group_count, group_count_max) values (\(user), 1, \(Group.groupCountMax))
+      on conflict (user_id) do update set group_count = person.group_count + 1
+        where person.group_count < person.group_count_max
+      """) == 1
+  }
+
+  /// Who comes back after having left is the newest member again.
+  private static func seat(_ user: UserID, in id: GroupID, at now: Date, on db: any Connection) throws {
+    let seated = try db.change(
+      """
+      insert into membership (group_id, user_id, role, state, joined_at)
+      values (\(id), \(user), 'member', 'active', \(now))
+      on conflict (group_id, user_id) do update set state = 'active', joined_at = excluded.joined_at, left_at = null
+        where membership.state <> 'active'
+      """)
+    let counted = try db.change(
+      """
+      update social_group set member_count = member_count + 1, updated_at = \(now)
+      where id = \(id) and member_count < member_count_max
+      """)
+    guard seated == 1, counted == 1 else { throw DatabaseFailure.contended }
+  }
+}
+
+extension Row {
+  func role() throws -> GroupRole {
+    guard let role = GroupRole(rawValue: try get("role")) else { throw DatabaseFailure.unreadable(column: "role") }
+    return role
+  }
+}

@@ -1,0 +1,22 @@
+import Hummingbird
+import Wire
+
+extension RequestContext {
+  /// The id in the path's variable `name`.
+  ///
+  /// - Throws: `failure` when it is no id: then nothing can be there.
+  func id<Subject>(_ name: String, prefix: IDPrefix? = nil, else failure: Failure) throws -> ID<Subject> {
+    let id = parameters.get(name).flatMap { text in
+      prefix.map { ID<Subject>(text, prefix: $0) } ?? ID<Subject>(text)
+    }
+    guard let id else { throw failure }
+    return id
+  }
+
+  func groupID(else failure: Failure = .groupNotFound) throws -> GroupID { try id("group", else: failure) }
+}
+
+/// The answer to what only has to have been done.
+struct SuccessBody: Encodable {
+  let success: Bool
+}

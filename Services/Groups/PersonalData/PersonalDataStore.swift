@@ -1,0 +1,90 @@
+import Database
+import Foundation
+import Web
+import Wire
+
+/// Everything that this service knows of one user, to be handed out or forgotten.
+struct PersonalDataStore: Sendable {
+  let database: any Database
+
+  func export(of user: UserID) async throws -> PersonalData {
+    try await database.read { db in
+      PersonalData(
+        groups: try Self.groups(of: user, on: db), photos: try Self.photos(of: user, on: db),
+        collections: try Self.collections(of: user, on: db), blocks: try Self.blocks(of: user, on: db),
+        devices: try DeviceStore.devices(of: user, on: db).map(PersonalData.Device.init))
+    }
+  }
+
+  /// The user is in nothing any more, what they own passes on, and their photos are handed to whoever deletes the bytes.
+  /// Safe to repeat, also after it has stopped half-way: every step takes away what is then not there.
+  func erase(_ user: UserID, at now: Date) async throws {
+    let memberships = MembershipStore(database: database)
+    for group in try await activeGroups(of: user) {
+      do { try await memberships.leave(group, user, at: now) } catch let failure as Failure
+        where failure == .groupNotFound
+      {}
+    }
+    for collection in try await collections(of: user) {
+      try await database.write { db in try Self.leave(collection, user, at: now, on: db) }
+    }
+    try await database.write { db in
+      try EndedPhotos.end(of: user, at: now, on: db)
+      try db.change("update social_group set created_by = null where created_by = \(user)")
+      try db.change("delete from membership where user_id = \(user)")
+      try db.change("delete from person where user_id = \(user)")
+      try db.change("delete from block where blocker_id = \(user) or blocked_id = \(user)")
+      try db.change("delete from device where user_id = \(user)")
+      try db.change("delete from invite_use where user_id = \(user)")
+      try Idempotency.erase(user, on: db)
+    }
+  }
+
+  private func activeGroups(of user: UserID) async throws -> [GroupID] {
+    try await database.read { db in
+      try db.rows("select group_id from membership where user_id = \(user) and state = 'active'")
+        .map { try $0.get("group_id") }
+    }
+  }
+
+  private func collections(of user: UserID) async throws -> [CollectionID] {
+    try await database.read { db in
+      try db.rows("select collection_id from collection_member where user_id = \(user)")
+        .map { try $0.get("collection_id") }
+    }
+  }
+
+  /// What the user owns goes to the longest-standing member, and with the last one.
+  private static func leave(_ id: CollectionID, _ user: UserID, at now: Date, on db: any Connection) throws {
+    guard let collection = try CollectionStore.locked(id, on: db),
+      let role = try CollectionStore.role(of: user, in: id, on: db)
+    else { return }
+    guard collection.memberCount > 1 else {
+      try db.change("delete from collection where id = \(id)")
+      return
+    }
+    try CollectionMemberStore.remove(user, from: id, on: db)
+    if role == .owner { try passOn(collection, at: now, on: db) }
+  }
+
+  private static func passOn(_ collection: Collection, at now: Date, on db: any Connection) throws {
+    let heir = try db.row(
+      """
+      update collection_member set role = 'OWNER', updated_at = \(now) where id = (
+        select id from collection_member where collection_id = \(collection.id) order by created_at, id limit 1)
+      returning user_id
+      """)
+    guard let heir: UserID = try heir?.get("user_id") else { throw DatabaseFailure.contended }
+    // An heir who has so many of one name has at most as many collections.
+    for attempt in 1...1000 {
+      let name = Collection.name(collection.name, attempt: attempt)
+      let passed = try db.change(
+        """
+        update collection set owner_id = \(heir), name = \(name) where id = \(collection.id) and not exists (
+          select 1 from collection other where other.owner_id = \(heir) and other.name = \(name))
+        """)
+      if passed == 1 { return }
+    }
+    throw DatabaseFailure.contended
+  }
+}

@@ -1,0 +1,46 @@
+import Web
+import Wire
+
+/// What other services ask of groups and collections.
+package struct GroupsClient: Sendable {
+  private let client: ServiceClient
+
+  package init(in surroundings: Surroundings) { client = ServiceClient(.groups, in: surroundings) }
+
+  /// How the user stands to the group; nil when there is no such group.
+  package func standing(of user: UserID, in group: GroupID) async throws -> GroupStanding? {
+    try await Self.orNil { try await client.call(.GET, "/internal/groups/\(group)/members/\(user)") }
+  }
+
+  /// Safe to repeat: the same invite lets the same user in once.
+  ///
+  /// - Throws: 404 `group_not_found`.
+  package func join(_ group: GroupID, _ user: UserID, by join: JoinByInvite) async throws -> JoinedGroup {
+    try await client.call(.PUT, "/internal/groups/\(group)/members/\(user)", body: join, isRepeatable: true)
+  }
+
+  /// Safe to repeat with an `idempotencyKey`.
+  ///
+  /// - Throws: 403 `not_a_member` when whoever adds is not in the group, 400 `group_full`: then nobody was added.
+  package func add(_ add: AddToGroup, to group: GroupID, idempotencyKey: String?) async throws -> AddedToGroup {
+    try await client.call(.POST, "/internal/groups/\(group)/members", body: add, idempotencyKey: idempotencyKey)
+  }
+
+  /// How the user stands to the collection; nil when there is no such collection.
+  package func standing(of user: UserID, in collection: CollectionID) async throws -> CollectionStanding? {
+    try await Self.orNil { try await client.call(.GET, "/internal/collections/\(collection)/members/\(user)") }
+  }
+
+  /// Safe to repeat. A role that the user already has is never lowered.
+  ///
+  /// - Throws: 404 `collection_not_found`.
+  package func join(
+    _ collection: CollectionID, _ user: UserID, by join: JoinByInvite
+  ) async throws -> JoinedCollection {
+    try await client.call(.PUT, "/internal/collections/\(collection)/members/\(user)", body: join, isRepeatable: true)
+  }
+
+  private static func orNil<T>(_ call: () async throws -> T) async throws -> T? {
+    do { return try await call() } catch let failure as Failure where failure.kind == .notFound { return nil }
+  }
+}

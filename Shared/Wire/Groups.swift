@@ -1,0 +1,105 @@
+/// What a member of a group is in it.
+package enum GroupRole: String, Codable, Sendable {
+  case owner, member
+}
+
+/// How a user stands to a group, as other services see it.
+package struct GroupStanding: Codable, Sendable, Hashable {
+  package let groupID: GroupID
+  package let groupName: String
+  /// What the user is in it, or was last; nil for who has never been in it.
+  @OrNull package var role: GroupRole?
+  /// Only an active member may see anything, or invite.
+  package let isActive: Bool
+
+  package init(groupID: GroupID, groupName: String, role: GroupRole?, isActive: Bool) {
+    self.groupID = groupID
+    self.groupName = groupName
+    self._role = OrNull(wrappedValue: role)
+    self.isActive = isActive
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case role
+    case groupID = "group_id"
+    case groupName = "group_name"
+    case isActive = "is_active"
+  }
+}
+
+/// Lets a user into a group by an invite, or into a collection with the role that the invite gives.
+package struct JoinByInvite: Codable, Sendable {
+  /// The same invite and user again have the same outcome, and do nothing more.
+  package let inviteID: InviteID
+  package let invitedBy: UserID?
+  /// Only for a collection.
+  package let role: CollectionRole?
+
+  package init(inviteID: InviteID, invitedBy: UserID?, role: CollectionRole? = nil) {
+    self.inviteID = inviteID
+    self.invitedBy = invitedBy
+    self.role = role
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case role
+    case inviteID = "invite_id"
+    case invitedBy = "invited_by"
+  }
+}
+
+/// What became of somebody who was to join.
+package enum JoinOutcome: String, Codable, Sendable {
+  case joined
+  case alreadyMember = "already_member"
+  /// Every seat is taken.
+  case full
+  /// The user is in as many groups as anyone may be in.
+  case tooManyGroups = "too_many_groups"
+  /// One of the two, who invites and who joins, has blocked the other.
+  case blocked
+}
+
+/// The answer to ``JoinByInvite`` for a group.
+package struct JoinedGroup: Codable, Sendable, Hashable {
+  package let outcome: JoinOutcome
+  package let groupID: GroupID
+  package let groupName: String
+
+  package init(outcome: JoinOutcome, groupID: GroupID, groupName: String) {
+    self.outcome = outcome
+    self.groupID = groupID
+    self.groupName = groupName
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case outcome
+    case groupID = "group_id"
+    case groupName = "group_name"
+  }
+}
+
+/// Adds users whom a member names to a group: all who can be added, or nobody when there are not enough seats.
+package struct AddToGroup: Codable, Sendable {
+  package static let usersMax = 500
+
+  package let users: [UserID]
+  package let addedBy: UserID
+
+  package init(users: [UserID], addedBy: UserID) {
+    self.users = users
+    self.addedBy = addedBy
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case users
+    case addedBy = "added_by"
+  }
+}
+
+/// Who was added. Left out are members, who has blocked or is blocked by whoever adds, and who is in too many groups.
+package struct AddedToGroup: Codable, Sendable, Hashable {
+  package let added: [UserID]
+
+  package init(added: [UserID]) { self.added = added }
+}
