@@ -24,8 +24,13 @@ enum DevelopmentSecrets {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       if !FileManager.default.fileExists(atPath: path) { try write(to: path, in: folder) }
       let made = parse(try String(contentsOfFile: path, encoding: .utf8))
-      guard made["DATA_KEYS"] == nil else { return made }
-      try append("DATA_KEYS=data:\(random())\n", to: path)
+      var lines = ""
+      if made["DATA_KEYS"] == nil { lines += "DATA_KEYS=data:\(random())\n" }
+      let known = (made["SERVICE_KEYS"] ?? "").split(separator: ",").map { $0.prefix { $0 != ":" } }
+      let unknown = names.filter { !known.contains($0[...]) }
+      if !unknown.isEmpty { lines += "SERVICE_KEYS=\(keys(of: unknown))\n" }
+      guard !lines.isEmpty else { return made }
+      try append(lines, to: path)
       return parse(try String(contentsOfFile: path, encoding: .utf8))
     } catch {
       throw StartFailure("\(path) cannot be read or written")
@@ -35,11 +40,10 @@ enum DevelopmentSecrets {
   /// Whole or not at all, and only by the first of several processes that start together.
   private static func write(to path: String, in folder: String) throws {
     let draft = "\(folder)/.secrets.\(UUID().uuidString)"
-    let keys = ["gateway", "auth", "groups", "credits"].map { "\($0):\(random())" }.joined(separator: ",")
     let text = """
       # Made up by kith for development. Delete this file to have new ones; everybody is then signed out.
       JWT_SECRET_KEY=\(random())
-      SERVICE_KEYS=\(keys)
+      SERVICE_KEYS=\(keys(of: names))
       ADMIN_API_KEY=\(random())
       DATA_KEYS=data:\(random())
 
@@ -52,19 +56,31 @@ enum DevelopmentSecrets {
     guard link(draft, path) == 0 || errno == EEXIST else { throw StartFailure("cannot write \(path)") }
   }
 
-  /// A file of an older version lacks a line. Of several processes that add it at the same time, the first one's counts.
-  private static func append(_ line: String, to path: String) throws {
+  private static let names = ["gateway"] + ServiceName.built.map(\.rawValue)
+
+  private static func keys(of names: [String]) -> String {
+    names.map { "\($0):\(random())" }.joined(separator: ",")
+  }
+
+  /// A file of an older version lacks lines. Of several processes that add them at the same time, the first one's count.
+  private static func append(_ lines: String, to path: String) throws {
     let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
     try file.seekToEnd()
-    try file.write(contentsOf: Data(line.utf8))
+    try file.write(contentsOf: Data(lines.utf8))
     try file.close()
   }
 
+  /// The first line of a name counts, but all of `SERVICE_KEYS` do: services have been added over time.
   private static func parse(_ text: String) -> [String: String] {
     var values: [String: String] = [:]
     for line in text.split(separator: "\n") where !line.hasPrefix("#") {
-      let parts = line.split(separator: "=", maxSplits: 1)
-      if parts.count == 2, values[String(parts[0])] == nil { values[String(parts[0])] = String(parts[1]) }
+      let parts = line.split(separator: "=", maxSplits: 1).map(String.init)
+      guard parts.count == 2 else { continue }
+      if let earlier = values[parts[0]] {
+        if parts[0] == "SERVICE_KEYS" { values[parts[0]] = "\(earlier),\(parts[1])" }
+      } else {
+        values[parts[0]] = parts[1]
+      }
     }
     return values
   }

@@ -111,6 +111,24 @@ import Testing
     }
   }
 
+  @Test func secretsOfAnOlderVersionAreCompleted() async throws {
+    try await withPlace(.sqlite) { place in
+      var environment = try KithProcess.environment(place)
+      environment["SERVICE_KEYS"] = nil
+      let secrets = place.folder.appendingPathComponent("secrets.env")
+      let old = "SERVICE_KEYS=gateway:\(UUID()),auth:\(UUID()),credits:\(UUID())\n"
+      try Data(old.utf8).write(to: secrets)
+      for _ in 0..<2 {
+        let kith = try KithProcess.launch("kith", environment, in: place)
+        try await kith.healthy()
+        #expect(await kith.stop() == 0)
+      }
+      let made = try String(contentsOf: secrets, encoding: .utf8)
+      #expect(made.hasPrefix(old))
+      #expect(made.split(separator: "groups:").count == 2)
+    }
+  }
+
   @Test func aStopInTheMiddleOfAStartIsOrderly() async throws {
     try await withPlace(.sqlite) { place in
       let environment = try KithProcess.environment(place).merging(["SERVICE_KEY": "x"]) { $1 }
