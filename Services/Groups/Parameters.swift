@@ -15,8 +15,3 @@ extension RequestContext {
 
   func groupID(else failure: Failure = .groupNotFound) throws -> GroupID { try id("group", else: failure) }
 }
-
-/// The answer to what only has to have been done.
-struct SuccessBody: Encodable {
-  let success: Bool
-}

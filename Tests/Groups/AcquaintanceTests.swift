@@ -20,6 +20,23 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func thirteenWhoAreKnownAreTooManyAndNothingIsMade(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      for index in 10..<22 { try await stack.give("+47400000\(index)", to: try await stack.signIn("guest\(index)")) }
+      func make(_ count: Int) async throws -> Browser.Reply {
+        let numbers = (10..<(10 + count)).map { "+47400000\($0)" }
+        return try await alice.browser.post("/api/groups", ["name": "Ours", "member_phone_numbers": numbers])
+      }
+      let refused = try await make(12)
+      #expect(refused.status == 400)
+      #expect(refused.string("code") == "group_full")
+      #expect(try await alice.browser.get("/api/groups").list.isEmpty)
+      #expect(try await make(11).status == 200)
+      #expect(try await alice.browser.get("/api/groups").list.first?["member_count"] as? Int == 12)
+    }
+  }
+
   @Test(arguments: engines) func numbersAreRationed(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice")

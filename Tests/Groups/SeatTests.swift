@@ -27,6 +27,31 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func theTablesThemselvesRefuseAThirteenthSeatAndASecondOwner(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let (id, groups) = (try await alice.group("Ours"), GroupsClient(in: stack.surroundings(of: "invites")))
+      #expect(try await groups.join(id, bob.id, by: join()).outcome == .joined)
+      let database = try await stack.place.open("groups", [])
+      func refusal(_ statement: SQL) async throws -> DatabaseFailure? {
+        do { try await database.write { try $0.change(statement) } } catch let failure as DatabaseFailure {
+          return failure
+        }
+        return nil
+      }
+      #expect(
+        try await refusal("update social_group set member_count = 13 where id = \(id)")
+          == .check("social_group_seats"))
+      #expect(
+        try await refusal("update person set group_count = 6 where user_id = \(alice.id)") == .check("person_groups"))
+      #expect(
+        try await refusal("update membership set role = 'owner' where group_id = \(id) and user_id = \(bob.id)")
+          == .unique("membership_one_owner"))
+      #expect(try await refusal("update social_group set member_count = 12 where id = \(id)") == nil)
+      await database.close()
+    }
+  }
+
   @Test(arguments: engines) func aPersonIsInAtMostFiveGroupsHoweverManyTheyMakeAtOnce(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))

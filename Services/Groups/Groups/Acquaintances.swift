@@ -24,7 +24,7 @@ struct Acquaintances: Sendable {
     return Set(try await users.people(behind: numbers).map(\.id))
   }
 
-  private static let numbersPerDay = 100
+  static let numbersPerDay = 100
 
   private func ration(_ count: Int, for user: UserID, at now: Date) async throws {
     let day = Date.ISO8601FormatStyle().year().month().day().format(now)
@@ -38,9 +38,7 @@ struct Acquaintances: Sendable {
           where person.numbers_day is null or person.numbers_day <> excluded.numbers_day
             or person.numbers_count + excluded.numbers_count <= \(Self.numbersPerDay)
         """)
-      guard taken == 1 else {
-        throw Failure.tooManyNumbers(secondsLeft: 86_400 - Int(now.timeIntervalSince1970) % 86_400)
-      }
+      guard taken == 1 else { throw Failure.tooManyNumbers(at: now) }
     }
   }
 }
@@ -58,8 +56,11 @@ enum PhoneNumber {
 }
 
 extension Failure {
-  static func tooManyNumbers(secondsLeft: Int) -> Failure {
-    Failure(
-      .limited, "too_many_numbers", "You have named too many phone numbers today.", retryAfterSeconds: secondsLeft)
+  /// Until the day is over, which is UTC's.
+  static func tooManyNumbers(at now: Date) -> Failure {
+    let left = (86_400 - now.timeIntervalSince1970.truncatingRemainder(dividingBy: 86_400)).rounded(.up)
+    return Failure(
+      .limited, "too_many_numbers", "You have named too many phone numbers today.",
+      retryAfterSeconds: Int(exactly: left))
   }
 }

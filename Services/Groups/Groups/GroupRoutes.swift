@@ -39,7 +39,7 @@ struct GroupRoutes: Sendable {
     let now = now()
     let draft = try body.group(of: context.user, at: now)
     let numbers = try PhoneNumber.required(
-      body.member_phone_numbers ?? [], field: "member_phone_numbers", countMax: Group.memberCountMax - 1)
+      body.member_phone_numbers ?? [], field: "member_phone_numbers", countMax: Acquaintances.numbersPerDay)
     let others = try await acquaintances.users(behind: numbers, for: context.user, at: now).subtracting([context.user])
     return try await idempotency.once(call) { db in
       let group = try GroupStore.create(draft, on: db)
