@@ -65,7 +65,7 @@ def before_call(context, case, kwargs):
         # Beside a bearer, also one that schemathesis made up, nobody is acted for.
         case.headers.pop("Authorization", None)
         calls += 1
-        if "bearer" in schemes and calls % 2:
+        if "bearer" in schemes and (calls % 2 or "X-User-ID" not in case.headers):
             case.headers["X-User-ID"] = user_id()
 
 
