@@ -17,7 +17,8 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
   let adminKey = try settings.adminKey()
   let apiKeys = settings.list("API_KEYS")
   let mint = Mint(issuer: try tokenKeys.issuer(), lifetimes: try Lifetimes(settings))
-  let apple = try appleSignIn(settings)
+  let apple = settings.signInWithApple()
+  let appleTokens = try settings.appleTeam().map(AppleTokens.init)
   let passwords = try Passwords(settings, in: surroundings.registry)
   let eraseAfterDays = try settings.int("ACCOUNT_ERASE_AFTER_DAYS", default: 30, in: 0...3650)
   let posts = try Posts(settings, surroundings)
@@ -26,16 +27,21 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
   let accounts = AccountStore(database: database)
   let profiles = ProfileStore(database: database)
   let sessions = SessionStore(database: database, mint: mint)
+  let signIns = SignIns(in: surroundings.registry)
+  let ended = EndedSessionList()
   let outbox = posts.outbox(database, in: surroundings)
   let sender = posts.sender(database, outbox)
   let codes = CodeDoor(database: database, challenges: sender.challenges, quotas: sender.quotas, mint: mint)
   let passwordDoor = PasswordDoor(
     database: database, store: PasswordStore(database: database, quotas: sender.quotas), passwords: passwords,
     codes: sender, mint: mint)
+  let grants = AppleGrants(
+    store: AppleTokenStore(database: database, keys: posts.keys), apple: apple, tokens: appleTokens,
+    logger: surroundings.logger, now: now)
   let erasures = Erasures(
-    store: ErasureStore(database: database), after: .seconds(eraseAfterDays * 86_400), in: surroundings)
-  let signIns = SignIns(in: surroundings.registry)
-  let ended = EndedSessionList()
+    store: ErasureStore(database: database), after: .seconds(eraseAfterDays * 86_400), apple: grants, in: surroundings)
+  let appleNotices = AppleNotices(
+    store: AppleIdentityStore(database: database), keys: posts.keys, erasures: erasures, ended: ended, in: surroundings)
   let feed = EndedSessionsFeed(list: ended, in: surroundings) { cursor in
     try await sessions.ended(since: cursor, at: now())
   }
@@ -48,13 +54,14 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
   return try Server(
     .auth, in: surroundings, database: database, callers: callers,
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
-    background: [tokenKeys, feed, outbox, erasures, sweep], isReady: { ended.isKnown }
+    background: [tokenKeys, feed, outbox, erasures, appleNotices, sweep], isReady: { ended.isKnown }
   ) { routes in
     let refreshing = SessionRoutes(sessions: sessions, ended: ended, signIns: signIns, now: now)
     refreshing.add(to: routes)
     SignInRoutes(
-      accounts: accounts, mint: mint, apple: apple, adminKey: adminKey, signIns: signIns, now: now
+      accounts: accounts, mint: mint, apple: apple, grants: grants, adminKey: adminKey, signIns: signIns, now: now
     ).add(to: routes)
+    AppleNoticeRoutes(apple: apple, notices: appleNotices, now: now).add(to: routes)
     PasswordRoutes(
       door: passwordDoor, codes: sender, sessions: sessions, profiles: profiles, ended: ended, signIns: signIns,
       now: now
@@ -84,13 +91,6 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
     PeopleRoutes(people: PeopleStore(database: database)).add(to: routes)
     ServiceRoutes(accounts: accounts, sessions: sessions, ring: tokenKeys.ring, now: now).add(to: routes)
   }
-}
-
-private func appleSignIn(_ settings: Settings) throws -> SignInWithApple {
-  let url = settings.string("APPLE_JWKS_URL", default: "https://appleid.apple.com/auth/keys")
-  return SignInWithApple(
-    audiences: Set(settings.list("APPLE_BUNDLE_ID")),
-    keys: RemoteKeys { try await Verification.keySet(at: url) })
 }
 
 /// What goes out by text and by mail, as it is configured.

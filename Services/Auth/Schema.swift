@@ -136,6 +136,8 @@ let authMigrations = [
     create unique index known_address_unique on known_address (account_id, address_hash);
     """),
   outsidersMigration,
+  AppleTokenStore.migration,
+  Outbox.inboxMigration,
 ]
 
 private let profileColumns = """

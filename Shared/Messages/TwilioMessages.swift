@@ -72,15 +72,3 @@ package struct TwilioMessages: Messages {
     }
   }
 }
-
-/// `application/x-www-form-urlencoded`.
-private enum Form {
-  private static let unreserved = CharacterSet(
-    charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-
-  static func encoded(_ fields: [(name: String, value: String)]) -> String {
-    fields.map { field in
-      "\(field.name)=\(field.value.addingPercentEncoding(withAllowedCharacters: unreserved) ?? "")"
-    }.joined(separator: "&")
-  }
-}

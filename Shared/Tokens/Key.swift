@@ -50,12 +50,13 @@ package struct SigningKey: Sendable {
     self.secret = .hs256(key)
   }
 
-  /// ES256 with a P-256 private key in PEM (SEC1 or PKCS #8). The key id is its thumbprint (RFC 7638).
+  /// ES256 with a P-256 private key in PEM (SEC1 or PKCS #8).
   ///
+  /// - Parameter id: what somebody else calls it; else its thumbprint (RFC 7638).
   /// - Throws: `CryptoKitError` when the text is no such key.
-  package init(pem: String) throws {
+  package init(pem: String, id: String? = nil) throws {
     let key = try P256.Signing.PrivateKey(pemRepresentation: pem)
-    self.id = JWK(key.publicKey).thumbprint
+    self.id = id ?? JWK(key.publicKey).thumbprint
     self.secret = .es256(key)
   }
 

@@ -40,7 +40,7 @@ struct ErasureStore: Sendable {
     for table: SQL in ["password", "challenge", "known_address"] {
       try db.change("delete from \(table) where account_id = \(user)")
     }
-    try db.change("delete from outbox where user_id = \(user)")
+    for table in ["outbox", "inbox"] as [SQL] { try db.change("delete from \(table) where user_id = \(user)") }
     try Idempotency.erase(user, on: db)
     try db.change("update erasure set begun_at = coalesce(begun_at, \(now)) where account_id = \(user)")
     return true

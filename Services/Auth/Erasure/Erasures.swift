@@ -6,13 +6,13 @@ import Web
 import Wire
 
 /// Forgets accounts that were deleted, some time after their users asked for it: here first, then at every other service,
-/// until all have done so.
+/// until all have done so, and Apple knows that it is over.
 struct Erasures: Service {
   private let store: ErasureStore
   private let after: Duration
   private let saga: Saga
 
-  init(store: ErasureStore, after: Duration, in surroundings: Surroundings) {
+  init(store: ErasureStore, after: Duration, apple: AppleGrants, in surroundings: Surroundings) {
     self.store = store
     self.after = after
     let now = surroundings.now
@@ -21,6 +21,7 @@ struct Erasures: Service {
       let isOver = try await row.step { db in try ErasureStore.begin(user, at: now(), on: db) }
       guard isOver else { return }
       for other in UserDataClient.others(than: .auth, in: surroundings) { try await other.erase(user) }
+      try await apple.revoke(of: user)
       try await store.database.scrub()
       try await row.step(last: true) { db in try ErasureStore.finish(user, at: now(), on: db) }
     }

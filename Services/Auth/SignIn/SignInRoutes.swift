@@ -8,6 +8,7 @@ struct SignInRoutes: Sendable {
   let accounts: AccountStore
   let mint: Mint
   let apple: SignInWithApple
+  let grants: AppleGrants
   let adminKey: String
   let signIns: SignIns
   let now: @Sendable () -> Date
@@ -20,9 +21,11 @@ struct SignInRoutes: Sendable {
   @Sendable private func signInWithApple(_ request: Request, _ context: Context) async throws -> Response {
     try await signIns.counted(.apple) {
       let body = try await request.json(AppleBody.self)
-      var identity = try await apple.identity(from: try body.token(), nonce: body.nonce, at: now())
-      identity.displayName = try DisplayName.optional(body.name?.text, field: "name")
-      return .json(try await signIn(identity, request, showsUser: true))
+      var proof = try await apple.proof(in: try body.token(), nonce: body.nonce, at: now())
+      proof.identity.displayName = try DisplayName.optional(body.name?.text, field: "name")
+      let signedIn = try await signIn(proof.identity, request, showsUser: true)
+      if let user = signedIn.user?.id { await grants.keep(body.authorization_code, from: proof, of: user) }
+      return .json(signedIn)
     }
   }
 
@@ -48,6 +51,7 @@ struct SignInRoutes: Sendable {
 private struct AppleBody: Decodable {
   let identity_token: String?
   let id_token: String?
+  let authorization_code: String?
   let nonce: String?
   let name: PersonName?
 

@@ -1,0 +1,57 @@
+import Database
+import Foundation
+import Logging
+import Tokens
+import Web
+import Wire
+
+/// What users have granted our apps at Apple: kept from the sign-in, given back when the account is erased.
+struct AppleGrants: Sendable {
+  let store: AppleTokenStore
+  let apple: SignInWithApple
+  /// nil when no key of the team's is configured: then nothing is kept.
+  let tokens: AppleTokens?
+  let logger: Logger
+  let now: @Sendable () -> Date
+
+  /// Exchanges the code that came with a sign-in, once. The sign-in is good whatever comes of it.
+  func keep(_ code: String?, from proof: AppleProof, of user: UserID) async {
+    guard let tokens, let code, (1...2048).contains(code.utf8.count) else { return }
+    do {
+      let granted = try await tokens.exchange(code, for: proof.app, at: now())
+      let claims = try await apple.claims(AppleIdentityClaims.self, of: granted.id_token, at: now())
+      // A code is only worth something to the person who has it from Apple.
+      guard claims.sub == proof.identity.subject, claims.aud == proof.app else { throw TokenRejected.claims }
+      let isKept = try await store.keep(
+        granted.refresh_token, subject: claims.sub, app: proof.app, of: user, at: now())
+      // Erased a moment ago: nobody else would give it back.
+      if !isKept { try await tokens.revoke(granted.refresh_token, of: proof.app, at: now()) }
+    } catch {
+      let isOurs = (error as? AppleRefused)?.isOurConfiguration == true
+      logger.log(level: isOurs ? .error : .notice, "Apple's code not exchanged", metadata: ["error": "\(error)"])
+    }
+  }
+
+  /// Gives everything back that a user has granted, then forgets it. Safe to repeat.
+  ///
+  /// - Throws: when Apple cannot be reached, or does not know our key: to be tried again.
+  func revoke(of user: UserID) async throws {
+    for kept in try await store.tokens(of: user) {
+      try await revoke(kept, of: user)
+      try await store.forget(kept, of: user)
+    }
+  }
+
+  private func revoke(_ kept: AppleTokenStore.Kept, of user: UserID) async throws {
+    guard let tokens, let token = store.opened(kept) else {
+      return logger.error(
+        "Apple's token not revoked: its key is gone",
+        metadata: ["key": tokens == nil ? "APPLE_PRIVATE_KEY" : "DATA_KEYS"])
+    }
+    do { try await tokens.revoke(token, of: kept.app, at: now()) } catch let refused as AppleRefused
+      where refused.isFinal
+    {
+      logger.notice("Apple's token was worth nothing any more", metadata: ["error": "\(refused)"])
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import Auth
+import Database
+import Foundation
+import Support
+import Testing
+import Web
+
+/// What users grant our apps at Apple: exchanged at the sign-in, given back when the account is erased.
+@Suite struct AppleGrantTests {
+  private func settings(_ apple: AppleServer, _ more: [String: String] = [:]) -> [String: String] {
+    apple.settings.merging(["ACCOUNT_ERASE_AFTER_DAYS": "0"]) { $1 }.merging(more) { $1 }
+  }
+
+  /// Signs in with a code that Apple knows, unless told otherwise.
+  private func signIn(
+    _ stack: TestStack, _ apple: AppleServer, code: String = "c0de+/=&", app: String = "com.example.kith",
+    codeOf holder: String? = "001234.alice", subject: String = "001234.alice"
+  ) async throws -> Browser.Reply {
+    let now = stack.clock.now
+    if let holder {
+      apple.allow(code, for: try stack.apple.identityToken(subject: holder, at: now, changing: ["aud": app]))
+    }
+    let token = try stack.apple.identityToken(subject: subject, at: now, changing: ["aud": app])
+    return try await stack.gateway.post(
+      "/api/v1/auth/apple", ["identity_token": token, "authorization_code": code])
+  }
+
+  private func delete(_ reply: Browser.Reply, _ stack: TestStack) async throws -> Int {
+    try await stack.gateway.bearing(reply.string("access_token")).delete("/api/v1/auth/account").status
+  }
+
+  private func count(_ stack: TestStack, _ table: SQL) async throws -> Int {
+    let database = try await stack.place.open("auth", [])
+    let found = try await database.read { db in
+      try db.row("select count(*) as found from \(table)")?.get("found", as: Int.self) ?? -1
+    }
+    await database.close()
+    return found
+  }
+
+  @Test(arguments: engines) func theTokenIsKeptSealedAndGivenBackWithTheAccount(engine: Engine) async throws {
+    try await withAppleServer { apple in
+      try await withStack(engine, settings(apple)) { stack in
+        let alice = try await signIn(stack, apple)
+        #expect(alice.status == 200)
+        let exchange = try #require(apple.calls(to: "/auth/token").first)
+        #expect(Set(exchange.form.keys) == ["client_id", "client_secret", "code", "grant_type"])
+        #expect(exchange.form["client_id"] == "com.example.kith" && exchange.form["code"] == "c0de+/=&")
+        #expect(exchange.form["grant_type"] == "authorization_code")
+        #expect(exchange.secret.iss == AppleServer.team && exchange.secret.sub == "com.example.kith")
+        #expect(exchange.secret.aud == "https://appleid.apple.com")
+        let now = Int(stack.clock.now.timeIntervalSince1970)
+        #expect(exchange.secret.iat <= now && exchange.secret.exp > now && exchange.secret.exp < now + 15_777_000)
+        #expect(try await count(stack, "apple_token") == 1)
+        #expect(try await count(stack, "apple_token where cast(sealed as text) like '%refresh%'") == 0)
+        #expect(apple.calls(to: "/auth/revoke").isEmpty)
+
+        #expect(try await delete(alice, stack) == 200)
+        try await eventually("the end") { try await count(stack, "erasure where finished_at is not null") == 1 }
+        let revoked = try #require(apple.calls(to: "/auth/revoke").first)
+        #expect(Set(revoked.form.keys) == ["client_id", "client_secret", "token", "token_type_hint"])
+        #expect(revoked.form["token"] == "refresh+token/1" && revoked.form["token_type_hint"] == "refresh_token")
+        #expect(revoked.form["client_id"] == "com.example.kith" && revoked.secret.sub == "com.example.kith")
+        #expect(apple.calls(to: "/auth/revoke").count == 1)
+        #expect(try await count(stack, "apple_token") == 0)
+        #expect(try await count(stack, "identity") == 0)
+      }
+    }
+  }
+
+  @Test func eachAppHasItsOwnAndTheNewestCounts() async throws {
+    try await withAppleServer { apple in
+      try await withStack(.sqlite, settings(apple)) { stack in
+        let first = try await signIn(stack, apple)
+        _ = try await signIn(stack, apple, code: "second")
+        _ = try await signIn(stack, apple, code: "third", app: "com.example.other")
+        #expect(try await count(stack, "apple_token") == 2)
+        #expect(try await delete(first, stack) == 200)
+        try await eventually("the end") { try await count(stack, "erasure where finished_at is not null") == 1 }
+        let given = apple.calls(to: "/auth/revoke").map { [$0.form["client_id"], $0.form["token"]] }
+        #expect(given == [["com.example.kith", "refresh+token/2"], ["com.example.other", "refresh+token/3"]])
+      }
+    }
+  }
+
+  @Test func anExchangeThatFailsKeepsNobodyOut() async throws {
+    try await withAppleServer { apple in
+      try await withStack(.sqlite, settings(apple)) { stack in
+        let used = try await signIn(stack, apple, codeOf: nil)
+        #expect(used.status == 200 && apple.asked == 1)
+        // Somebody else's code is nothing to keep.
+        #expect(try await signIn(stack, apple, codeOf: "005678.bob").status == 200)
+        for mood in [.answering(500, "<html>"), .answering(200, "{}"), .answering(429, ""), .hanging]
+          as [AppleServer.Mood]
+        {
+          apple.mood = mood
+          let asked = apple.asked
+          let began = ContinuousClock.now
+          #expect(try await signIn(stack, apple).status == 200, "\(mood)")
+          #expect(ContinuousClock.now - began < .seconds(8))
+          // Once, and not again.
+          #expect(apple.asked == asked + 1)
+        }
+        #expect(try await count(stack, "apple_token") == 0)
+        // Without a code nobody is asked; a code that is no code is not sent.
+        apple.mood = .well
+        let asked = apple.asked
+        let token = try stack.apple.identityToken(at: stack.clock.now)
+        #expect(try await stack.gateway.post("/api/v1/auth/apple", ["identity_token": token]).status == 200)
+        #expect(try await signIn(stack, apple, code: "").status == 200)
+        #expect(apple.asked == asked)
+      }
+    }
+  }
+
+  @Test(arguments: engines) func appleMayBeAwayWhenAnAccountIsErased(engine: Engine) async throws {
+    try await withAppleServer { apple in
+      try await withStack(engine, settings(apple)) { stack in
+        let alice = try await signIn(stack, apple)
+        apple.mood = .answering(503, "")
+        #expect(try await delete(alice, stack) == 200)
+        try await eventually("tries") { try await count(stack, "erasure where tries > 1") == 1 }
+        #expect(try await count(stack, "erasure where finished_at is null") == 1)
+        #expect(try await count(stack, "apple_token") == 1)
+        // Who comes back meanwhile is somebody new.
+        #expect(try await count(stack, "identity") == 0)
+        apple.mood = .answering(400, #"{"error":"invalid_client"}"#)
+        stack.clock.advance(by: .seconds(60))
+        let asked = apple.asked
+        try await eventually("another try") { apple.asked > asked }
+        #expect(try await count(stack, "apple_token") == 1)
+        apple.mood = .well
+        stack.clock.advance(by: .seconds(60))
+        try await eventually("the end") { try await count(stack, "erasure where finished_at is not null") == 1 }
+        #expect(try await count(stack, "apple_token") == 0)
+        #expect(apple.calls(to: "/auth/revoke").count == 1)
+      }
+    }
+  }
+
+  @Test func aTokenThatIsWorthNothingStandsInNobodysWay() async throws {
+    try await withAppleServer { apple in
+      try await withStack(.sqlite, settings(apple)) { stack in
+        let alice = try await signIn(stack, apple)
+        apple.mood = .answering(400, #"{"error":"invalid_grant"}"#)
+        #expect(try await delete(alice, stack) == 200)
+        try await eventually("the end") { try await count(stack, "erasure where finished_at is not null") == 1 }
+        #expect(try await count(stack, "apple_token") == 0)
+      }
+    }
+  }
+
+  @Test(arguments: [
+    (["APPLE_TEAM_ID": ""], "APPLE_TEAM_ID"), (["APPLE_KEY_ID": ""], "APPLE_KEY_ID"),
+    (["APPLE_PRIVATE_KEY": ""], "APPLE_PRIVATE_KEY"), (["APPLE_BUNDLE_ID": ""], "APPLE_BUNDLE_ID"),
+    (["APPLE_PRIVATE_KEY": "/nowhere/key.p8"], "APPLE_PRIVATE_KEY"), (["APPLE_TEAM_ID": "a b"], "APPLE_TEAM_ID"),
+    (["APPLE_BASE_URL": "http://appleid.apple.com"], "APPLE_BASE_URL"),
+  ])
+  func halfAConfigurationStopsTheStartByName(changes: [String: String], named: String) async throws {
+    try await withAppleServer { apple in
+      try await withPlace(.sqlite) { place in
+        let settings = TestStack.settings(place, appleKeys: apple.url).overlaid(apple.settings.merging(changes) { $1 })
+        do {
+          _ = try await buildAuth(Surroundings(settings, logger: quiet))
+          Issue.record("started with \(changes)")
+        } catch let failure as StartFailure {
+          #expect(failure.description.contains(named))
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,205 @@
+import Database
+import Foundation
+import Support
+import Testing
+import Wire
+
+/// Apple's notices about people who have signed in with it.
+@Suite struct AppleNoticeTests {
+  private let path = "/webhooks/apple/signin"
+
+  private func payload(
+    _ stack: TestStack, _ type: String, id: String = UUID().uuidString, subject: String = "001234.alice",
+    at then: Date? = nil, changing changes: [String: (any Sendable)?] = [:]
+  ) throws -> String {
+    let seconds = Int(stack.clock.now.timeIntervalSince1970)
+    let milliseconds = Int((then ?? stack.clock.now).timeIntervalSince1970 * 1000)
+    let event = """
+      {"type":"\(type)","sub":"\(subject)","email":"alice@privaterelay.appleid.com","is_private_email":"true",\
+      "event_time":\(milliseconds)}
+      """
+    var claims: [String: any Sendable] = [
+      "iss": "https://appleid.apple.com", "aud": "com.example.kith", "iat": seconds, "exp": seconds + 86_400,
+      "jti": id, "events": event,
+    ]
+    for (name, value) in changes { claims[name] = value }
+    return try stack.apple.sign(claims)
+  }
+
+  private func tell(_ stack: TestStack, _ payload: String) async throws -> Int {
+    try await stack.gateway.post(path, ["payload": payload]).status
+  }
+
+  private func signIn(_ stack: TestStack, changing changes: [String: (any Sendable)?] = [:]) async throws
+    -> Browser.Reply
+  {
+    let token = try stack.apple.identityToken(at: stack.clock.now, changing: changes)
+    return try await stack.gateway.post("/api/v1/auth/apple", ["identity_token": token])
+  }
+
+  private func id(_ reply: Browser.Reply) -> String { (reply["user"] as? [String: Any])?["id"] as? String ?? "" }
+
+  private func count(_ stack: TestStack, _ table: SQL) async throws -> Int {
+    let database = try await stack.place.open("auth", [])
+    let found = try await database.read { db in
+      try db.row("select count(*) as found from \(table)")?.get("found", as: Int.self) ?? -1
+    }
+    await database.close()
+    return found
+  }
+
+  /// Waits until everything that was told has been worked on.
+  private func settled(_ stack: TestStack, _ notices: Int) async throws {
+    try await eventually("the work") { try await count(stack, "inbox where outcome = 'done'") == notices }
+  }
+
+  @Test(arguments: engines) func whoRevokesConsentIsSignedOutAndMaySignInAgain(engine: Engine) async throws {
+    try await withAppleServer { apple in
+      try await withStack(engine, apple.settings) { stack in
+        let now = stack.clock.now
+        apple.allow("code", for: try stack.apple.identityToken(at: now))
+        let token = try stack.apple.identityToken(at: now)
+        let phone = try await stack.gateway.post(
+          "/api/v1/auth/apple", ["identity_token": token, "authorization_code": "code"])
+        let tablet = try await signIn(stack)
+        #expect(try await count(stack, "apple_token") == 1)
+        let bob = try await stack.signIn("bob")
+        #expect(try await tell(stack, payload(stack, "consent-revoked")) == 200)
+        try await eventually("the end of the sessions") {
+          try await stack.gateway.bearing(phone.string("access_token")).get("/api/v1/auth/me").status == 401
+        }
+        for reply in [phone, tablet] {
+          let refresh = ["refresh_token": reply.string("refresh_token")]
+          #expect(try await stack.gateway.post("/api/v1/auth/refresh", refresh).status == 401)
+        }
+        #expect(try await count(stack, "apple_token") == 0)
+        #expect(try await bob.browser.get("/api/v1/auth/me").status == 200)
+        stack.clock.advance(by: .seconds(120))
+        let back = try await signIn(stack)
+        #expect(id(back) == id(phone))
+        // A notice of before, that comes only now, is not about this session.
+        let late = try payload(stack, "consent-revoked", at: now)
+        #expect(try await tell(stack, late) == 200)
+        try await settled(stack, 2)
+        #expect(try await stack.gateway.bearing(back.string("access_token")).get("/api/v1/auth/me").status == 200)
+      }
+    }
+  }
+
+  @Test(arguments: engines, ["account-delete", "account-deleted"])
+  func whoseOnlyWayInIsGoneIsDeleted(engine: Engine, type: String) async throws {
+    try await withStack(engine, ["ACCOUNT_ERASE_AFTER_DAYS": "0"]) { stack in
+      let alice = try await signIn(stack)
+      #expect(try await tell(stack, payload(stack, type)) == 200)
+      try await eventually("the erasure") { try await count(stack, "erasure where finished_at is not null") == 1 }
+      #expect(try await stack.gateway.bearing(alice.string("access_token")).get("/api/v1/auth/me").status == 401)
+      #expect(try await count(stack, "identity") == 0)
+      #expect(try await count(stack, "inbox where content is not null") == 0)
+      #expect(try await id(signIn(stack)) != id(alice))
+    }
+  }
+
+  @Test(arguments: engines) func whoHasAnotherWayInKeepsTheAccount(engine: Engine) async throws {
+    try await withIssuer { issuer in
+      try await withStack(engine, ["OIDC_ISSUERS": "\(issuer.name);aud=kith"]) { stack in
+        // An address of one's own is a way in; Apple's relay is none.
+        let told: [String: (any Sendable)?] = ["email": "alice@example.com", "email_verified": true]
+        let alice = try await signIn(stack, changing: told.merging(["is_private_email": false]) { $1 })
+        let bearer = try issuer.token("alice", at: stack.clock.now, changing: told)
+        #expect(try await stack.gateway.bearing(bearer).get("/api/v1/auth/me").string("id") == id(alice))
+        #expect(try await tell(stack, payload(stack, "account-delete")) == 200)
+        try await settled(stack, 1)
+        #expect(try await count(stack, "erasure") == 0)
+        #expect(try await count(stack, "identity where issuer = 'https://appleid.apple.com'") == 0)
+        let me = try await stack.gateway.bearing(bearer).get("/api/v1/auth/me")
+        #expect(me.string("id") == id(alice) && me.string("email") == "alice@example.com")
+      }
+    }
+  }
+
+  @Test(arguments: engines) func addressesOfTheRelayGoWithIt(engine: Engine) async throws {
+    try await withIssuer { issuer in
+      try await withStack(engine, ["OIDC_ISSUERS": "\(issuer.name);aud=kith"]) { stack in
+        let relay = "alice@privaterelay.appleid.com"
+        let alice = try await signIn(stack)
+        let bearer = try issuer.token(
+          "alice", at: stack.clock.now, changing: ["email": relay, "email_verified": true])
+        #expect(try await stack.gateway.bearing(bearer).get("/api/v1/auth/me").string("email") == relay)
+        #expect(try await tell(stack, payload(stack, "account-delete")) == 200)
+        try await settled(stack, 1)
+        #expect(try await count(stack, "erasure") == 0)
+        #expect(try await count(stack, "identity where issuer = 'email'") == 0)
+        #expect(try await stack.gateway.bearing(bearer).get("/api/v1/auth/me").string("id") == id(alice))
+      }
+    }
+  }
+
+  @Test(arguments: engines) func mailThroughTheRelayIsSwitchedOffAndOnInAnyOrder(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let now = stack.clock.now
+      _ = try await signIn(stack)
+      let off: SQL = "identity where is_email_disabled and issuer = 'https://appleid.apple.com'"
+      #expect(try await count(stack, off) == 0)
+      #expect(try await tell(stack, payload(stack, "email-disabled", at: now - 30)) == 200)
+      try await eventually { try await count(stack, off) == 1 }
+      #expect(try await tell(stack, payload(stack, "email-enabled", at: now - 10)) == 200)
+      try await eventually { try await count(stack, off) == 0 }
+      // What was told earlier comes later.
+      #expect(try await tell(stack, payload(stack, "email-disabled", at: now - 20)) == 200)
+      try await settled(stack, 3)
+      #expect(try await count(stack, off) == 0)
+    }
+  }
+
+  @Test(arguments: engines) func fiftyOfOneAreWorkedOnOnce(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      _ = try await signIn(stack)
+      let told = try payload(stack, "consent-revoked", id: "one")
+      let statuses = try await atOnce(50) { _ in try await tell(stack, told) }
+      #expect(statuses.allSatisfy { $0 == 200 })
+      try await settled(stack, 1)
+      #expect(try await count(stack, "inbox") == 1)
+      // It comes once more, long after.
+      stack.clock.advance(by: .seconds(120))
+      let back = try await signIn(stack)
+      #expect(try await tell(stack, told) == 200)
+      #expect(try await count(stack, "inbox") == 1)
+      #expect(try await stack.gateway.bearing(back.string("access_token")).get("/api/v1/auth/me").status == 200)
+    }
+  }
+
+  @Test func whatAppleHasNotSignedForUsChangesNothing() async throws {
+    try await withStack(.sqlite) { stack in
+      let alice = try await signIn(stack)
+      let seconds = Int(stack.clock.now.timeIntervalSince1970)
+      let wrong: [[String: (any Sendable)?]] = [
+        ["iss": "https://evil.example"], ["aud": "com.example.stranger"], ["aud": nil], ["exp": seconds - 1],
+        ["iat": seconds + 120], ["iat": seconds - 6 * 86_400, "exp": nil], ["iat": nil], ["jti": nil], ["jti": ""],
+        ["events": nil], ["events": "no"], ["events": "{}"], ["events": #"{"type":"consent-revoked","sub":""}"#],
+      ]
+      for changes in wrong {
+        let reply = try await stack.gateway.post(
+          path, ["payload": payload(stack, "consent-revoked", changing: changes)])
+        #expect(reply.status == 400 && reply.string("code") == "invalid_apple_notice", "\(changes)")
+      }
+      // An identity token is no notice.
+      let token = try stack.apple.identityToken(at: stack.clock.now)
+      #expect(try await tell(stack, token) == 400)
+      #expect(try await tell(stack, payload(stack, "consent-revoked") + "x") == 400)
+      #expect(try await stack.gateway.post(path, ["payload": 7]).status == 400)
+      #expect(try await stack.gateway.send(.POST, path, body: Data("payload=x".utf8)).status == 400)
+      #expect(try await count(stack, "inbox") == 0)
+      #expect(try await stack.gateway.bearing(alice.string("access_token")).get("/api/v1/auth/me").status == 200)
+      // What will be told one day is taken and let be; so is what concerns nobody here.
+      #expect(try await tell(stack, payload(stack, "account-transferred")) == 200)
+      #expect(try await tell(stack, payload(stack, "consent-revoked", subject: "nobody")) == 200)
+      try await settled(stack, 1)
+    }
+    try await withStack(.sqlite) { stack in
+      let told = try payload(stack, "consent-revoked")
+      stack.apple.goDown()
+      // Apple is to tell it again.
+      #expect(try await tell(stack, told) == 503)
+    }
+  }
+}
