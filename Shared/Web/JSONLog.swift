@@ -1,6 +1,5 @@
 import Foundation
 import Logging
-import Synchronization
 import Wire
 
 /// Log lines to standard output: one JSON object a line, or plain text for a person (`LOG_FORMAT`).
@@ -24,16 +23,22 @@ package struct LogLines: LogHandler {
   }
 
   package func log(event: LogEvent) {
-    let merged = metadata.merging(event.metadata ?? [:]) { $1 }
-    switch format {
-    case .json: Output.write(json(event, merged))
-    case .text: Output.write(text(event, merged))
+    let all = metadata.merging(event.metadata ?? [:]) { $1 }
+    LogQueue.output.add(line(event.level, "\(event.message)", all)) { dropped in
+      line(.warning, "log lines were dropped", ["lines": .stringConvertible(dropped)])
     }
   }
 
-  private func json(_ event: LogEvent, _ metadata: Logger.Metadata) -> String {
-    var line = #"{"time":"\#(Instant.milliseconds(Date()))","level":"\#(event.level.rawValue)","service":"#
-    line += quoted(label) + #","message":"# + quoted("\(event.message)")
+  private func line(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) -> String {
+    switch format {
+    case .json: json(level, message, metadata)
+    case .text: text(level, message, metadata)
+    }
+  }
+
+  private func json(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) -> String {
+    var line = #"{"time":"\#(Instant.milliseconds(Date()))","level":"\#(level.rawValue)","service":"#
+    line += quoted(label) + #","message":"# + quoted(message)
     if let id = Trace.current?.requestID, metadata["request_id"] == nil { line += #","request_id":"# + quoted(id) }
     for (key, value) in metadata.sorted(by: { $0.key < $1.key }) { line += "," + quoted(key) + ":" + json(value) }
     return line + "}\n"
@@ -52,9 +57,9 @@ package struct LogLines: LogHandler {
     }
   }
 
-  private func text(_ event: LogEvent, _ metadata: Logger.Metadata) -> String {
+  private func text(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) -> String {
     let details = metadata.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
-    return "\(Instant.milliseconds(Date())) \(event.level) \(label): \(event.message) \(details)\n"
+    return "\(Instant.milliseconds(Date())) \(level) \(label): \(message) \(details)\n"
       .replacingOccurrences(of: "\u{1B}", with: "")
   }
 
@@ -70,18 +75,6 @@ package struct LogLines: LogHandler {
       }
     }
     return out + "\""
-  }
-}
-
-/// Whole lines only, whichever threads write.
-private enum Output {
-  private static let lock = Mutex(())
-
-  static func write(_ line: String) {
-    lock.withLock { _ in
-      // `try?`: when nobody reads our output any more there is nowhere left to say so.
-      try? FileHandle.standardOutput.write(contentsOf: Data(line.utf8))
-    }
   }
 }
 
