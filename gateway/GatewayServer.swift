@@ -10,15 +10,15 @@ import Web
 package struct GatewayServer: Service {
   package static let defaultPort = 8080
   package let port = Listening()
-  private let state: GatewayState
+  let state: GatewayState
   private let certificate: Certificate?
   private let upstreams: Upstreams
-  private let loops: Loops
+  let loops: Loops
   private let host: String
   private let wantedPort: Int
   private let drainFor: Duration
   private let logger: Logger
-  private let makeLoop: @Sendable (any EventLoop) -> LoopState
+  let makeLoop: @Sendable (any EventLoop) -> LoopState
   /// How long requests that are under way may still take when the gateway stops.
   private static let finishFor = Duration.seconds(20)
 
@@ -60,7 +60,9 @@ package struct GatewayServer: Service {
   }
 
   private func listen() async throws -> any Channel {
-    let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+    let plain = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+    // What is accepted inherits these from what listens.
+    let bootstrap = KeepAlive.options.reduce(plain) { $0.serverChannelOption($1.option, value: $1.value) }
       .serverChannelOption(.backlog, value: 4096)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.autoRead, value: false)

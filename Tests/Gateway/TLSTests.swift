@@ -1,12 +1,14 @@
 import AsyncHTTPClient
 import Foundation
-import Gateway
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 import NIOSSL
 import Support
 import Testing
 import Web
+
+@testable import Gateway
 
 /// The gateway's own certificate, and services that have one.
 @Suite struct TLSTests {
@@ -82,6 +84,55 @@ import Web
             #expect(answer.status == status)
           }
         }
+      }
+    }
+  }
+
+  /// With TLS a close takes until the other side agrees, which this one never does; what it says meanwhile is not heard.
+  @Test func anAnswerThatBrokeIsNotMended() async throws {
+    try await withTestCertificate { certificate in
+      try await withStubbornService(certificate) { port in
+        try await withPipe { pipe in
+          let neighbours = Neighbours(Settings([:]))
+          neighbours.moved(.auth, to: pipe.stack.auth.base)
+          neighbours.moved(.credits, to: "https://localhost:\(port)")
+          let outer = try buildGateway(
+            Surroundings(pipe.stack.surroundings(of: "gateway").settings, neighbours: neighbours, logger: quiet),
+            routes: Pipe.routes, upstreamTrust: .file(certificate.certificateFile.path))
+          try await running([outer]) {
+            let raw = try await RawConnection(port: try await outer.port.number)
+            try await raw.send("GET /echo HTTP/1.1\r\nHost: x\r\n\r\n")
+            let text = try await raw.untilClosed()
+            #expect(text.contains("hello"), "the premise: it had begun")
+            #expect(!text.contains("\r\n0\r\n\r\n"), "an end that was never said")
+          }
+        }
+      }
+    }
+  }
+
+  /// A POST is sent once, so it must not be sent where nobody listens any more.
+  @Test func aConnectionThatIsClosingIsGivenToNobody() async throws {
+    try await withTestCertificate { certificate in
+      try await withPipe(certificate.settings) { pipe in
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.trustRoots = .file(certificate.certificateFile.path)
+        let context = try NIOSSLContext(configuration: tls)
+        let url = try #require(UpstreamURL("https://localhost:\(pipe.port)"))
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let promise = loop.makePromise(of: [Bool].self)
+        loop.execute {
+          let pool = EndpointPool(Endpoint(.credits, url, nil), key: "k", tls: context, on: loop)
+          pool.connect { upstream in
+            guard let upstream else { return promise.succeed([]) }
+            upstream.release()
+            let isKept = pool.kept() === upstream
+            upstream.release()
+            pool.sweep(at: .now() + .hours(1))
+            promise.succeed([isKept, upstream.isOpen, pool.kept() == nil])
+          }
+        }
+        #expect(try await promise.futureResult.get() == [true, true, true])
       }
     }
   }
@@ -164,4 +215,45 @@ private func withTestCertificate(_ body: (TestCertificate) async throws -> Void)
     "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key.path, "-out", certificate.path,
   ])
   try await body(try TestCertificate(certificate, key))
+}
+
+/// A service that breaks its answer off in the middle of a chunk, ends it all the same a little later, and reads nothing
+/// after the request, so that it never agrees to a close.
+private func withStubbornService(_ certificate: TestCertificate, _ body: (Int) async throws -> Void) async throws {
+  let tls = try NIOSSLContext(
+    configuration: .makeServerConfiguration(
+      certificateChain: try NIOSSLCertificate.fromPEMFile(certificate.certificateFile.path).map { .certificate($0) },
+      privateKey: .privateKey(try NIOSSLPrivateKey(file: certificate.keyFile.path, format: .pem))))
+  let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+    .childChannelInitializer { channel in
+      channel.eventLoop.makeCompletedFuture {
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandlers([NIOSSLServerHandler(context: tls), Stubborn()])
+      }
+    }
+    .bind(host: "127.0.0.1", port: 0).get()
+  do { try await body(server.localAddress?.port ?? 0) } catch {
+    try await server.close()
+    throw error
+  }
+  try await server.close()
+}
+
+private final class Stubborn: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let text = String(buffer: unwrapInboundIn(data))
+    guard text.contains("GET /echo") else { return context.close(promise: nil) }
+    say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n", context)
+    let channel = context.channel
+    channel.setOption(.autoRead, value: false).assumeIsolated().whenSuccess {
+      channel.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(100)) { self.say("0\r\n\r\n", context) }
+    }
+  }
+
+  private func say(_ words: String, _ context: ChannelHandlerContext) {
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: words)), promise: nil)
+  }
 }

@@ -82,6 +82,8 @@ final class UpstreamHandler: ChannelInboundHandler {
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    // With TLS a close takes a while, and more may come meanwhile.
+    guard !isBroken else { return }
     var incoming = unwrapInboundIn(data)
     if inbound.readableBytes > 0 {
       inbound.writeBuffer(&incoming)
@@ -90,6 +92,7 @@ final class UpstreamHandler: ChannelInboundHandler {
     }
     do { try take(&incoming) } catch {
       isBroken = true
+      mayKeep = false
       return context.close(promise: nil)
     }
     inbound = incoming.readableBytes > 0 ? incoming : ByteBuffer()

@@ -10,11 +10,12 @@ final class EndpointPool {
   let lines: [UInt8]
   private let loop: any EventLoop
   private let tls: NIOSSLContext?
+  private let resolver: (any Resolver & Sendable)?
   private var idle: [UpstreamHandler] = []
   private var open = 0
   /// No longer among the service's addresses: what runs ends, nothing is kept.
   var isRetired = false {
-    didSet { if isRetired { for handler in idle { handler.close() } } }
+    didSet { if isRetired { closeIdle { _ in true } } }
   }
 
   /// So that several can be tried within a second or two.
@@ -24,10 +25,15 @@ final class EndpointPool {
   /// Shorter than the services', so that it is the gateway that closes and no request meets a closing connection.
   private static let idleFor = TimeAmount.seconds(30)
 
-  init(_ endpoint: Endpoint, key: String, tls: NIOSSLContext?, on loop: any EventLoop) {
+  /// - Parameter resolver: nil: the system's.
+  init(
+    _ endpoint: Endpoint, key: String, tls: NIOSSLContext?, on loop: any EventLoop,
+    resolver: (any Resolver & Sendable)? = nil
+  ) {
     self.endpoint = endpoint
     self.loop = loop
     self.tls = tls
+    self.resolver = resolver
     lines = Array("host: \(endpoint.url.authority)\r\nx-service-key: \(key)\r\n".utf8)
   }
 
@@ -47,16 +53,27 @@ final class EndpointPool {
     guard open < Self.openMax else { return done(nil) }
     let handler = UpstreamHandler(self)
     open += 1
-    channel(for: handler).assumeIsolated().whenComplete { [self] result in
-      switch result {
-      case .success:
-        guard tls != nil else { return connected(handler, done) }
-        secure(handler, done)
-      case .failure:
+    // The handlers come when the connection stands: on the way there, several addresses may be tried at once.
+    channel().assumeIsolated().whenComplete { [self] result in
+      do { try add(handler, to: try result.get()) } catch {
         open -= 1
         endpoint.stands(.out)
-        done(nil)
+        return done(nil)
       }
+      guard tls != nil else { return connected(handler, done) }
+      secure(handler, done)
+    }
+  }
+
+  private func add(_ handler: UpstreamHandler, to channel: any Channel) throws {
+    do {
+      guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
+      let pipeline = channel.pipeline.syncOperations
+      if let tls { try pipeline.addHandler(Self.tlsHandler(tls, endpoint.url.host)) }
+      try pipeline.addHandler(handler)
+    } catch {
+      channel.close(promise: nil)
+      throw error
     }
   }
 
@@ -77,22 +94,16 @@ final class EndpointPool {
     handler.read()
   }
 
-  private func channel(for handler: UpstreamHandler) -> EventLoopFuture<any Channel> {
-    let bound = NIOLoopBound(handler, eventLoop: loop)
-    let host = endpoint.url.host
-    let bootstrap = ClientBootstrap(group: loop)
-      .connectTimeout(Self.connectFor)
-      .channelOption(.autoRead, value: false)
-      .channelOption(.socketOption(.tcp_nodelay), value: 1)
-      .channelInitializer { [tls] channel in
-        channel.eventLoop.makeCompletedFuture {
-          let pipeline = channel.pipeline.syncOperations
-          if let tls { try pipeline.addHandler(Self.tlsHandler(tls, host)) }
-          try pipeline.addHandler(bound.value)
-        }
-      }
+  private func channel() -> EventLoopFuture<any Channel> {
+    let bootstrap = KeepAlive.options.reduce(ClientBootstrap(group: loop)) {
+      $0.channelOption($1.option, value: $1.value)
+    }
+    .resolver(resolver)
+    .connectTimeout(Self.connectFor)
+    .channelOption(.autoRead, value: false)
+    .channelOption(.socketOption(.tcp_nodelay), value: 1)
     if let address = endpoint.address { return bootstrap.connect(to: address) }
-    return bootstrap.connect(host: host, port: endpoint.url.port)
+    return bootstrap.connect(host: endpoint.url.host, port: endpoint.url.port)
   }
 
   private static func tlsHandler(_ context: NIOSSLContext, _ host: String) throws -> NIOSSLClientHandler {
@@ -114,6 +125,14 @@ final class EndpointPool {
 
   /// Closes what has lain idle for too long.
   func sweep(at now: NIODeadline) {
-    for handler in idle where handler.idleSince + Self.idleFor <= now { handler.close() }
+    closeIdle { $0.idleSince + Self.idleFor <= now }
+  }
+
+  /// With TLS a close takes a while. Nobody must be given the connection meanwhile, so it is taken out first.
+  private func closeIdle(_ isToClose: (UpstreamHandler) -> Bool) {
+    guard idle.contains(where: isToClose) else { return }
+    let closing = idle.filter(isToClose)
+    idle.removeAll(where: isToClose)
+    for handler in closing { handler.close() }
   }
 }
