@@ -65,6 +65,71 @@ import Testing
     }
   }
 
+  @Test func anAnswerThatFallsSilentIsCutOff() async throws {
+    try await withPipe { pipe in
+      let raw = try await RawConnection(port: pipe.port)
+      try await raw.send("GET /quiet HTTP/1.1\r\nHost: x\r\n\r\n")
+      let text = try await raw.untilClosed()
+      #expect(text.contains("data: 1") && !text.contains("data: 2"))
+      try await eventually("word of it") { pipe.service.eventsCutOff == 1 }
+      // Where the table allows more, silence is no fault.
+      let patient = try await RawConnection(port: pipe.port)
+      try await patient.send("GET /events HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+      try await eventually("the first event") { try await patient.received().contains("data: 1") }
+      try await Task.sleep(for: .seconds(2))
+      pipe.service.proceed()
+      #expect(try await patient.untilClosed().contains("data: 2"))
+    }
+  }
+
+  @Test func aBodyHasItsTimeAlsoWhenTheAnswerHasBegun() async throws {
+    try await withPipe { pipe in
+      let slow = try await RawConnection(port: pipe.port)
+      let head = "POST /early-hurry HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+      try await slow.send(head + "3\r\nabc\r\n")
+      try await eventually("the beginning") { try await slow.received().contains("begun") }
+      let start = ContinuousClock.now
+      let drip = Task {
+        while true {
+          try await slow.send("1\r\na\r\n")
+          try await Task.sleep(for: .milliseconds(50))
+        }
+      }
+      #expect(!(try await slow.untilClosed().contains("done")))
+      drip.cancel()
+      #expect(ContinuousClock.now - start < .seconds(20))
+    }
+  }
+
+  #if os(Linux)
+    /// As a client or a service does whose machine has gone, or whose network has.
+    @Test func peersThatVanishAreLookedFor() async throws {
+      try await withPipe { pipe in
+        let raw = try await RawConnection(port: pipe.port)
+        try await raw.send("GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
+        try await eventually("the first event") { try await raw.received().contains("data: 1") }
+        let service = try await pipe.service.listening.number
+        try await eventually("the kernel's timers") {
+          let table = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)
+          return isWatched(table, local: pipe.port) && isWatched(table, remote: service)
+        }
+        raw.close()
+      }
+    }
+
+    /// Whether an established connection with this port has a keep-alive timer (`02:`).
+    private func isWatched(_ table: String, local: Int? = nil, remote: Int? = nil) -> Bool {
+      table.split(separator: "\n").map { $0.split(separator: " ") }.contains { row in
+        guard row.count > 5, row[3] == "01", row[5].hasPrefix("02:") else { return false }
+        return local.map { isPort($0, of: row[1]) } ?? true && remote.map { isPort($0, of: row[2]) } ?? true
+      }
+    }
+
+    private func isPort(_ port: Int, of address: Substring) -> Bool {
+      address.split(separator: ":").last.flatMap { Int($0, radix: 16) } == port
+    }
+  #endif
+
   @Test func tooManyConnectionsFromOneAddressAreRefused() async throws {
     try await withPipe(["CONNECTIONS_PER_IP_MAX": "4"]) { pipe in
       var open: [RawConnection] = []

@@ -15,6 +15,7 @@ struct Pipe: Sendable {
   let services: [WatchedService]
   let neighbours: Neighbours
   let stack: TestStack
+  let gateway: GatewayServer
   var service: WatchedService { services[0] }
   var url: String { "http://127.0.0.1:\(port)" }
   var browser: Browser { Browser(url) }
@@ -28,7 +29,11 @@ struct Pipe: Sendable {
     .init(.GET, "/never", to: .credits, answerSeconds: 1), .init(.POST, "/small", to: .credits, bodyBytesMax: 1024),
     .init(.POST, "/hurry", to: .credits, bodySeconds: 1),
     .init(.GET, "/who", to: .credits, bearer: .required), .init(.DELETE, "/count", to: .credits),
-    .init(.GET, "/away", to: .lists), .init(.POST, "/try", to: .credits, limit: .signIn),
+    .init(.POST, "/upload", to: .credits, bearer: .required, bodyBytesMax: large, bodySeconds: 10),
+    .init(.POST, "/early-hurry", to: .credits, bodySeconds: 3),
+    .init(.GET, "/quiet", to: .credits, silenceSeconds: 1), .init(.GET, "/ended", to: .credits),
+    .init(.DELETE, "/echo", to: .credits), .init(.GET, "/away", to: .lists),
+    .init(.POST, "/try", to: .credits, limit: .signIn),
   ]
 }
 
@@ -56,7 +61,7 @@ func withPipe(
             try await Browser("http://127.0.0.1:\(port)").get("/health/ready").status == 200
           }
         }
-        try await body(Pipe(port: port, services: services, neighbours: own, stack: stack))
+        try await body(Pipe(port: port, services: services, neighbours: own, stack: stack, gateway: gateway))
       }
     }
   }
@@ -123,15 +128,23 @@ final class WatchedService: Sendable {
         body: .init(byteBuffer: .init(string: "{}")))
     }
     router.post("/count", use: count)
+    router.post("/upload", use: count)
     router.post("/small", use: count)
     router.post("/hurry", use: count)
     router.post("/try", use: count)
     router.get("/download", use: download)
     router.get("/events", use: events)
+    router.get("/quiet", use: events)
+    router.get("/ended") { request, _ in
+      let sessions = request.uri.queryParameters["sessions"].map(String.init) ?? ""
+      return Response(status: .ok, headers: [.endedSessions: sessions], body: .init(byteBuffer: .init(string: "{}")))
+    }
+    router.delete("/echo") { _, _ in Response(status: .noContent, headers: [.contentLength: "0"]) }
     router.get("/die", use: die)
     router.post("/die", use: die)
     router.get("/never", use: never)
     router.post("/early", use: early)
+    router.post("/early-hurry", use: early)
     return Application(
       router: router, configuration: .init(address: .hostname("127.0.0.1", port: port)),
       onServerRunning: { [listening] channel in listening.opened(on: channel.localAddress?.port ?? 0) }, logger: quiet)
@@ -164,7 +177,7 @@ final class WatchedService: Sendable {
     let size = request.uri.queryParameters["bytes"].flatMap { Int($0) } ?? 0
     return Response(
       status: .ok,
-      body: .init { [self] writer in
+      body: .init(contentLength: request.uri.queryParameters["told"] == nil ? nil : size) { [self] writer in
         let block = ByteBuffer(repeating: 0x62, count: 64 * 1024)
         do {
           for _ in 0..<(size / block.readableBytes) {
@@ -270,11 +283,13 @@ final class RawConnection: Sendable {
 
   private final class Collected: Sendable { let text = Mutex("") }
 
-  init(port: Int) async throws {
+  /// - Parameter receiveBytes: what the kernel may hold that has not been read; nil: as much as it likes.
+  init(port: Int, receiveBytes: Int? = nil) async throws {
     let collected = Collected()
     self.collected = collected
-    channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .channelOption(.autoRead, value: false)
+    let plain = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+    let bootstrap = receiveBytes.map { plain.channelOption(.socketOption(.so_rcvbuf), value: .init($0)) } ?? plain
+    channel = try await bootstrap.channelOption(.autoRead, value: false)
       .channelInitializer { channel in
         channel.pipeline.addHandler(Collector { text in collected.text.withLock { $0 += text } })
       }

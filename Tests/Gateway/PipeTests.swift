@@ -43,6 +43,41 @@ import Wire
     }
   }
 
+  /// Who acts for somebody is asked about at auth: until the answer comes, the body waits.
+  @Test func aBodyThatHadToWaitGoesOn() async throws {
+    try await withPipe { pipe in
+      let alice = try await pipe.stack.signIn("alice")
+      let raw = try await RawConnection(port: pipe.port)
+      let size = 1024 * 1024
+      let head = """
+        POST /upload HTTP/1.1\r\nHost: x\r\nX-Service-Key: \(TestStack.keys["sync+act"] ?? "")\r\n\
+        X-User-ID: \(alice.id)\r\nContent-Length: \(size)\r\n\r\n
+        """
+      for number in 1...8 {
+        try await raw.send(head + String(repeating: "a", count: size))
+        try await eventually("answer \(number)") {
+          let answers = RawAnswer.all(in: try await raw.received())
+          #expect(answers.allSatisfy { $0.status == 200 })
+          return answers.count == number
+        }
+      }
+      // The premise: all but the first went through a connection that was kept.
+      #expect(pipe.service.completed == 8 && pipe.service.connections == 1)
+      raw.close()
+    }
+  }
+
+  @Test func clientsOfHTTP10GetNoChunks() async throws {
+    try await withPipe { pipe in
+      let raw = try await RawConnection(port: pipe.port)
+      try await raw.send("GET /download?bytes=131072 HTTP/1.0\r\n\r\n")
+      let parts = try await raw.untilClosed().components(separatedBy: "\r\n\r\n")
+      #expect(parts.count == 2)
+      #expect(parts[0].hasPrefix("HTTP/1.1 200 ") && !parts[0].lowercased().contains("transfer-encoding"))
+      #expect(parts[1] == String(repeating: "b", count: 131_072))
+    }
+  }
+
   @Test func aSlowReaderHoldsTheServiceBack() async throws {
     try await withPipe { pipe in
       let size = 1024 * 1024 * 1024

@@ -6,6 +6,9 @@ import Wire
 ///
 /// Small pieces gather in the event loop's own buffer, which is handed over before anything else runs there.
 extension ClientHandler {
+  /// Larger pieces go out by themselves, uncopied.
+  private static let gatheredBytesMax = 16 * 1024
+
   // MARK: From the service
 
   func answerBegan(_ head: ResponseHead, _ bytes: ByteBuffer) {
@@ -20,11 +23,10 @@ extension ClientHandler {
     // HTTP/1.0 knows no chunks: there the end of the connection is the end of the answer.
     if isDraining || !exchange.requestEnded || (unknownLength && exchange.isVersion10) { exchange.mustClose = true }
     exchange.status = head.status
-    exchange.answerFraming = unknownLength && !exchange.isVersion10 ? .chunked : head.framing
+    exchange.answerFraming = unknownLength ? (exchange.isVersion10 ? .untilClose : .chunked) : head.framing
     self.exchange = exchange
-    // An answer that has begun may take as long as it likes: it may be a stream of events.
-    deadline = .distantFuture
-    loop.out.clear(minimumCapacity: head.byteCount + 1024)
+    let bodyCount = hasBody ? min(head.declaredLength ?? 0, Self.gatheredBytesMax) : 0
+    loop.out.clear(minimumCapacity: head.byteCount + 1024 + bodyCount)
     Forwarding.writeAnswer(head, bytes, to: &loop.out)
     if hasBody, exchange.answerFraming == .chunked { loop.out.writeStaticString("transfer-encoding: chunked\r\n") }
     writeOwnLines(
@@ -33,8 +35,13 @@ extension ClientHandler {
 
   func answerContinued(_ body: ByteBuffer) {
     let isChunked = exchange?.answerFraming == .chunked
+    let isSmall = body.readableBytes <= Self.gatheredBytesMax
+    if isSmall || isChunked {
+      // With the lines around a chunk, and the last one.
+      loop.out.reserveCapacity(minimumWritableBytes: (isSmall ? body.readableBytes : 0) + 32)
+    }
     if isChunked { loop.out.writeChunkSize(body.readableBytes) }
-    if body.readableBytes <= 16 * 1024 {
+    if isSmall {
       loop.out.writeImmutableBuffer(body)
     } else {
       handOver()
@@ -63,11 +70,17 @@ extension ClientHandler {
     handOver()
     guard let context, case .piping(let upstream) = phase else { return }
     context.flush()
-    if context.channel.isWritable {
-      upstream.read()
-    } else if exchange?.status != nil {
-      deadline = .now() + gateway.patience.stall
-    }
+    renewDeadline()
+    if context.channel.isWritable { upstream.read() }
+  }
+
+  /// An answer that has begun may take as long as it likes in all, for it may be a stream of events; but neither side may
+  /// be silent for ever, and a body that is still to come keeps its own time.
+  func renewDeadline() {
+    guard let exchange, exchange.status != nil, let route = exchange.route else { return }
+    let pause = NIODeadline.now() + (hasRoom ? .seconds(route.silenceSeconds) : gateway.patience.stall)
+    guard !exchange.requestEnded, let forwardedAt = exchange.forwardedAt else { return deadline = pause }
+    deadline = min(pause, forwardedAt + .seconds(route.bodySeconds))
   }
 
   func upstreamHasRoom() { readIfWanted() }
@@ -85,7 +98,8 @@ extension ClientHandler {
   private func handOver() {
     guard loop.out.readableBytes > 0 else { return }
     context?.write(wrapOutboundOut(loop.out), promise: nil)
-    loop.out.clear()
+    // Whoever writes next takes what it needs: as much as the last answer took would be too much for most.
+    loop.out = ByteBuffer()
   }
 
   // MARK: Answers of the gateway's own
@@ -120,7 +134,11 @@ extension ClientHandler {
   }
 
   /// More connections than are served: one answer, and the end.
-  func refuseConnection(_ failure: Failure) { refuseUnread(failure) }
+  func refuseConnection(_ failure: Failure) {
+    refuseUnread(failure)
+    // There are too many already to wait for one that does not even take a few words.
+    deadline = .now() + gateway.patience.linger
+  }
 
   func write(_ answer: LocalAnswer) {
     guard var exchange else { return close() }
@@ -193,8 +211,9 @@ extension ClientHandler {
     let mustClose = exchange?.mustClose ?? true
     exchangeEnded(orElse: 0)
     phase = .idle
-    deadline = .now() + gateway.patience.idle
-    guard !mustClose else { return linger() }
+    deadline = .now() + (hasRoom ? gateway.patience.idle : gateway.patience.stall)
+    // A request that has been sent ahead is still served when the gateway stops.
+    guard !mustClose, !isDraining || inbound.readableBytes > 0 else { return linger() }
     advance()
     readIfWanted()
   }
@@ -213,8 +232,12 @@ extension ClientHandler {
     exchangeEnded(orElse: 0)
     phase = .lingering
     inbound = ByteBuffer()
-    deadline = .now() + gateway.patience.linger
-    context?.close(mode: .output, promise: nil)
+    deadline = .now() + gateway.patience.stall
+    guard let context else { return }
+    // The client's time begins when the last of the answer is out, not before.
+    let sent = context.eventLoop.makePromise(of: Void.self)
+    sent.futureResult.assumeIsolated().whenComplete { [self] _ in deadline = .now() + gateway.patience.linger }
+    context.close(mode: .output, promise: sent)
     readIfWanted()
   }
 }

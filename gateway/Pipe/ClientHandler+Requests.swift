@@ -116,7 +116,11 @@ extension ClientHandler {
 
   private func forward(_ caller: Caller, _ route: Route) {
     guard let pool = loop.pool(of: route.service).choose() else { return refuse(.unavailable) }
-    if exchange?.awaitsContinue == true { sayContinue() }
+    if exchange?.awaitsContinue == true {
+      sayContinue()
+      // The client may have turned out to be gone.
+      guard case .waiting = phase else { return }
+    }
     deadline = .now() + .seconds(route.bodySeconds)
     exchange?.forwardedAt = .now()
     guard let kept = pool.kept() else { return connect(route, pool) }
@@ -143,7 +147,6 @@ extension ClientHandler {
   private func resume(through upstream: UpstreamHandler) {
     pipe(through: upstream)
     advance()
-    upstream.flush()
     readIfWanted()
   }
 
@@ -240,8 +243,7 @@ extension ClientHandler {
   private func requestEnded() {
     guard case .piping(let upstream) = phase else { return }
     upstream.flush()
-    // An answer that has begun before the request ended goes on as long as it likes.
-    guard let exchange, exchange.status == nil else { return }
+    guard let exchange, exchange.status == nil else { return renewDeadline() }
     deadline = .now() + .seconds(exchange.route?.answerSeconds ?? 10)
   }
 

@@ -89,14 +89,21 @@ final class ClientHandler: ChannelInboundHandler {
 
   func channelReadComplete(context: ChannelHandlerContext) {
     isReading = false
-    if case .piping(let upstream) = phase, exchange?.requestEnded == false { upstream.flush() }
     readIfWanted()
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
-    guard context.channel.isWritable, case .piping(let upstream) = phase else { return }
-    if exchange?.status != nil { deadline = .distantFuture }
-    upstream.read()
+    guard context.channel.isWritable else { return }
+    switch phase {
+    case .idle:
+      deadline = .now() + gateway.patience.idle
+      advance()
+      readIfWanted()
+    case .piping(let upstream):
+      renewDeadline()
+      upstream.read()
+    case .waiting, .skipping, .lingering: break
+    }
   }
 
   /// A client that has gone (RST, or a broken TLS connection).
@@ -110,7 +117,8 @@ final class ClientHandler: ChannelInboundHandler {
     isAdvancing = true
     while inbound.readableBytes > 0 {
       switch phase {
-      case .idle: guard takeHead() else { return ended() }
+      // Whoever does not take the answers has no more requests taken: answers would pile up here.
+      case .idle: guard hasRoom, takeHead() else { return ended() }
       case .waiting: return ended()
       case .piping(let upstream): guard takeBody(for: upstream) else { return ended() }
       case .skipping: guard skipBody() else { return ended() }
@@ -130,13 +138,19 @@ final class ClientHandler: ChannelInboundHandler {
   /// socket stays as it is, and one that has gone is noticed.
   func readIfWanted() {
     switch phase {
-    case .idle, .skipping, .lingering: read()
+    case .idle: if hasRoom { read() }
+    case .skipping, .lingering: read()
     case .waiting: if inbound.readableBytes < Self.waitingBytesMax { read() }
     case .piping(let upstream):
+      // What waits for its flush counts as not written: without one there might never be room again.
+      if exchange?.requestEnded == false { upstream.flush() }
       let hasRoom = exchange?.requestEnded == true || upstream.isWritable
       if hasRoom, inbound.readableBytes < Self.waitingBytesMax { read() }
     }
   }
+
+  /// Whether the client takes what it is sent.
+  var hasRoom: Bool { context?.channel.isWritable ?? false }
 
   private func read() {
     guard !isReading, let context else { return }
@@ -150,7 +164,12 @@ final class ClientHandler: ChannelInboundHandler {
 
   func drain() {
     isDraining = true
-    if case .idle = phase, inbound.readableBytes == 0 { close() }
+    if case .idle = phase, inbound.readableBytes == 0 { part() }
+  }
+
+  /// Ends a connection between two requests. The last answer may still be on its way.
+  private func part() {
+    if serial == 0 { close() } else { linger() }
   }
 
   /// Called every now and then: what an idle connection does not need is given back.
@@ -163,8 +182,10 @@ final class ClientHandler: ChannelInboundHandler {
 
   func deadlinePassed() {
     switch phase {
+    case .idle where !hasRoom: close()
     case .idle where inbound.readableBytes > 0: refuseUnread(.timeout)
-    case .idle, .lingering, .skipping: close()
+    case .idle: part()
+    case .lingering, .skipping: close()
     case .waiting: refuse(.gatewayTimeout)
     case .piping(let upstream):
       guard let exchange, exchange.status == nil else { return close() }

@@ -14,6 +14,8 @@ package final class Route: Sendable {
   let bodyBytesMax: Int
   /// How long the service may take until its answer begins.
   let answerSeconds: Int64
+  /// How long an answer that has begun may pause.
+  let silenceSeconds: Int64
   /// How long the client may take to send the body, all in all.
   let bodySeconds: Int64
   /// The lines that tell the service how long its answer is waited for, without a body and with one.
@@ -32,7 +34,8 @@ package final class Route: Sendable {
 
   package init(
     _ method: RequestHead.Method, _ path: String, to service: ServiceName, bearer: Bearer = .none,
-    limit: LimitClass? = nil, bodyBytesMax: Int = 64 * 1024, answerSeconds: Int64 = 10, bodySeconds: Int64 = 60
+    limit: LimitClass? = nil, bodyBytesMax: Int = 64 * 1024, answerSeconds: Int64 = 10, bodySeconds: Int64 = 60,
+    silenceSeconds: Int64? = nil
   ) {
     self.method = method
     self.path = path
@@ -42,6 +45,7 @@ package final class Route: Sendable {
     self.bodyBytesMax = bodyBytesMax
     self.answerSeconds = answerSeconds
     self.bodySeconds = bodySeconds
+    self.silenceSeconds = silenceSeconds ?? max(60, answerSeconds)
     answerLine = Array("\(Header.timeout): \(answerSeconds * 1000)\r\n".utf8)
     bodyAndAnswerLine = Array("\(Header.timeout): \((answerSeconds + bodySeconds) * 1000)\r\n".utf8)
   }

@@ -39,7 +39,9 @@ extension Route {
     .init(.POST, "/api/v1/timepoints/generate", to: .timepoints, bearer: .required),
     // Generating takes up to two minutes.
     .init(.POST, "/api/v1/timepoints/generate/sync", to: .timepoints, bearer: .required, answerSeconds: 150),
-    .init(.POST, "/api/v1/timepoints/generate/stream", to: .timepoints, bearer: .required, answerSeconds: 30),
+    .init(
+      .POST, "/api/v1/timepoints/generate/stream", to: .timepoints, bearer: .required, answerSeconds: 30,
+      silenceSeconds: 150),
     // What is public, anybody may see.
     .init(.GET, "/api/v1/timepoints", to: .timepoints, bearer: .optional),
     .init(.GET, "/api/v1/timepoints/{timepoint}", to: .timepoints, bearer: .optional),

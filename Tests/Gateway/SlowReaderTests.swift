@@ -1,0 +1,112 @@
+import Foundation
+import NIOCore
+import Support
+import Testing
+import Web
+
+@testable import Gateway
+
+/// Clients that take their answers late, or never.
+@Suite struct SlowReaderTests {
+  private static let request = "GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n"
+
+  @Test func answersThatNobodyTakesDoNotPileUp() async throws {
+    try await withPipe(patience: Patience(stall: .seconds(1))) { pipe in
+      let before = residentBytes()
+      let greedy = try await RawConnection(port: pipe.port)
+      // More than the kernel holds: the gateway has to read it all, or to give up.
+      await #expect(throws: (any Error).self) {
+        try await greedy.send(String(repeating: Self.request, count: 400_000))
+      }
+      #expect(residentBytes() - before < 64 * 1024 * 1024)
+      #expect(try await pipe.browser.get("/echo?n=1").status == 200)
+    }
+  }
+
+  @Test func answersThatAreTakenLateAreAllThere() async throws {
+    try await withPipe { pipe in
+      let late = try await RawConnection(port: pipe.port, receiveBytes: 64 * 1024)
+      let count = 20_000
+      let last = "GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+      let sending = Task { try await late.send(String(repeating: Self.request, count: count - 1) + last) }
+      try await Task.sleep(for: .seconds(1))
+      // The premise: the gateway has stopped in the middle.
+      let answered = try await pipe.browser.get("/metrics").text
+      #expect(!answered.contains("{route=\"\",method=\"\",status=\"404\"} \(count)\n"))
+      #expect(try await late.untilClosed().components(separatedBy: "HTTP/1.1 404 ").count == count + 1)
+      try await sending.value
+    }
+  }
+
+  @Test func theLastAnswerIsNotCutOff() async throws {
+    try await withPipe(patience: Patience(linger: .milliseconds(20))) { pipe in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for size in Self.sizes {
+          group.addTask {
+            let slow = try await RawConnection(port: pipe.port, receiveBytes: 16 * 1024)
+            try await slow.send("GET /download?told=1&bytes=\(size) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            #expect(try await slow.untilClosed().bodyBytes == size)
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test func aStopLetsTheLastAnswerArrive() async throws {
+    try await withPipe { pipe in
+      let settings = pipe.stack.surroundings(of: "gateway").settings
+      let stopping = try buildGateway(
+        Surroundings(settings, neighbours: pipe.neighbours, logger: quiet), routes: Pipe.routes)
+      let readers = try await running([stopping]) {
+        let port = try await stopping.port.number
+        var readers: [Task<Int, any Error>] = []
+        for size in Self.sizes {
+          let slow = try await RawConnection(port: port, receiveBytes: 16 * 1024)
+          try await slow.send("GET /download?told=1&bytes=\(size) HTTP/1.1\r\nHost: x\r\n\r\n")
+          let metrics = Browser("http://127.0.0.1:\(port)")
+          try await eventually("the end of the exchange") {
+            for _ in 0..<10 { _ = try await slow.received() }
+            let ended = "{route=\"/download\",method=\"GET\",status=\"200\"} \(readers.count + 1)\n"
+            return try await metrics.get("/metrics").text.contains(ended)
+          }
+          readers.append(
+            Task {
+              try await Task.sleep(for: .milliseconds(500))
+              return try await slow.untilClosed().bodyBytes
+            })
+        }
+        return readers
+      }
+      for (reader, size) in zip(readers, Self.sizes) { #expect(try await reader.value == size) }
+    }
+  }
+
+  /// Chance decides where in its buffers the kernel is when an answer ends, so there are several.
+  private static let sizes = (0..<6).map { 4 * 1024 * 1024 + $0 * 3 * 64 * 1024 }
+
+  @Test func aStopDoesNotWaitForConnectionsWhoseLastAnswerIsOver() async throws {
+    try await withPipe { pipe in
+      let settings = pipe.stack.surroundings(of: "gateway").settings
+      let stopping = try buildGateway(
+        Surroundings(settings, neighbours: pipe.neighbours, logger: quiet), routes: Pipe.routes)
+      let raw = try await running([stopping]) {
+        let raw = try await RawConnection(port: try await stopping.port.number)
+        try await raw.send("GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
+        try await eventually("the first event") { try await raw.received().contains("data: 1") }
+        Task {
+          try await Task.sleep(for: .milliseconds(500))
+          pipe.service.proceed()
+        }
+        return (raw, ContinuousClock.now)
+      }
+      #expect(ContinuousClock.now - raw.1 > .milliseconds(400), "the premise: it waited for the answer")
+      #expect(ContinuousClock.now - raw.1 < .seconds(10))
+      #expect(try await raw.0.untilClosed().contains("data: 2"))
+    }
+  }
+}
+
+extension String {
+  fileprivate var bodyBytes: Int { range(of: "\r\n\r\n").map { self[$0.upperBound...].utf8.count } ?? 0 }
+}
