@@ -10,6 +10,8 @@ final class Bearer {
   enum Verdict {
     case known(Caller)
     case refused(Failure)
+    /// The bearer was not looked at: too many that came from there were bad.
+    case limited(LimitVerdict)
     /// Somebody else has to be asked: a key server, or auth. What they say is for ``Bearer/learn(_:)``.
     case ask(@Sendable () async -> Result<Answer, Failure>)
   }
@@ -32,26 +34,33 @@ final class Bearer {
     self.now = now
   }
 
-  func verdict(on head: RequestHead, _ bytes: Span<UInt8>, for bearer: Route.Bearer) -> Verdict {
+  /// - Parameter refusal: why the sender's bearers are not looked at, if so. Asked before what costs time: a signature
+  ///   takes as long to verify as many requests take to serve.
+  func verdict(
+    on head: RequestHead, _ bytes: Span<UInt8>, for bearer: Route.Bearer, unless refusal: () -> LimitVerdict?
+  ) -> Verdict {
     switch bearer {
     case .none: return .known(.anonymous)
     case .service: return service(head, bytes)
     case .optional, .required:
       if let field = head.fields.first(.authorization) {
         guard let token = Self.token(bytes, field.value) else { return .refused(.invalidToken) }
-        return verdict(on: token, bytes)
+        return verdict(on: token, bytes, unless: refusal)
       }
       if let acting = acting(head, bytes) { return acting }
       return bearer == .required ? .refused(.unauthorized) : .known(.anonymous)
     }
   }
 
-  private func verdict(on token: Range<Int>, _ bytes: Span<UInt8>) -> Verdict {
+  private func verdict(
+    on token: Range<Int>, _ bytes: Span<UInt8>, unless refusal: () -> LimitVerdict?
+  ) -> Verdict {
     let now = now()
     if verdicts.version != verification.verifier.version {
       verdicts = RememberedTokens(version: verification.verifier.version)
     }
     if let remembered = verdicts.find(token, bytes, at: now), let verdict = judged(remembered) { return verdict }
+    if let refusal = refusal() { return .limited(refusal) }
     let text = Self.text(bytes, token)
     do {
       if let believed = try verification.verifier.verifyNow(text, at: now) {

@@ -49,6 +49,44 @@ import Web
     }
   }
 
+  /// On one connection, so that it is one event loop that remembers.
+  @Test func whoGuessesBearersIsTurnedAwayAndNobodyElse() async throws {
+    try await withPipe(["RATE_LIMIT": "3"]) { pipe in
+      let alice = try await pipe.stack.signIn("alice")
+      let bob = try await pipe.stack.signIn("bob")
+      let raw = try await RawConnection(port: pipe.port)
+      // What anonymous callers have used up is not taken from users.
+      let anonymous = try await raw.ask(Array(repeating: "/echo?n=1", count: 4))
+      #expect(anonymous.map(\.status) == [200, 200, 200, 429])
+      #expect(try await raw.ask(["/who"], bearer: alice.access).map(\.status) == [200])
+      let guesses = try await raw.ask(Array(repeating: "/who", count: 4), bearer: alice.access + "x")
+      #expect(guesses.map(\.status) == [401, 401, 401, 429])
+      #expect(guesses.allSatisfy { $0.head.contains("ratelimit-policy: \"refused\";q=3;w=60\r\n") })
+      #expect(guesses.last?.head.contains("\r\nretry-after: ") == true)
+      // The one is known, the other's bearer is not even looked at until the guessing stops.
+      #expect(try await raw.ask(["/who"], bearer: alice.access).map(\.status) == [200])
+      #expect(try await raw.ask(["/who"], bearer: bob.access).map(\.status) == [429])
+      raw.close()
+    }
+  }
+
+  @Test func whatTheGatewayAnswersByItselfIsCountedToo() async throws {
+    try await withPipe(["RATE_LIMIT": "4"]) { pipe in
+      for (method, path, status) in [
+        ("GET", "/openapi.json", 200), ("GET", "/", 200), ("GET", "/nowhere", 404), ("PUT", "/count", 405),
+        ("PUT", "/count", 429), ("GET", "/openapi.json", 429), ("GET", "/nowhere", 429), ("GET", "/health", 200),
+        ("GET", "/health/live", 200), ("GET", "/health/ready", 200), ("OPTIONS", "/count", 204),
+      ] {
+        let answer = try await pipe.browser.send(.init(rawValue: method), path)
+        #expect(answer.status == status, "\(method) \(path)")
+        let isCounted = ![200, 204].contains(status) || ["/", "/openapi.json"].contains(path)
+        #expect(answer.headers["ratelimit-policy"] == (isCounted ? ["\"anonymous\";q=4;w=60"] : []))
+      }
+      let service = pipe.browser.with(pipe.stack.with(key: "plain"))
+      #expect(try await service.get("/openapi.json").status == 200)
+    }
+  }
+
   @Test func aForgedAddressChangesNothingAndATrustedProxysWordCounts() async throws {
     try await withPipe(["RATE_LIMIT": "2"]) { pipe in
       for number in 1...2 {
@@ -97,6 +135,29 @@ import Web
           }
         }
       }
+    }
+  }
+}
+
+private struct RawReply {
+  let status: Int
+  let head: String
+}
+
+extension RawConnection {
+  /// Asks one after the other and returns what was answered.
+  fileprivate func ask(_ paths: [String], bearer: String? = nil) async throws -> [RawReply] {
+    let authorization = bearer.map { "Authorization: Bearer \($0)\r\n" } ?? ""
+    let known = try await received().components(separatedBy: "HTTP/1.1 ").count
+    for (index, path) in paths.enumerated() {
+      try await send("GET \(path) HTTP/1.1\r\nHost: x\r\n\(authorization)\r\n")
+      try await eventually("an answer") {
+        let answers = try await received().components(separatedBy: "HTTP/1.1 ")
+        return answers.count == known + index + 1 && answers.last?.contains("\r\n\r\n") == true
+      }
+    }
+    return try await received().components(separatedBy: "HTTP/1.1 ").dropFirst(known).map {
+      RawReply(status: Int($0.prefix(3)) ?? 0, head: $0.components(separatedBy: "\r\n\r\n")[0] + "\r\n")
     }
   }
 }

@@ -9,6 +9,9 @@ package enum LimitClass: UInt8, Sendable, CaseIterable {
   case search
   /// Public looks at invites.
   case preview
+  /// Bearers and keys that were refused, and the lack of one. What anonymous callers may do is counted apart, so that
+  /// they cannot lock out users behind the same address.
+  case refused
 
   /// As `RateLimit-Policy` and the keys in Redis have it.
   package var name: String {
@@ -20,6 +23,7 @@ package enum LimitClass: UInt8, Sendable, CaseIterable {
     case .upload: "upload"
     case .search: "search"
     case .preview: "preview"
+    case .refused: "refused"
     }
   }
 
@@ -30,7 +34,7 @@ package enum LimitClass: UInt8, Sendable, CaseIterable {
   var countsUsers: Bool {
     switch self {
     case .user, .upload, .search: true
-    case .signIn, .refresh, .anonymous, .preview: false
+    case .signIn, .refresh, .anonymous, .preview, .refused: false
     }
   }
 }

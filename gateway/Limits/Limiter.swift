@@ -49,6 +49,9 @@ package final class Limiter {
     return nil
   }
 
+  /// The refusal that is certain from what is known at this gateway. Counts nothing.
+  func refusal(_ key: LimitKey) -> LimitVerdict? { local.refusal(key, quotas[key.limit], at: now()) }
+
   /// Gives up on Redis; whatever waits gets its verdict now.
   package func stop() { redis?.stop() }
 

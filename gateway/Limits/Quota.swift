@@ -46,7 +46,7 @@ package struct Quotas: Sendable {
     switch limit {
     case .signIn: signIn
     case .refresh: refresh
-    case .anonymous: anonymous
+    case .anonymous, .refused: anonymous
     case .user: user
     case .upload: upload
     case .search: search

@@ -116,8 +116,11 @@ extension ClientHandler {
   /// for others.
   private var isInsider: Bool {
     if peer.isLoopback, !head.fields.contains(.forwardedFor), !head.fields.contains(.forwarding) { return true }
-    return head.fields.first(.serviceKey).map { loop.bearer.isService(text(of: $0.value)) } ?? false
+    return isService
   }
+
+  /// Whether the caller shows the key of a service.
+  var isService: Bool { head.fields.first(.serviceKey).map { loop.bearer.isService(text(of: $0.value)) } ?? false }
 
   func refuse(_ failure: Failure) {
     guard let exchange else { return close() }
@@ -178,7 +181,7 @@ extension ClientHandler {
     loop.out.writeStaticString("\r\n")
     loop.out.writeBytes(hasPolicy ? gateway.security.lines : gateway.security.linesWithPolicy)
     if let limited = exchange.limited, !hasLimit {
-      limited.writeLines(to: &loop.out, class: exchange.route?.limit, isUser: exchange.caller?.user != nil)
+      limited.writeLines(to: &loop.out, class: exchange.limit, isUser: exchange.caller?.user != nil)
     }
     if let origin = exchange.origin { gateway.cors?.writeLines(for: origin, to: &loop.out) }
     if gateway.showsTiming { writeTiming(exchange) }

@@ -47,50 +47,84 @@ extension ClientHandler {
       self.exchange?.route = route
       if case .length(let length) = head.framing, length > route.bodyBytesMax { return refuse(.tooLarge) }
       decide(bytes, route)
-    case .own(let own): answer(own)
-    case .notFound: refuse(.notFound)
+    case .own(let own):
+      if own.isHealth || isService { answer(own) } else { count(as: .anonymous, then: .answer(own)) }
+    case .notFound: count(as: .anonymous, then: .refuse(.notFound))
     case .otherMethods(let methods):
+      // Browsers ask by themselves before a page's requests; that must not use up what the page may do.
       if head.method == .OPTIONS { return write(options(methods, bytes)) }
-      refuse(.methodNotAllowed(allow: methods.names))
+      count(as: .anonymous, then: .refuse(.methodNotAllowed(allow: methods.names)))
     }
   }
 
   // MARK: Who, and how often
 
   private func decide(_ bytes: Span<UInt8>, _ route: Route) {
-    switch loop.bearer.verdict(on: head, bytes, for: route.bearer) {
+    let verdict = loop.bearer.verdict(on: head, bytes, for: route.bearer) {
+      loop.limiter.refusal(LimitKey(.refused, user: nil, address: address(head).address))
+    }
+    switch verdict {
     case .known(let caller): count(caller, route)
-    case .refused(let failure): refuse(failure)
+    case .refused(let failure): refuseBearer(failure)
+    case .limited(let refusal): counted(refusal, as: .refused, then: .refuse(.invalidToken))
     case .ask(let question):
       ask(question) { [self] answer in
         switch answer {
         case .success(let answer): count(loop.bearer.learn(answer), route)
-        case .failure(let failure): refuse(failure)
+        case .failure(let failure): refuseBearer(failure)
         }
       }
     }
   }
 
+  /// Guesses are counted; a service that names an unknown user has not guessed.
+  private func refuseBearer(_ failure: Failure) {
+    switch failure.kind {
+    case .unauthorized, .forbidden: count(as: .refused, then: .refuse(failure))
+    default: refuse(failure)
+    }
+  }
+
   private func count(_ caller: Caller, _ route: Route) {
     exchange?.caller = caller
-    guard caller.service == nil else { return forward(caller, route) }
-    let key = LimitKey(route.limit, user: caller.user, address: address(head).address)
+    guard caller.service == nil else { return go(on: .forward(route)) }
+    count(as: route.limit ?? .usual(isUser: caller.user != nil), then: .forward(route))
+  }
+
+  /// What becomes of a request that is within its limit.
+  private enum Next {
+    case forward(Route)
+    case answer(OwnRoute)
+    case refuse(Failure)
+  }
+
+  private func count(as limit: LimitClass, then next: Next) {
+    let key = LimitKey(limit, user: exchange?.caller?.user, address: address(head).address)
     let limiter = loop.limiter
-    guard limiter.isShared else { return counted(limiter.take(key), caller, route) }
+    guard limiter.isShared else { return counted(limiter.take(key), as: limit, then: next) }
     let asked = serial
     let verdict = limiter.take(key) { [self] verdict in
       guard case .waiting = phase, serial == asked else { return }
-      counted(verdict, caller, route)
+      counted(verdict, as: limit, then: next)
       advance()
       readIfWanted()
     }
-    if let verdict { counted(verdict, caller, route) }
+    if let verdict { counted(verdict, as: limit, then: next) }
   }
 
-  private func counted(_ verdict: LimitVerdict, _ caller: Caller, _ route: Route) {
+  private func counted(_ verdict: LimitVerdict, as limit: LimitClass, then next: Next) {
     exchange?.limited = verdict
+    exchange?.limit = limit
     guard verdict.isAllowed else { return refuse(.limited(for: verdict.retryAfterSeconds)) }
-    forward(caller, route)
+    go(on: next)
+  }
+
+  private func go(on next: Next) {
+    switch next {
+    case .forward(let route): forward(route)
+    case .answer(let own): answer(own)
+    case .refuse(let failure): refuse(failure)
+    }
   }
 
   /// Waits for something that is not of this event loop; when the client has gone in the meantime, nothing comes of it.
@@ -114,7 +148,7 @@ extension ClientHandler {
 
   // MARK: To the service
 
-  private func forward(_ caller: Caller, _ route: Route) {
+  private func forward(_ route: Route) {
     guard let pool = loop.pool(of: route.service).choose() else { return refuse(.unavailable) }
     if exchange?.awaitsContinue == true {
       sayContinue()

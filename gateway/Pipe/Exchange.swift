@@ -14,6 +14,8 @@ struct Exchange {
   var caller: Caller?
   /// Counted, unless the caller is not limited.
   var limited: LimitVerdict?
+  /// As what it was counted.
+  var limit: LimitClass?
   /// The origin of a page that may read the answer.
   var origin: [UInt8]?
   /// How much of the body is still to come.

@@ -114,4 +114,12 @@ enum OwnRoute: String, Sendable, CaseIterable {
   case reference = "/redoc"
   case pagesStyle = "/docs/pages.css"
   case pagesScript = "/docs/pages.js"
+
+  /// What balancers and monitors ask for all the time.
+  var isHealth: Bool {
+    switch self {
+    case .health, .apiHealth, .live, .ready, .status: true
+    case .root, .openAPI, .metrics, .docs, .reference, .pagesStyle, .pagesScript: false
+    }
+  }
 }
