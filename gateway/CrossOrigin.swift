@@ -30,7 +30,11 @@ struct CrossOrigin: Sendable {
   }
 
   /// Fetch Standard §3.3.
-  func writeLines(for origin: [UInt8], to out: inout ByteBuffer) {
+  ///
+  /// - Parameter origin: the one that asks, when it may. Also what others are told depends on who asks, for caches.
+  func writeLines(for origin: [UInt8]?, to out: inout ByteBuffer) {
+    if !isOpen { out.writeStaticString("vary: Origin\r\n") }
+    guard let origin else { return }
     out.writeStaticString("access-control-allow-origin: ")
     if isOpen { out.writeStaticString("*") } else { out.writeBytes(origin) }
     out.writeStaticString("\r\naccess-control-expose-headers: ")
@@ -39,7 +43,7 @@ struct CrossOrigin: Sendable {
       RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, \
       Link, Content-Range, X-Request-Id, Idempotency-Hit, Location, Server-Timing
       """)
-    out.writeStaticString(isOpen ? "\r\n" : "\r\nvary: Origin\r\n")
+    out.writeStaticString("\r\n")
   }
 
   /// What a preflight asks (Fetch Standard §4.8); good for ten minutes.

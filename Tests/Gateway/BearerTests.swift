@@ -36,6 +36,22 @@ import Wire
     }
   }
 
+  /// Auth says in its answers which sessions have ended. Were others believed, one that has been broken into could sign
+  /// everybody out.
+  @Test func onlyAuthEndsSessions() async throws {
+    try await withPipe { pipe in
+      let alice = try await pipe.stack.signIn("alice")
+      let browser = pipe.browser.bearing(alice.access)
+      let who = try await browser.get("/who")
+      let seen = try #require(who["headers"] as? [String: String])
+      let session = try #require(seen["x-session-id"])
+      let until = Int(Date().timeIntervalSince1970) + 3600
+      let ended = try await browser.get("/ended?sessions=\(session)=\(until)")
+      #expect(ended.status == 200 && !ended.headers.contains(name: "x-ended-sessions"))
+      #expect(try await browser.get("/who").status == 200)
+    }
+  }
+
   @Test func aSecretIsNeverPublished() async throws {
     try await withStack(.sqlite) { stack in
       let reply = try await stack.gateway.get("/.well-known/jwks.json")

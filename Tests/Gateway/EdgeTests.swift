@@ -22,6 +22,11 @@ import Testing
       let theirs = pipe.browser.with(["Origin": "https://evil.example.com"])
       let denied = try await theirs.get("/echo?n=1")
       #expect(denied.headers.first(name: "access-control-allow-origin") == nil)
+      // A cache must not give our pages what it kept for somebody else.
+      for path in ["/echo?n=1", "/nowhere"] {
+        #expect(try await theirs.get(path).headers["vary"] == ["Origin"])
+        #expect(try await pipe.browser.get(path).headers["vary"] == ["Origin"])
+      }
       let refused = try await theirs.with(["Access-Control-Request-Method": "POST"]).send(.OPTIONS, "/count")
       #expect(refused.headers.first(name: "access-control-allow-origin") == nil)
       // Also what is refused can be read by the page that asked.
@@ -36,6 +41,22 @@ import Testing
       let answer = try await pipe.browser.with(["Origin": "https://app.example.com"]).get("/echo?n=1")
       #expect(answer.status == 200)
       #expect(answer.headers.first(name: "access-control-allow-origin") == nil)
+    }
+  }
+
+  @Test func whatIsTheSameForAllOriginsSaysSo() async throws {
+    try await withPipe(["CORS_ORIGINS": "*"]) { pipe in
+      let answer = try await pipe.browser.with(["Origin": "https://anywhere.example.com"]).get("/echo?n=1")
+      #expect(answer.headers.first(name: "access-control-allow-origin") == "*")
+      #expect(answer.headers["vary"].isEmpty)
+    }
+  }
+
+  @Test func anAnswerWithoutABodyHasNoLength() async throws {
+    try await withPipe { pipe in
+      let answer = try await pipe.browser.delete("/echo")
+      #expect(answer.status == 204)
+      #expect(answer.headers["content-length"].isEmpty)
     }
   }
 

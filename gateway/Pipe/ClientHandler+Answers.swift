@@ -13,7 +13,8 @@ extension ClientHandler {
 
   func answerBegan(_ head: ResponseHead, _ bytes: ByteBuffer) {
     guard var exchange else { return }
-    if let ended = head.fields.first(.endedSessions),
+    // Sessions are auth's alone: another service, broken into, must not be able to sign everybody out.
+    if exchange.route?.service == .auth, let ended = head.fields.first(.endedSessions),
       let text = bytes.getString(at: bytes.readerIndex + ended.value.start, length: ended.value.count)
     {
       gateway.sessionsEnded(text)
@@ -183,7 +184,7 @@ extension ClientHandler {
     if let limited = exchange.limited, !hasLimit {
       limited.writeLines(to: &loop.out, class: exchange.limit, isUser: exchange.caller?.user != nil)
     }
-    if let origin = exchange.origin { gateway.cors?.writeLines(for: origin, to: &loop.out) }
+    gateway.cors?.writeLines(for: exchange.origin, to: &loop.out)
     if gateway.showsTiming { writeTiming(exchange) }
     if exchange.mustClose {
       loop.out.writeStaticString("connection: close\r\n\r\n")

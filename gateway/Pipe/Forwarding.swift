@@ -71,12 +71,14 @@ enum Forwarding {
     out.writeBytes(span.extracting(head.statusLine.start..<head.statusLine.end))
     out.writeStaticString("\r\n")
     var run = Run()
-    for field in head.fields.list where passesBack(field) { run.add(field.line, span, &out) }
+    for field in head.fields.list where passesBack(field, of: head) { run.add(field.line, span, &out) }
     run.flush(span, &out)
   }
 
-  private static func passesBack(_ field: Fields.Field) -> Bool {
+  private static func passesBack(_ field: Fields.Field, of head: ResponseHead) -> Bool {
     switch field.name {
+    // RFC 9110 §8.6.
+    case .contentLength where head.status == 204: false
     case .transferEncoding, .connection, .upgrade, .hopByHop, .insider, .userID, .serviceKey, .endedSessions,
       .requestID, .accessControl:
       false
