@@ -156,6 +156,29 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func comingAtThatVeryMomentIsOneOrTheOther(engine: Engine) async throws {
+    try await withIssuer { issuer in
+      let settings = ["OIDC_ISSUERS": "\(issuer.name);aud=kith", "ACCOUNT_ERASE_AFTER_DAYS": "0"]
+      try await withStack(engine, settings) { stack in
+        for round in 0..<5 {
+          let told: [String: (any Sendable)?] = ["email": "alice\(round)@example.com", "email_verified": true]
+          let browser = stack.gateway.bearing(try issuer.token("\(round)", at: stack.clock.now, changing: told))
+          let alice = try await browser.get("/api/v1/auth/me").string("id")
+          async let deleted = browser.delete("/api/v1/auth/account").status
+          let rivals = try await atOnce(8) { _ in try await browser.get("/api/v1/auth/me").status }
+          #expect(try await deleted == 200)
+          #expect(rivals.allSatisfy { $0 == 200 || $0 == 401 })
+          try await eventually("a new account") {
+            let me = try await browser.get("/api/v1/auth/me")
+            return me.status == 200 && me.string("id") != alice
+          }
+        }
+        #expect(
+          try await count(stack, "identity i join account a on a.id = i.account_id where a.erased_at is not null") == 0)
+      }
+    }
+  }
+
   @Test func servicesThatStandAloneBelieveTheSame() async throws {
     try await withIssuer { issuer in
       try await withStack(.sqlite, ["OIDC_ISSUERS": "\(issuer.name);aud=kith"]) { stack in
