@@ -62,6 +62,10 @@ struct PasswordRoutes: Sendable {
 
   /// Mails a code and a link to whoever the address belongs to. The answer is the same for an address of nobody.
   @Sendable private func forgotten(_ request: Request, _ context: Context) async throws -> Response {
+    var request = request
+    _ = try await request.collectBody(upTo: 64 * 1024)
+    // Some apps change a password by POST, too.
+    if try await request.json(NewPasswordBody.self).password != nil { return try await change(request, context) }
     let body = try await request.json(CredentialsBody.self)
     guard let typed = body.email else { throw Failure.invalid(.init("email", "is required")) }
     let email = try EmailAddress.required(typed, field: "email")
