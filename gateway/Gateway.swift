@@ -58,7 +58,7 @@ package func buildGateway(
         on: loop, bearer: Bearer(verification, keys: keys, users: users, now: surroundings.now),
         limiter: Limiter(
           quotas: quotas, local: localLimits, redis: redis, on: loop, logger: surroundings.logger,
-          now: { Int64(NIODeadline.now().uptimeNanoseconds) }, outage: outage),
+          now: { Int64(NIODeadline.now().uptimeNanoseconds) }, outage: outage, patience: patience.redis),
         metrics: LoopMetrics(),
         pool: { service in
           ServicePool(service, upstreams) { endpoint in

@@ -110,10 +110,12 @@ import Web
     let server = try await RedisServer.start()
     try await server.whileRunning {
       let limits = ["RATE_LIMIT": "20", "REDIS_URL": server.url]
-      try await withPipe(limits) { first in
+      // Long: a busy machine must not make one of them count alone.
+      let patience = Patience(redis: .seconds(20))
+      try await withPipe(limits, patience: patience) { first in
         let settings = first.stack.surroundings(of: "gateway").settings.overlaid(limits)
         let second = try buildGateway(
-          Surroundings(settings, neighbours: first.neighbours, logger: quiet), routes: Pipe.routes)
+          Surroundings(settings, neighbours: first.neighbours, logger: quiet), routes: Pipe.routes, patience: patience)
         try await running([second]) {
           let browsers = [first.browser, Browser("http://127.0.0.1:\(try await second.port.number)")]
           // Until it has Redis, a gateway counts by itself.
@@ -121,13 +123,15 @@ import Web
             let clients = try await redis(server.url, "client", "list").split(separator: "\n").count
             return clients > 2 * System.coreCount
           }
+          let began = ContinuousClock.now
           let passed = try await withThrowingTaskGroup(of: Int.self) { group in
             for index in 0..<60 {
               group.addTask { try await browsers[index % 2].get("/echo?n=1").status == 200 ? 1 : 0 }
             }
             return try await group.reduce(0, +)
           }
-          #expect(passed == 20)
+          // One more for every three seconds that it took: twenty a minute.
+          #expect((20...20 + Int((.now - began) / .seconds(3))).contains(passed), "\(passed)")
           await server.kill()
           for browser in browsers {
             let status = try await browser.get("/echo?n=1").status

@@ -21,9 +21,12 @@ struct Pipe: Sendable {
   var browser: Browser { Browser(url) }
 
   private static let large = 1 << 30
+  /// More than the kernel's buffers of two connections hold: what takes less has not piled up in the gateway.
+  static let heldBytesMax = 128 * 1024 * 1024
   static let routes: [Route] = [
     .init(.GET, "/events", to: .credits), .init(.POST, "/count", to: .credits, bodyBytesMax: large),
-    .init(.GET, "/download", to: .credits), .init(.GET, "/echo", to: .credits), .init(.GET, "/leak", to: .credits),
+    .init(.GET, "/download", to: .credits), .init(.POST, "/hold", to: .credits, bodyBytesMax: large),
+    .init(.GET, "/echo", to: .credits), .init(.GET, "/leak", to: .credits),
     .init(.GET, "/die", to: .credits), .init(.POST, "/die", to: .credits),
     .init(.POST, "/early", to: .credits, answerSeconds: 1),
     .init(.GET, "/never", to: .credits, answerSeconds: 1), .init(.POST, "/small", to: .credits, bodyBytesMax: 1024),
@@ -129,6 +132,10 @@ final class WatchedService: Sendable {
     }
     router.post("/count", use: count)
     router.post("/upload", use: count)
+    router.post("/hold") { [self] request, context in
+      for await _ in gate.stream { break }
+      return try await count(request, context)
+    }
     router.post("/small", use: count)
     router.post("/hurry", use: count)
     router.post("/try", use: count)
@@ -326,11 +333,4 @@ private final class Collector: ChannelInboundHandler, Sendable {
   init(_ collect: @escaping @Sendable (String) -> Void) { self.collect = collect }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) { collect(String(buffer: unwrapInboundIn(data))) }
-}
-
-/// The resident memory of this process.
-func residentBytes() -> Int {
-  // `try?`: without /proc there is nothing to measure.
-  let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
-  return fields.count > 1 ? (Int(fields[1]) ?? 0) * 4096 : 0
 }

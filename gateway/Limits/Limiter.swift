@@ -19,7 +19,7 @@ package final class Limiter {
   package init(
     quotas: Quotas, local: MemoryLimits, redis: RedisURL?, on loop: any EventLoop, logger: Logger,
     now: @escaping @Sendable () -> Int64, outage: RedisOutage = RedisOutage(),
-    patience: TimeAmount = .milliseconds(50)
+    patience: TimeAmount
   ) {
     self.quotas = quotas
     self.local = local
