@@ -123,7 +123,7 @@ let package = Package(
       "Stories",
       [
         "Auth", "Credits", "Gateway", "Support", "Clients", "Database", "Tokens", "Web", "Wire", .crypto, "kith",
-        "kith-auth", "kith-groups", "kith-credits", "kith-gateway",
+        "kith-auth", "kith-groups", "kith-lists", "kith-credits", "kith-gateway",
       ]),
   ]
 )

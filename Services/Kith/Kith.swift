@@ -3,6 +3,7 @@ import Credits
 import Foundation
 import Gateway
 import Groups
+import Lists
 import Logging
 import ServiceLifecycle
 import Web
@@ -31,7 +32,7 @@ func buildKith(_ surroundings: Surroundings) async throws -> Stack {
   try await requireFreePort(of: settings, GatewayServer.defaultPort)
   return Stack(
     auth: try await buildAuth(loopback(.auth)), groups: try await buildGroups(loopback(.groups)),
-    credits: try await buildCredits(loopback(.credits)),
+    lists: try await buildLists(loopback(.lists)), credits: try await buildCredits(loopback(.credits)),
     gateway: try buildGateway(within("gateway", [:])), neighbours: neighbours)
 }
 
@@ -47,16 +48,18 @@ private func keyPresented(by name: String, _ settings: Settings) -> [String: Str
 struct Stack: Service {
   let auth: Server
   let groups: Server
+  let lists: Server
   let credits: Server
   let gateway: GatewayServer
   let neighbours: Neighbours
 
   func run() async throws {
     let introductions = Introductions(
-      servers: [.auth: auth.port, .groups: groups.port, .credits: credits.port], neighbours: neighbours)
+      servers: [.auth: auth.port, .groups: groups.port, .lists: lists.port, .credits: credits.port],
+      neighbours: neighbours)
     var quiet = Logger(label: "kith")
     quiet.logLevel = .warning
-    let services: [any Service] = [introductions, auth, groups, credits, gateway]
+    let services: [any Service] = [introductions, auth, groups, lists, credits, gateway]
     try await ServiceGroup(
       configuration: .init(
         services: services.map {

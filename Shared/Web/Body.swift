@@ -26,13 +26,19 @@ extension Request {
 }
 
 extension Request {
-  /// The same for a body that may be missing: nil without one.
+  /// Reads the body, and leaves it to be read again.
+  ///
+  /// - Throws: 413 over `bytesMax`.
+  @discardableResult
+  package mutating func takeBody(upTo bytesMax: Int = 64 * 1024) async throws -> ByteBuffer {
+    do { return try await collectBody(upTo: bytesMax) } catch is NIOTooManyBytesError { throw Failure.tooLarge }
+  }
+
+  /// The same as ``json(_:bytesMax:)`` for a body that may be left out; nil without one.
   package func jsonIfAny<T: Decodable>(_ type: T.Type, bytesMax: Int = 64 * 1024) async throws -> T? {
     var request = self
-    do {
-      guard try await request.collectBody(upTo: bytesMax).readableBytes > 0 else { return nil }
-    } catch is NIOTooManyBytesError { throw Failure.tooLarge }
-    return try await request.json(type, bytesMax: bytesMax)
+    let isEmpty = try await request.takeBody(upTo: bytesMax).readableBytes == 0
+    return isEmpty ? nil : try await request.json(type, bytesMax: bytesMax)
   }
 }
 

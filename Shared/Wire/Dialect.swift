@@ -32,6 +32,7 @@ package enum Dialect: Sendable, Hashable {
     case .timeout: 408
     case .conflict: 409
     case .gone: 410
+    case .preconditionFailed: 412
     case .tooLarge: 413
     case .targetTooLong: 414
     case .unsupportedType: 415

@@ -13,6 +13,7 @@ package enum Instant {
 
   /// Reads both; nil for anything that is not UTC with `Z`.
   package static func parse(_ text: String) -> Date? {
+    if let date = plain(text) { return date }
     guard text.hasSuffix("Z") else { return nil }
     // `try?`: text that is no time is this function's nil.
     return (try? (text.contains(".") ? fractional : whole).parse(text))?.wholeMilliseconds
@@ -20,6 +21,50 @@ package enum Instant {
 
   private static let whole = Date.ISO8601FormatStyle()
   private static let fractional = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+}
+
+extension Instant {
+  /// Reads what we write ourselves, up to milliseconds and since 1600, some twenty times faster than a format style:
+  /// a list of tasks has thousands of times. nil for every other form.
+  private static func plain(_ text: String) -> Date? {
+    text.utf8.withContiguousStorageIfAvailable { bytes -> Date? in
+      guard (20...24).contains(bytes.count), bytes.count != 21, bytes.last == UInt8(ascii: "Z"),
+        zip([4, 7, 10, 13, 16], "--T::".utf8).allSatisfy({ bytes[$0] == $1 }),
+        let year = number(bytes[0..<4]), let month = number(bytes[5..<7]), let day = number(bytes[8..<10]),
+        let hour = number(bytes[11..<13]), let minute = number(bytes[14..<16]), let second = number(bytes[17..<19]),
+        let milliseconds = milliseconds(of: bytes[19..<bytes.count - 1]), year >= 1600, hour < 24, minute < 60,
+        second < 60, let days = days(to: year, month, day)
+      else { return nil }
+      let seconds = days * 86_400 + hour * 3600 + minute * 60 + second
+      return Date(timeIntervalSince1970: Double(seconds * 1000 + milliseconds) / 1000)
+    } ?? nil
+  }
+
+  private static func number(_ digits: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+    var number = 0
+    for digit in digits {
+      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+      number = number * 10 + Int(digit - UInt8(ascii: "0"))
+    }
+    return number
+  }
+
+  /// Of a point and one to three digits, or of nothing.
+  private static func milliseconds(of fraction: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+    guard let point = fraction.first else { return 0 }
+    guard point == UInt8(ascii: "."), let number = number(fraction.dropFirst()) else { return nil }
+    return number * [100, 10, 1][fraction.count - 2]
+  }
+
+  /// Days since 1970 of a day in the Gregorian calendar; nil when the month has no such day.
+  private static func days(to year: Int, _ month: Int, _ day: Int) -> Int? {
+    let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
+    let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    guard (1...12).contains(month), (1...lengths[month - 1]).contains(day) else { return nil }
+    // Years that begin in March, so that the leap day is their last.
+    let (years, months) = month > 2 ? (year, month - 3) : (year - 1, month + 9)
+    return years * 365 + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day - 1 - 719_468
+  }
 }
 
 extension Date {

@@ -24,7 +24,7 @@ import Testing
       let kith = try await KithProcess.start(in: place)
       // Often: which of the servers is still starting when one fails is a matter of chance.
       for _ in 0..<5 {
-        for name in ["PORT", "AUTH_PORT", "GROUPS_PORT", "CREDITS_PORT"] {
+        for name in ["PORT", "AUTH_PORT", "GROUPS_PORT", "LISTS_PORT", "CREDITS_PORT"] {
           let port = kith.environment[name] ?? ""
           let line = try await refusal(of: "kith", in: place, [name: port])
           #expect(line == "kith: port \(port) is in use by another program")

@@ -57,6 +57,8 @@ import Wire
       let groups = shared["GROUPS_PORT"] ?? ""
       shared["GROUPS_URL"] = "http://127.0.0.1:\(groups)"
       shared["AUTH_URL"] = "http://127.0.0.1:\(auth)"
+      let lists = shared["LISTS_PORT"] ?? ""
+      shared["LISTS_URL"] = "http://127.0.0.1:\(lists)"
       shared["CREDITS_URL"] = "http://127.0.0.1:\(credits)"
       func launch(_ name: String, port: String, key: String) throws -> KithProcess {
         let own = ["PORT": port, "SERVICE_KEY": TestStack.keys[key] ?? ""]
@@ -66,6 +68,7 @@ import Wire
         try launch("kith-gateway", port: shared["PORT"] ?? "", key: "gateway"),
         try launch("kith-credits", port: credits, key: "credits"), try launch("kith-auth", port: auth, key: "auth"),
         try launch("kith-groups", port: groups, key: "groups"),
+        try launch("kith-lists", port: lists, key: "lists"),
       ]
       try await processes[0].healthy()
       let gateway = processes[0].gateway

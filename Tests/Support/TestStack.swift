@@ -4,12 +4,13 @@ import Database
 import Foundation
 import Gateway
 import Groups
+import Lists
 import Logging
 import ServiceLifecycle
 import Web
 import Wire
 
-/// Auth, groups, credits and the gateway in this process, on ports of their own, over real sockets.
+/// Auth, groups, lists, credits and the gateway in this process, on ports of their own, over real sockets.
 package struct TestStack: Sendable {
   package let place: Place
   package let clock: TestClock
@@ -19,6 +20,7 @@ package struct TestStack: Sendable {
   package let gateway: Browser
   package let auth: Browser
   package let groups: Browser
+  package let lists: Browser
   package let credits: Browser
   package let servers: [Server]
 
@@ -101,18 +103,22 @@ package func withStack(
       }
       let auth = try await buildAuth(within("auth"))
       let groups = try await buildGroups(within("groups"))
+      let lists = try await buildLists(within("lists"))
       let credits = try await buildCredits(within("credits"))
       let gateway = try buildGateway(within("gateway"))
-      try await running([auth, groups, credits, gateway]) {
+      try await running([auth, groups, lists, credits, gateway]) {
         let ports = (try await auth.port.number, try await credits.port.number, try await gateway.port.number)
         let groupsURL = "http://127.0.0.1:\(try await groups.port.number)"
+        let listsURL = "http://127.0.0.1:\(try await lists.port.number)"
+        surroundings.neighbours.moved(.lists, to: listsURL)
         surroundings.neighbours.moved(.groups, to: groupsURL)
         surroundings.neighbours.moved(.auth, to: "http://127.0.0.1:\(ports.0)")
         surroundings.neighbours.moved(.credits, to: "http://127.0.0.1:\(ports.1)")
         let stack = TestStack(
           place: place, clock: clock, apple: apple, surroundings: surroundings,
           gateway: Browser("http://127.0.0.1:\(ports.2)"), auth: Browser("http://127.0.0.1:\(ports.0)"),
-          groups: Browser(groupsURL), credits: Browser("http://127.0.0.1:\(ports.1)"), servers: [auth, groups, credits])
+          groups: Browser(groupsURL), lists: Browser(listsURL), credits: Browser("http://127.0.0.1:\(ports.1)"),
+          servers: [auth, groups, lists, credits])
         try await stack.ready()
         try await body(stack)
       }
@@ -123,7 +129,7 @@ package func withStack(
 extension TestStack {
   /// Waits until every process has heard of ended sessions.
   fileprivate func ready() async throws {
-    for browser in [auth, groups, credits, gateway] {
+    for browser in [auth, groups, lists, credits, gateway] {
       try await eventually { try await browser.get("/health/ready").status == 200 }
     }
   }

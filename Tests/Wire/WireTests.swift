@@ -105,4 +105,24 @@ import Wire
     #expect(Trace(requestID: nil, traceparent: parent.uppercased()).traceparent == nil)
     #expect(Trace(requestID: nil, traceparent: "00-1-2-01").traceparent == nil)
   }
+
+  @Test func ourOwnFormOfTimesIsReadAsTheFormatStyleReadsIt() throws {
+    let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+    var milliseconds = -11_676_096_000_000.0
+    // From 1600 to 9999 in odd steps, over every kind of leap year.
+    while milliseconds < 253_402_300_800_000 {
+      let text = (Date(timeIntervalSince1970: milliseconds / 1000) + 0.0005).formatted(style)
+      #expect(try Instant.parse(text) == style.parse(text).wholeMilliseconds, "\(text)")
+      milliseconds += 86_400_000 * 397 + 12_345_678
+    }
+    for (text, seconds) in [
+      ("2000-02-29T00:00:00Z", 951_782_400.0), ("1970-01-01T00:00:00.5Z", 0.5),
+      ("2026-11-21T08:15:30.25Z", 1_795_248_930.25),
+    ] {
+      #expect(Instant.parse(text)?.timeIntervalSince1970 == seconds, "\(text)")
+    }
+    for wrong in ["2026-13-01T00:00:00Z", "2026-11-21T08:15:30.Z", "2026-11-21t08:15:30Z", "2026-11-2xT08:15:30Z"] {
+      #expect(Instant.parse(wrong) == nil, "\(wrong)")
+    }
+  }
 }

@@ -49,9 +49,8 @@ extension Route {
     return routes
   }()
 
-  /// What is done by any verb that brings a body.
   private static func actions(_ path: String) -> [Route] {
-    let methods: [RequestHead.Method] = [.POST, .PATCH, .PUT]
+    let methods: [RequestHead.Method] = [.POST, .PATCH]
     return methods.map { Route($0, path, to: .lists, bearer: .required) }
   }
 

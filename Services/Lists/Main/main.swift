@@ -1,1 +1,4 @@
 import Lists
+import Web
+
+await serve("lists") { try await buildLists($0) }

@@ -1,0 +1,2 @@
+-- The index of lists.
+wrk.path = "/api/v1/lists"

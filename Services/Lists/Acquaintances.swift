@@ -1,0 +1,122 @@
+import Clients
+import Foundation
+import Synchronization
+import Wire
+
+/// Who is who: asked of auth in one call for everybody in an answer, and remembered for a minute.
+final class Acquaintances: Sendable {
+  private struct Entry {
+    /// nil for who is not there any more.
+    let person: Person?
+    var goodUntil: Date
+  }
+
+  private let users: UsersClient
+  private let now: @Sendable () -> Date
+  private let entries = Mutex<[UserID: Entry]>([:])
+  private static let goodSeconds = 60.0
+  /// How long what is known stays good when auth does not answer, until it is asked again.
+  private static let graceSeconds = 5.0
+  private static let entriesMax = 20_000
+
+  init(users: UsersClient, now: @escaping @Sendable () -> Date) {
+    self.users = users
+    self.now = now
+  }
+
+  /// Those of `ids` who are there. Auth is asked about whom is not known, once for all of them.
+  func people(_ ids: Set<UserID>) async throws -> [UserID: Person] {
+    do { return try known(ids) } catch {
+      try await meet(error.ids)
+      return try known(ids)
+    }
+  }
+
+  /// Without asking anybody, for use within a transaction.
+  ///
+  /// - Throws: ``Unacquainted`` with those whom to ``meet(_:)`` first.
+  func known(_ ids: Set<UserID>) throws(Unacquainted) -> [UserID: Person] {
+    let now = now()
+    let (found, strangers) = entries.withLock { entries in
+      var (found, strangers) = ([UserID: Person](), Set<UserID>())
+      for id in ids {
+        guard let entry = entries[id], entry.goodUntil > now else {
+          strangers.insert(id)
+          continue
+        }
+        found[id] = entry.person
+      }
+      return (found, strangers)
+    }
+    guard strangers.isEmpty else { throw Unacquainted(ids: strangers) }
+    return found
+  }
+
+  /// Asks auth. While it does not answer, what has been known stays good.
+  func meet(_ ids: Set<UserID>) async throws {
+    do {
+      let people = try await users.people(ids)
+      remember(ids, people)
+    } catch let failure as Failure where failure.isOurs {
+      guard prolong(ids) else { throw failure }
+    }
+  }
+
+  private func remember(_ ids: Set<UserID>, _ people: [UserID: Person]) {
+    let until = now() + Self.goodSeconds
+    entries.withLock { entries in
+      if entries.count + ids.count > Self.entriesMax { entries.removeAll() }
+      for id in ids { entries[id] = Entry(person: people[id], goodUntil: until) }
+    }
+  }
+
+  private func prolong(_ ids: Set<UserID>) -> Bool {
+    let until = now() + Self.graceSeconds
+    return entries.withLock { entries in
+      guard ids.allSatisfy({ entries[$0] != nil }) else { return false }
+      for id in ids { entries[id]?.goodUntil = until }
+      return true
+    }
+  }
+}
+
+/// Who does something, and where their days begin.
+struct Doer: Sendable {
+  let user: UserID
+  let zone: TimeZone
+}
+
+extension Acquaintances {
+  /// - Throws: 503 while nothing is known of them.
+  func doer(_ user: UserID) async throws -> Doer {
+    let person = try await people([user])[user]
+    return Doer(user: user, zone: person?.timeZone.flatMap { TimeZone(identifier: $0) } ?? .gmt)
+  }
+}
+
+/// People in an answer whom nobody has asked about yet.
+struct Unacquainted: Error {
+  let ids: Set<UserID>
+}
+
+/// A person as others in a list see them.
+struct PersonBody: Encodable, Sendable {
+  let id: Int
+  let email: String
+  @OrNull var name: String?
+
+  init(_ person: Person) {
+    id = person.number
+    email = person.email ?? ""
+    _name = OrNull(wrappedValue: person.name)
+  }
+
+  private init(gone: Void) {
+    id = 0
+    email = ""
+    _name = OrNull(wrappedValue: nil)
+  }
+
+  /// In the place of somebody who has deleted their account. Nobody's number is 0.
+  static let gone = PersonBody(gone: ())
+}

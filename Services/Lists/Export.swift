@@ -1,0 +1,137 @@
+import Database
+import Foundation
+import Wire
+
+/// Everything that lists keep about one user.
+struct Export: Encodable, Sendable {
+  let lists: [ExportedList]
+  let memberships: [ExportedMembership]
+  let tasks: [ExportedTask]
+  let task_events: [ExportedEvent]
+  let tags: [ExportedTag]
+  let completion_days: [String]
+
+  /// Tasks are those that they made or have to do, and those on their own lists.
+  init(of user: UserID, on db: any Connection) throws {
+    lists = try db.rows(
+      """
+      select id, name, description, visibility, color, created_at, updated_at, deleted_at from list
+      where owner_id = \(user) order by id
+      """
+    ).map(ExportedList.init)
+    memberships = try db.rows(
+      """
+      select m.list_id, l.name, m.role, m.created_at from membership m join list l on l.id = m.list_id
+      where m.user_id = \(user) order by m.list_id
+      """
+    ).map(ExportedMembership.init)
+    tasks = try db.rows(
+      """
+      select id, list_id, parent_id, title, note, due_at, status, completed_at, missed_reason, created_at, deleted_at
+      from task where id in (
+        select id from task where creator_id = \(user) union select id from task where assignee_id = \(user)
+        union select id from task where list_id in (select id from list where owner_id = \(user)))
+      order by id
+      """
+    ).map(ExportedTask.init)
+    task_events = try db.rows(
+      "select task_id, kind, reason, occurred_at from task_event where user_id = \(user) order by id"
+    ).map(ExportedEvent.init)
+    tags = try db.rows("select id, name, color, created_at from tag where user_id = \(user) order by id")
+      .map(ExportedTag.init)
+    completion_days = try db.rows("select day from completion_day where user_id = \(user) order by day")
+      .map { try $0.get("day") }
+  }
+}
+
+struct ExportedList: Encodable, Sendable {
+  let id: Int
+  let name: String
+  let description: String?
+  let visibility: String
+  let color: String
+  let created_at: Date
+  let updated_at: Date
+  let deleted_at: Date?
+
+  fileprivate init(_ row: Row) throws {
+    id = try row.get("id")
+    name = try row.get("name")
+    description = try row.optional("description")
+    visibility = try row.get("visibility")
+    color = try row.get("color")
+    created_at = try row.get("created_at")
+    updated_at = try row.get("updated_at")
+    deleted_at = try row.optional("deleted_at")
+  }
+}
+
+struct ExportedMembership: Encodable, Sendable {
+  let list_id: Int
+  let list_name: String
+  let role: String
+  let created_at: Date
+
+  fileprivate init(_ row: Row) throws {
+    list_id = try row.get("list_id")
+    list_name = try row.get("name")
+    role = try row.get("role")
+    created_at = try row.get("created_at")
+  }
+}
+
+struct ExportedTask: Encodable, Sendable {
+  let id: Int
+  let list_id: Int
+  let parent_task_id: Int?
+  let title: String
+  let note: String?
+  let due_at: Date?
+  let status: String
+  let completed_at: Date?
+  let missed_reason: String?
+  let created_at: Date
+  let deleted_at: Date?
+
+  fileprivate init(_ row: Row) throws {
+    id = try row.get("id")
+    list_id = try row.get("list_id")
+    parent_task_id = try row.optional("parent_id")
+    title = try row.get("title")
+    note = try row.optional("note")
+    due_at = try row.optional("due_at")
+    status = try row.get("status")
+    completed_at = try row.optional("completed_at")
+    missed_reason = try row.optional("missed_reason")
+    created_at = try row.get("created_at")
+    deleted_at = try row.optional("deleted_at")
+  }
+}
+
+struct ExportedEvent: Encodable, Sendable {
+  let task_id: Int
+  let kind: String
+  let reason: String?
+  let occurred_at: Date
+
+  fileprivate init(_ row: Row) throws {
+    task_id = try row.get("task_id")
+    kind = try row.get("kind")
+    reason = try row.optional("reason")
+    occurred_at = try row.get("occurred_at")
+  }
+}
+
+struct ExportedTag: Encodable, Sendable {
+  let id: Int
+  let name: String
+  let color: String?
+  let created_at: Date
+
+  fileprivate init(_ row: Row) throws {
+    id = try row.get("id")
+    name = try row.get("name")
+    color = try row.optional("color")
+    created_at = try row.get("created_at")
+  }
+}

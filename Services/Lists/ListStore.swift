@@ -1,0 +1,140 @@
+import Database
+import Foundation
+import Wire
+
+/// Every statement on lists, each within a transaction of the caller's. None finds a list without the user who asks.
+enum ListStore {
+  /// - Throws: 404 unless the user is in the list.
+  static func list(_ id: Int, for user: UserID, on db: any Connection) throws -> List {
+    let row = try db.row(
+      """
+      select \(listColumns), case when l.owner_id = \(user) then 'owner' else m.role end as role
+      from list l left join membership m on m.list_id = l.id and m.user_id = \(user)
+      where l.id = \(id) and l.deleted_at is null and (l.owner_id = \(user) or m.user_id is not null)
+      """)
+    guard let row else { throw Failure.listNotFound }
+    return try List(row)
+  }
+
+  /// The lists that somebody is in, the oldest first.
+  static func lists(of user: UserID, on db: any Connection) throws -> [List] {
+    try db.rows(
+      """
+      select \(listColumns), 'owner' as role from list l where l.owner_id = \(user) and l.deleted_at is null
+      union all
+      select \(listColumns), m.role from membership m join list l on l.id = m.list_id
+      where m.user_id = \(user) and l.deleted_at is null order by id
+      """
+    ).map(List.init)
+  }
+
+  /// The list at its next revision, which the transaction now holds: nobody else changes anything on it before the end.
+  ///
+  /// - Parameter anyone: also for viewers.
+  /// - Throws: 404 for strangers, 403 for viewers.
+  static func hold(_ id: Int, for user: UserID, anyone: Bool = false, on db: any Connection) throws -> List {
+    let held = try db.change(
+      """
+      update list set revision = revision + 1 where id = \(id) and deleted_at is null and (owner_id = \(user)
+        or exists (select 1 from membership m where m.list_id = list.id and m.user_id = \(user)
+          and m.role in (\(list: anyone ? Membership.roles : [Role.editor.rawValue]))))
+      """)
+    // Asked again now that nobody can change the members any more.
+    let list = try list(id, for: user, on: db)
+    if !anyone { try list.role.requireEditor() }
+    guard held == 1 else { throw DatabaseFailure.contended }
+    return list
+  }
+
+  /// - Throws: 409 over ``List/ownedMax``. Not exact when somebody makes several at the very same time: it only keeps
+  ///   what one person can ask for within bounds.
+  static func create(_ list: List, on db: any Connection) throws -> Int {
+    let owned = try db.rows(
+      "select id from list where owner_id = \(list.owner) and deleted_at is null limit \(List.ownedMax)")
+    guard owned.count < List.ownedMax else { throw Failure.tooManyLists }
+    let row = try db.row(
+      """
+      insert into list (owner_id, name, description, visibility, color, created_at, updated_at)
+      values (\(list.owner), \(list.name), \(list.description), \(list.visibility), \(list.color),
+        \(list.createdAt), \(list.updatedAt)) returning id
+      """)
+    guard let row else { throw DatabaseFailure.other("a new list has no id") }
+    return try row.get("id")
+  }
+
+  /// Stores what a change says about a list that is held.
+  static func save(_ list: List, at now: Date, on db: any Connection) throws {
+    try db.change(
+      """
+      update list set name = \(list.name), description = \(list.description), visibility = \(list.visibility),
+        color = \(list.color), version = revision, updated_at = \(now) where id = \(list.id)
+      """)
+  }
+
+  /// A list that is held stays as a tombstone.
+  static func delete(_ list: List, at now: Date, on db: any Connection) throws {
+    try db.change("update list set deleted_at = \(now), version = revision where id = \(list.id)")
+  }
+
+  /// How many tasks are late, in each of the user's lists that has any.
+  static func overdueCounts(of user: UserID, at now: Date, on db: any Connection) throws -> [Int: Int] {
+    let rows = try db.rows(
+      """
+      select list_id, count(*) as overdue from task
+      where parent_id is null and deleted_at is null and completed_at is null and due_at < \(now) and list_id in (
+        select id from list where owner_id = \(user) and deleted_at is null
+        union all select list_id from membership where user_id = \(user))
+      group by list_id
+      """)
+    return try rows.reduce(into: [:]) { $0[try $1.get("list_id", as: Int.self)] = try $1.get("overdue") }
+  }
+
+  static func overdueCount(_ list: Int, at now: Date, on db: any Connection) throws -> Int {
+    let row = try db.row(
+      """
+      select count(*) as overdue from task
+      where parent_id is null and deleted_at is null and completed_at is null and due_at < \(now) and list_id = \(list)
+      """)
+    return try row?.get("overdue") ?? 0
+  }
+
+  /// When lists were deleted that the user was in.
+  static func deletions(of ids: [Int], for user: UserID, on db: any Connection) throws -> [Int: Date] {
+    let rows = try db.rows(
+      """
+      select l.id, l.deleted_at from list l
+      where l.id in (\(list: ids.padded)) and l.deleted_at is not null and (l.owner_id = \(user)
+        or exists (select 1 from membership m where m.list_id = l.id and m.user_id = \(user)))
+      """)
+    return try rows.reduce(into: [:]) { $0[try $1.get("id", as: Int.self)] = try $1.get("deleted_at", as: Date.self) }
+  }
+}
+
+private let listColumns: SQL = """
+  l.id, l.owner_id, l.name, l.description, l.visibility, l.color, l.task_count, l.completed_count, l.member_count,
+  l.revision, l.version, l.created_at, l.updated_at
+  """
+
+extension List {
+  fileprivate init(_ row: Row) throws {
+    self.init(
+      id: try row.get("id"), owner: try row.get("owner_id"), name: try row.get("name"),
+      description: try row.optional("description"), visibility: try row.get("visibility"),
+      color: try row.get("color"), role: try Role(row), taskCount: try row.get("task_count"),
+      completedCount: try row.get("completed_count"), memberCount: try row.get("member_count"),
+      revision: try row.get("revision"), version: try row.get("version"), createdAt: try row.get("created_at"),
+      updatedAt: try row.get("updated_at"))
+  }
+}
+
+extension [Int] {
+  /// The same values, the last one as often as it takes to one of a few lengths: every length of an `in (…)` is a
+  /// statement of its own, of which a connection keeps only so many.
+  var padded: [Int] {
+    guard let last, let length = [1, 8, 64, 512].first(where: { $0 >= count }) else { return self }
+    return self + Array(repeating: last, count: length - count)
+  }
+
+  /// In pieces that ``padded`` pads.
+  var pieces: [[Int]] { stride(from: 0, to: count, by: 512).map { Array(self[$0..<Swift.min($0 + 512, count)]) } }
+}

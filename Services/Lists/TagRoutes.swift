@@ -1,0 +1,65 @@
+import Database
+import Foundation
+import Hummingbird
+import Web
+import Wire
+
+/// Somebody's own tags.
+struct TagRoutes: Sendable {
+  let database: any Database
+  let once: Once
+  let now: @Sendable () -> Date
+
+  func add(to routes: Router<Context>) {
+    let mine = routes.forUsers()
+    mine.get("/api/v1/tags", use: index)
+    mine.post("/api/v1/tags", use: create)
+    mine.get("/api/v1/tags/{tag}", use: show)
+    mine.patch("/api/v1/tags/{tag}", use: change)
+    mine.put("/api/v1/tags/{tag}", use: change)
+    mine.delete("/api/v1/tags/{tag}", use: delete)
+  }
+
+  @Sendable private func index(_ request: Request, _ context: SignedIn) async throws -> Response {
+    let user = context.user
+    let tags = try await database.read { db in try TagStore.tags(of: user, on: db) }
+    return try Reply.exactJSON(["tags": tags.map(TagName.init)]).response(to: request)
+  }
+
+  @Sendable private func create(_ request: Request, _ context: SignedIn) async throws -> Response {
+    let (user, now) = (context.user, now())
+    var fields = try await request.fields("tag")
+    if !fields.has("name") { fields.refuse("name", "cannot be blank") }
+    let change = TagChange(&fields)
+    try fields.finish()
+    return try await once.answer(request, context) { db, _ in
+      let tag = try TagStore.create(change, of: user, at: now, on: db)
+      return try .exactJSON(["tag": TagName(tag)], status: .created)
+    }
+  }
+
+  @Sendable private func show(_ request: Request, _ context: SignedIn) async throws -> Response {
+    let (id, user) = (try context.id("tag"), context.user)
+    let tag = try await database.read { db in try TagStore.tag(id, of: user, on: db) }
+    return try Reply.exactJSON(["tag": TagName(tag)]).response(to: request)
+  }
+
+  @Sendable private func change(_ request: Request, _ context: SignedIn) async throws -> Response {
+    let (id, user, now) = (try context.id("tag"), context.user, now())
+    var fields = try await request.fields("tag")
+    let change = TagChange(&fields)
+    try fields.finish()
+    return try await once.answer(request, context) { db, _ in
+      try TagStore.change(id, of: user, to: change, at: now, on: db)
+      return try .exactJSON(["tag": TagName(try TagStore.tag(id, of: user, on: db))])
+    }
+  }
+
+  @Sendable private func delete(_ request: Request, _ context: SignedIn) async throws -> Response {
+    let (id, user) = (try context.id("tag"), context.user)
+    return try await once.answer(request, context) { db, _ in
+      try TagStore.delete(id, of: user, on: db)
+      return .nothing
+    }
+  }
+}

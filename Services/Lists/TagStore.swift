@@ -1,0 +1,98 @@
+import Database
+import Foundation
+import Wire
+
+/// Every statement on tags, each within a transaction of the caller's.
+enum TagStore {
+  static func tags(of user: UserID, on db: any Connection) throws -> [Tag] {
+    try db.rows("select g.id, g.name, g.color from tag g where g.user_id = \(user) order by g.name_folded")
+      .map(Tag.init)
+  }
+
+  /// - Throws: 404 for somebody else's.
+  static func tag(_ id: Int, of user: UserID, on db: any Connection) throws -> Tag {
+    let row = try db.row("select g.id, g.name, g.color from tag g where g.id = \(id) and g.user_id = \(user)")
+    guard let row else { throw Failure.tagNotFound }
+    return try Tag(row)
+  }
+
+  /// - Throws: 422 for a name that the user has, in whatever case; 409 over ``Tag/ownedMax``, which is not exact when
+  ///   somebody makes several at the very same time.
+  static func create(_ change: TagChange, of user: UserID, at now: Date, on db: any Connection) throws -> Tag {
+    guard try tags(of: user, on: db).count < Tag.ownedMax else { throw Failure.tooManyTags }
+    let name = change.name ?? ""
+    let row = try db.row(
+      """
+      insert into tag (user_id, name, name_folded, color, created_at, updated_at)
+      values (\(user), \(name), \(name.lowercased()), \(change.color.value), \(now), \(now))
+      on conflict (user_id, name_folded) do nothing returning id
+      """)
+    guard let row else { throw Failure.tagNameTaken }
+    return Tag(id: try row.get("id"), name: name, color: change.color.value)
+  }
+
+  /// The tasks that have it change with it.
+  static func change(_ id: Int, of user: UserID, to change: TagChange, at now: Date, on db: any Connection) throws {
+    let tag = try tag(id, of: user, on: db)
+    let name = change.name ?? tag.name
+    do {
+      try db.change(
+        """
+        update tag set name = \(name), name_folded = \(name.lowercased()), color = \(change.color.or(tag.color)),
+          updated_at = \(now) where id = \(id) and user_id = \(user)
+        """)
+    } catch DatabaseFailure.unique("tag_name") { throw Failure.tagNameTaken }
+    try touchTasks(with: id, on: db)
+  }
+
+  static func delete(_ id: Int, of user: UserID, on db: any Connection) throws {
+    _ = try tag(id, of: user, on: db)
+    try touchTasks(with: id, on: db)
+    try db.change("delete from tag where id = \(id) and user_id = \(user)")
+  }
+
+  /// What is on tasks, by name.
+  static func tags(on tasks: [Int], on db: any Connection) throws -> [Int: [Tag]] {
+    let rows = try db.rows(
+      """
+      select o.task_id, g.id, g.name, g.color from task_tag o join tag g on g.id = o.tag_id
+      where o.task_id in (\(list: tasks.padded)) order by g.name_folded, g.id
+      """)
+    return try rows.reduce(into: [:]) { $0[try $1.get("task_id", as: Int.self), default: []].append(try Tag($1)) }
+  }
+
+  /// The tags that a task has from now on: those of the user's own, and any that it has already.
+  ///
+  /// - Throws: 422 for others.
+  static func set(_ tags: [Int], on task: Int, by user: UserID, on db: any Connection) throws {
+    if !tags.isEmpty {
+      let known = try db.rows(
+        """
+        select g.id from tag g where g.id in (\(list: tags.padded)) and (g.user_id = \(user)
+          or exists (select 1 from task_tag o where o.tag_id = g.id and o.task_id = \(task)))
+        """)
+      guard known.count == tags.count else { throw Failure.invalid(.init("tag_ids", "must be tags of yours")) }
+    }
+    try db.change("delete from task_tag where task_id = \(task)")
+    for tag in tags { try db.change("insert into task_tag (task_id, tag_id) values (\(task), \(tag))") }
+  }
+
+  private static func touchTasks(with tag: Int, on db: any Connection) throws {
+    try db.change(
+      """
+      update list set revision = revision + 1 where id in (
+        select t.list_id from task_tag o join task t on t.id = o.task_id where o.tag_id = \(tag))
+      """)
+    try db.change(
+      """
+      update task set revision = (select l.revision from list l where l.id = task.list_id)
+      where id in (select task_id from task_tag where tag_id = \(tag))
+      """)
+  }
+}
+
+extension Tag {
+  fileprivate init(_ row: Row) throws {
+    self.init(id: try row.get("id"), name: try row.get("name"), color: try row.optional("color"))
+  }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import Wire
+
+/// Something to be done, on a list or below another task. Called so because a `Task` is Swift's.
+struct ListTask: Sendable, Hashable {
+  enum Status: String, Sendable, Codable, CaseIterable {
+    case pending
+    case inProgress = "in_progress"
+    case done
+  }
+
+  let id: Int
+  let list: Int
+  let listName: String
+  let listColor: String
+  /// Of whoever asks, in the list.
+  let role: Role
+  let parent: Int?
+  let clientID: String?
+  let creator: UserID?
+  var assignee: UserID?
+  var title: String
+  var note: String?
+  var dueAt: Date?
+  var status: Status
+  var completedAt: Date?
+  var missedReason: String?
+  var priority: Int
+  var starred: Bool
+  /// The due date moves for a reason only.
+  var strictMode: Bool
+  let position: Int
+  /// The list's revision when this was last changed.
+  let revision: Int
+  let createdAt: Date
+  let updatedAt: Date
+  var deletedAt: Date?
+
+  static let titleLength = 1...255
+  static let noteMax = 10_000
+  static let reasonMax = 1000
+  static let subtasksMax = 100
+
+  var isDone: Bool { completedAt != nil }
+
+  func isOverdue(at now: Date) -> Bool {
+    guard let dueAt, !isDone else { return false }
+    return dueAt < now
+  }
+
+  /// What a search looks in: without case and accents, the same for both engines.
+  var words: String { Self.folded([title, note ?? ""].joined(separator: "\n")) }
+
+  static func folded(_ text: String) -> String {
+    text.folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil).lowercased()
+  }
+}
+
+/// A task after something was done with it, and what its trail says about that.
+struct TaskStep: Sendable {
+  var task: ListTask
+  var events: [TaskEvent] = []
+}
+
+/// What can be done with a task. Doing again what has been done changes nothing, and leaves no trace.
+extension ListTask {
+  func completed(by user: UserID, reason: String? = nil, at now: Date) -> TaskStep {
+    guard !isDone else { return TaskStep(task: self) }
+    var task = self
+    task.status = .done
+    task.completedAt = now
+    if isOverdue(at: now) { task.missedReason = reason ?? missedReason }
+    return TaskStep(task: task, events: [TaskEvent(.completed, by: user, reason: reason, at: now)])
+  }
+
+  func reopened(by user: UserID, as status: Status = .pending, at now: Date) -> TaskStep {
+    guard isDone else { return TaskStep(task: self) }
+    var task = self
+    task.status = status
+    task.completedAt = nil
+    return TaskStep(task: task, events: [TaskEvent(.reopened, by: user, at: now)])
+  }
+
+  func assigned(to assignee: UserID?, by user: UserID, at now: Date) -> TaskStep {
+    guard assignee != self.assignee else { return TaskStep(task: self) }
+    var task = self
+    task.assignee = assignee
+    return TaskStep(task: task, events: [TaskEvent(assignee == nil ? .unassigned : .assigned, by: user, at: now)])
+  }
+
+  /// - Throws: 422 in strict mode without a reason.
+  func reassigned(to dueAt: Date?, by user: UserID, reason: String?, at now: Date) throws(Failure) -> TaskStep {
+    guard dueAt != self.dueAt else { return TaskStep(task: self) }
+    guard !strictMode || reason != nil else { throw .reasonRequired }
+    var (task, event) = (self, TaskEvent(.reassigned, by: user, reason: reason, at: now))
+    event.originalDueAt = self.dueAt
+    event.newDueAt = dueAt
+    task.dueAt = dueAt
+    return TaskStep(task: task, events: [event])
+  }
+
+  func deleted(by user: UserID, reason: String?, at now: Date) -> TaskStep {
+    var task = self
+    task.deletedAt = now
+    return TaskStep(task: task, events: [TaskEvent(.deleted, by: user, reason: reason, at: now)])
+  }
+}
+
+extension Failure {
+  static let taskNotFound = Failure(.notFound, "task_not_found", "There is no such task.")
+  static let subtaskNotFound = Failure(.notFound, "subtask_not_found", "There is no such sub-task.")
+  static let taskDeleted = Failure(.gone, "task_deleted", "This task has been deleted.")
+  static let reasonRequired = Failure.invalid(.init("reason", "is required in strict mode"))
+  static let dueDateRequired = Failure.invalid(.init("due_at", "is required in strict mode"))
+}

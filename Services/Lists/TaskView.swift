@@ -1,0 +1,115 @@
+import Database
+import Foundation
+import Wire
+
+/// Where a request says that a task is: by itself, on a list, or below another task.
+struct TaskPlace: Sendable {
+  let id: Int
+  var list: Int?
+  /// nil: wherever it is.
+  var parent: Int?
+}
+
+/// A task with what stands beside it in an answer. Every query here finds only what the user may see.
+struct TaskView: Sendable {
+  let task: ListTask
+  var tags: [Tag] = []
+  var subtasks: [ListTask] = []
+
+  /// Everybody who is named.
+  var people: Set<UserID> { Set([task.creator, task.assignee].compactMap(\.self)) }
+
+  /// - Throws: 404 unless the user is in its list.
+  static func task(_ place: TaskPlace, for user: UserID, on db: any Connection) throws -> ListTask {
+    let row = try db.row(
+      """
+      select \(taskColumns), case when l.owner_id = \(user) then 'owner' else m.role end as role
+      from task t join list l on l.id = t.list_id
+        left join membership m on m.list_id = t.list_id and m.user_id = \(user)
+      where t.id = \(place.id) and t.deleted_at is null and l.deleted_at is null
+        and (l.owner_id = \(user) or m.user_id is not null)
+      """)
+    guard let row else { throw place.parent == nil ? Failure.taskNotFound : .subtaskNotFound }
+    let task = try ListTask(row, role: try Role(row))
+    guard place.list == nil || place.list == task.list else { throw Failure.taskNotFound }
+    guard place.parent == nil || place.parent == task.parent else { throw Failure.subtaskNotFound }
+    return task
+  }
+
+  static func one(_ place: TaskPlace, for user: UserID, on db: any Connection) throws -> TaskView {
+    guard let view = try with([try task(place, for: user, on: db)], on: db).first else { throw Failure.taskNotFound }
+    return view
+  }
+
+  /// What is on a list, in its order.
+  static func all(of list: List, on db: any Connection) throws -> [TaskView] {
+    let rows = try db.rows(
+      """
+      select \(taskColumns) from task t join list l on l.id = t.list_id
+      where t.list_id = \(list.id) and t.parent_id is null and t.deleted_at is null order by t.position, t.id
+      """)
+    return try with(try rows.map { try ListTask($0, role: list.role) }, on: db)
+  }
+
+  /// What has changed on a list after the cursor, in the order in which it did, deleted tasks among it.
+  static func changes(
+    of list: List, since cursor: TasksCursor, limit: Int, on db: any Connection
+  ) throws -> [TaskView] {
+    let rows = try db.rows(
+      """
+      select \(taskColumns) from task t join list l on l.id = t.list_id
+      where t.list_id = \(list.id) and t.parent_id is null and (t.revision, t.id) > (\(cursor.revision), \(cursor.task))
+      order by t.revision, t.id limit \(limit)
+      """)
+    return try with(try rows.map { try ListTask($0, role: list.role) }, on: db)
+  }
+
+  /// The same tasks with their tags and sub-tasks, in two more queries for some hundreds of them.
+  static func with(_ tasks: [ListTask], on db: any Connection) throws -> [TaskView] {
+    var (tags, subtasks) = ([Int: [Tag]](), [Int: [ListTask]]())
+    for ids in tasks.map(\.id).pieces {
+      tags.merge(try TagStore.tags(on: ids, on: db)) { $1 }
+      let rows = try db.rows(
+        """
+        select \(taskColumns) from task t join list l on l.id = t.list_id
+        where t.parent_id in (\(list: ids.padded)) and t.deleted_at is null order by t.parent_id, t.position, t.id
+        """)
+      for row in rows {
+        let subtask = try ListTask(row, role: .viewer)
+        if let parent = subtask.parent { subtasks[parent, default: []].append(subtask) }
+      }
+    }
+    return tasks.map { TaskView(task: $0, tags: tags[$0.id] ?? [], subtasks: subtasks[$0.id] ?? []) }
+  }
+}
+
+let taskColumns: SQL = """
+  t.id, t.list_id, l.name as list_name, l.color as list_color, t.parent_id, t.client_id, t.creator_id, t.assignee_id,
+  t.title, t.note, t.due_at, t.status, t.completed_at, t.missed_reason, t.priority, t.starred, t.strict_mode,
+  t.position, t.revision, t.created_at, t.updated_at, t.deleted_at
+  """
+
+extension Role {
+  init(_ row: Row) throws {
+    guard let role = Role(rawValue: try row.get("role")) else { throw DatabaseFailure.unreadable(column: "role") }
+    self = role
+  }
+}
+
+extension ListTask {
+  init(_ row: Row, role: Role) throws {
+    guard let status = Status(rawValue: try row.get("status")) else {
+      throw DatabaseFailure.unreadable(column: "status")
+    }
+    self.init(
+      id: try row.get("id"), list: try row.get("list_id"), listName: try row.get("list_name"),
+      listColor: try row.get("list_color"), role: role, parent: try row.optional("parent_id"),
+      clientID: try row.optional("client_id"), creator: try row.optional("creator_id"),
+      assignee: try row.optional("assignee_id"), title: try row.get("title"), note: try row.optional("note"),
+      dueAt: try row.optional("due_at"), status: status, completedAt: try row.optional("completed_at"),
+      missedReason: try row.optional("missed_reason"), priority: try row.get("priority"),
+      starred: try row.get("starred"), strictMode: try row.get("strict_mode"), position: try row.get("position"),
+      revision: try row.get("revision"), createdAt: try row.get("created_at"), updatedAt: try row.get("updated_at"),
+      deletedAt: try row.optional("deleted_at"))
+  }
+}

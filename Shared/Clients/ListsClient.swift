@@ -1,0 +1,26 @@
+import Web
+import Wire
+
+/// What other services ask of lists.
+package struct ListsClient: Sendable {
+  private let client: ServiceClient
+
+  package init(in surroundings: Surroundings) { client = ServiceClient(.lists, in: surroundings) }
+
+  /// What the user is in the list, and the list's name and color; nil when there is no such list.
+  package func role(of user: UserID, in list: Int) async throws -> ListRole? {
+    do { return try await client.call(.GET, Self.path(list, user)) } catch let failure as Failure
+      where failure.kind == .notFound
+    { return nil }
+  }
+
+  /// Lets the user in, by an invite that they have accepted. Safe to repeat: by one invite they join once, and nobody's
+  /// role is changed.
+  ///
+  /// - Throws: 404 when the list has gone, 409 when it is full.
+  package func join(_ list: Int, _ user: UserID, by join: JoinList) async throws -> ListJoined {
+    try await client.call(.PUT, Self.path(list, user), body: join, isRepeatable: true)
+  }
+
+  private static func path(_ list: Int, _ user: UserID) -> String { "/internal/lists/\(list)/members/\(user)" }
+}

@@ -1,0 +1,69 @@
+/// Asks the lists service to let somebody into a list because they have accepted an invite.
+package struct JoinList: Codable, Sendable {
+  /// Joining again by the same invite is the same joining.
+  package let inviteID: String
+  /// `editor` or `viewer`.
+  package let role: String
+
+  package init(inviteID: String, role: String) {
+    self.inviteID = inviteID
+    self.role = role
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case role
+    case inviteID = "invite_id"
+  }
+}
+
+/// What became of it.
+package struct ListJoined: Codable, Sendable, Hashable {
+  package enum Outcome: String, Codable, Sendable {
+    case joined
+    /// They were in the list before, and keep the role that they had.
+    case alreadyMember = "already_member"
+  }
+
+  package let outcome: Outcome
+  /// The one that they have now: `owner`, `editor` or `viewer`.
+  package let role: String
+  package let membershipID: Int?
+  package let list: ListName
+
+  package init(outcome: Outcome, role: String, membershipID: Int?, list: ListName) {
+    self.outcome = outcome
+    self.role = role
+    self.membershipID = membershipID
+    self.list = list
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case outcome, role, list
+    case membershipID = "membership_id"
+  }
+}
+
+/// A list as those see it who are not in it yet.
+package struct ListName: Codable, Sendable, Hashable {
+  package let id: Int
+  package let name: String
+  package let color: String
+
+  package init(id: Int, name: String, color: String) {
+    self.id = id
+    self.name = name
+    self.color = color
+  }
+}
+
+/// What somebody is in a list.
+package struct ListRole: Codable, Sendable, Hashable {
+  /// `owner`, `editor`, `viewer`, or null for a stranger.
+  @OrNull package var role: String?
+  package let list: ListName
+
+  package init(role: String?, list: ListName) {
+    self._role = OrNull(wrappedValue: role)
+    self.list = list
+  }
+}

@@ -1,0 +1,173 @@
+import Database
+import Foundation
+import Support
+import Synchronization
+import Testing
+import Wire
+
+@testable import Lists
+
+/// What has changed since somebody looked.
+@Suite struct ChangesTests {
+  @Test(arguments: engines) func aListTellsWhatHasChangedInOrder(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      let list = try await alice.makeList()
+      let path = "/api/v1/lists/\(list)/tasks"
+      var ids: [Int] = []
+      for title in ["a", "b", "c", "d"] { ids.append(try await alice.makeTask(list, title)) }
+      let cursor = try await alice.get(path).string("cursor")
+      let quiet = try await alice.get("\(path)?since=\(cursor)")
+      #expect(quiet.objects("tasks").isEmpty && quiet.objects("tombstones").isEmpty)
+      #expect(quiet.string("cursor") == cursor && quiet.bool("has_more") == false)
+
+      _ = try await alice.patch("/api/v1/tasks/\(ids[2])", ["task": ["title": "C"]])
+      _ = try await alice.delete("/api/v1/tasks/\(ids[1])")
+      _ = try await alice.post("/api/v1/tasks/\(ids[0])/complete")
+      let part = try await alice.post("/api/v1/tasks/\(ids[3])/subtasks", ["subtask": ["title": "part"]])
+      #expect(part.status == 201)
+      let news = try await alice.get("\(path)?since=\(cursor)")
+      #expect(news.objects("tasks").map { $0.string("title") } == ["C", "a", "d"])
+      #expect(news.objects("tombstones").compactMap { $0.int("id") } == [ids[1]])
+      #expect(news.objects("tombstones").first?.string("deleted_at").hasSuffix("Z") == true)
+      // Asked again with the old cursor, all of it comes again; with the new one, nothing.
+      #expect(try await alice.get("\(path)?since=\(cursor)").body == news.body)
+      #expect(try await alice.get("\(path)?since=\(news.string("cursor"))").objects("tasks").isEmpty)
+      // What changes nothing is no news.
+      _ = try await alice.post("/api/v1/tasks/\(ids[0])/complete")
+      _ = try await alice.patch("/api/v1/tasks/\(ids[2])", ["task": ["title": "C"]])
+      #expect(try await alice.get("\(path)?since=\(news.string("cursor"))").objects("tasks").isEmpty)
+    }
+  }
+
+  @Test(arguments: engines) func aCursorIsOfOneListAndNotMadeUp(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      let (list, other) = (try await alice.makeList(), try await alice.makeList("Other"))
+      let cursor = try await alice.get("/api/v1/lists/\(other)/tasks").string("cursor")
+      let future = TasksCursor(list: list, revision: 1_000_000).text
+      for wrong in [cursor, future, "x", "AAAA", "2026-11-21T08:15:30Z", String(repeating: "_", count: 500)] {
+        #expect(try await alice.get("/api/v1/lists/\(list)/tasks?since=\(wrong)").faults == ["since"], "\(wrong)")
+      }
+      #expect(try await alice.get("/api/v1/lists?since=\(cursor)").faults == ["since"])
+      #expect(try await alice.get("/api/v1/lists?since=").faults == ["since"])
+    }
+  }
+
+  @Test(arguments: engines) func longNewsComeInPieces(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      let list = try await alice.makeList()
+      let path = "/api/v1/lists/\(list)/tasks"
+      let start = try await alice.get(path).string("cursor")
+      // All at one revision, as a reordering leaves them.
+      let database = try await stack.place.open("lists", [])
+      try await database.write { db in
+        try db.change("update list set revision = 7 where id = \(list)")
+        for index in 0..<1100 {
+          try db.change(
+            """
+            insert into task (list_id, title, words, status, priority, starred, strict_mode, position, revision,
+              created_at, updated_at)
+            values (\(list), \(String(index)), '', 'pending', 0, \(false), \(false), \(index), 7, \(Date()), \(Date()))
+            """)
+        }
+        return
+      }
+      await database.close()
+      var (cursor, seen, pieces) = (start, [String](), [Int]())
+      repeat {
+        let piece = try await alice.get("\(path)?since=\(cursor)")
+        seen += piece.objects("tasks").map { $0.string("title") }
+        pieces.append(piece.objects("tasks").count)
+        cursor = piece.string("cursor")
+        if piece.bool("has_more") != true { break }
+      } while pieces.count < 10
+      #expect(pieces == [500, 500, 100])
+      #expect(seen == (0..<1100).map(String.init))
+    }
+  }
+
+  @Test(arguments: engines) func listsComeAndGo(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      let bob = try await stack.signIn("bob").browser
+      let (first, second) = (try await alice.makeList("First"), try await alice.makeList("Second"))
+      let membership = try await alice.share(first, with: "bob")
+      let cursor = try await bob.get("/api/v1/lists").string("cursor")
+      let mine = try await alice.get("/api/v1/lists").string("cursor")
+      #expect(try await bob.get("/api/v1/lists?since=\(cursor)").objects("lists").isEmpty)
+      _ = try await alice.makeTask(first)
+      try await alice.share(second, with: "bob", as: "viewer")
+      let third = try await bob.makeList("Third")
+      let news = try await bob.get("/api/v1/lists?since=\(cursor)")
+      #expect(news.objects("lists").compactMap { $0.int("id") } == [first, second, third])
+      #expect(news.objects("lists").first?.int("tasks_count") == 1)
+      // Deleted or left, both are gone for bob.
+      #expect(try await alice.delete("/api/v1/lists/\(first)/memberships/\(membership)").status == 204)
+      #expect(try await alice.delete("/api/v1/lists/\(second)").status == 204)
+      let gone = try await bob.get("/api/v1/lists?since=\(news.string("cursor"))")
+      #expect(gone.objects("lists").isEmpty)
+      #expect(gone.objects("tombstones").compactMap { $0.int("id") } == [first, second])
+      #expect(
+        try await alice.get("/api/v1/lists?since=\(mine)").objects("tombstones").compactMap { $0.int("id") } == [second]
+      )
+      // Back again, it is news again.
+      try await alice.share(first, with: "bob")
+      #expect(try await bob.get("/api/v1/lists?since=\(gone.string("cursor"))").objects("lists").count == 1)
+    }
+  }
+
+  @Test func cursorsAreWhatTheyWere() throws {
+    for numbers in [[], [0], [127, 128, 300], [Int.max, 0, Int.max]] {
+      #expect(Varints.decode(numbers.flatMap { Varints.encode($0) }) == numbers)
+    }
+    #expect(Varints.decode([0x80]) == nil && Varints.decode(Array(repeating: 0xFF, count: 12)) == nil)
+    let cursor = try TasksCursor(TasksCursor(list: 5, revision: 9).text, of: 5)
+    #expect(cursor.revision == 9 && cursor.task == .max)
+    #expect(throws: Failure.self) { try TasksCursor(TasksCursor(list: 5, revision: 9).text, of: 6) }
+  }
+
+  /// A transaction that began first may commit last; nobody who looks in between must miss what it did.
+  @Test(arguments: engines) func nothingIsLostBetweenTwoCalls(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      let list = try await alice.makeList()
+      let path = "/api/v1/lists/\(list)/tasks"
+      let start = try await alice.get(path).string("cursor")
+      let over = Flag()
+      async let writing: Void = {
+        defer { over.raise() }
+        _ = try await atOnce(8) { writer in
+          for index in 0..<25 {
+            let id = try await alice.makeTask(list, "\(writer).\(index)")
+            if index.isMultiple(of: 5) { _ = try await alice.delete("/api/v1/tasks/\(id)") }
+          }
+        }
+      }()
+      var (cursor, seen, gone, looks) = (start, Set<String>(), Set<Int>(), 0)
+      while true {
+        let isLast = over.isRaised
+        let news = try await alice.get("\(path)?since=\(cursor)")
+        seen.formUnion(news.objects("tasks").map { $0.string("title") })
+        gone.formUnion(news.objects("tombstones").compactMap { $0.int("id") })
+        cursor = news.string("cursor")
+        looks += 1
+        if isLast { break }
+      }
+      try await writing
+      #expect(looks > 5)
+      let now = try await alice.titles(list)
+      #expect(now.count == 160 && Set(now).isSubset(of: seen) && gone.count == 40)
+    }
+  }
+}
+
+/// Says across tasks that something is over.
+private final class Flag: Sendable {
+  private let value = Atomic(false)
+
+  var isRaised: Bool { value.load(ordering: .acquiring) }
+
+  func raise() { value.store(true, ordering: .releasing) }
+}

@@ -1,0 +1,102 @@
+import Database
+import Foundation
+import Support
+import Testing
+import Web
+import Wire
+
+/// What is kept about people, and that it is forgotten.
+@Suite struct ListErasureTests {
+  @Test(arguments: engines) func whoIsErasedLeavesTheirListsToOthers(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let (bob, carol) = (try await stack.signIn("bob").browser, try await stack.signIn("carol").browser)
+      let shared = try await alice.browser.makeList("Shared")
+      let lone = try await alice.browser.makeList("Lone")
+      try await alice.browser.share(lone, with: "bob", as: "viewer")
+      try await alice.browser.share(shared, with: "carol")
+      try await alice.browser.share(shared, with: "bob")
+      let theirs = try await bob.makeList("Bob's")
+      try await bob.share(theirs, with: "alice")
+      let task = try await alice.browser.makeTask(theirs, "Made by alice")
+      _ = try await bob.post("/api/v1/tasks/\(task)/assign", ["assigned_to": "alice@example.com"])
+      _ = try await alice.browser.post("/api/v1/tasks/\(task)/complete", ["reason": "I was ill"])
+      let tag = try await alice.browser.post("/api/v1/tags", ["tag": ["name": "Private"]]).object("tag").int("id") ?? 0
+      _ = try await alice.browser.patch("/api/v1/tasks/\(task)", ["task": ["tag_ids": [tag]]])
+      let cursor = try await bob.get("/api/v1/lists").string("cursor")
+
+      let path = "/internal/users/\(alice.id)/data"
+      let auth = stack.lists.with(stack.with(key: "auth"))
+      let export = try await auth.get(path)
+      #expect(export.objects("lists").map { $0.string("name") } == ["Shared", "Lone"])
+      #expect(export.objects("memberships").map { $0.string("list_name") } == ["Bob's"])
+      #expect(export.objects("tasks").map { $0.string("title") } == ["Made by alice"])
+      #expect(export.objects("task_events").map { $0.string("kind") } == ["created", "completed"])
+      #expect(export.objects("tags").map { $0.string("name") } == ["Private"])
+      #expect((export["completion_days"] as? [String])?.count == 1)
+
+      for _ in 0..<2 { #expect(try await auth.delete(path).status == 204) }
+      for name in ["lists", "memberships", "tasks", "task_events", "tags", "completion_days"] {
+        #expect((try await auth.get(path)[name] as? [Any])?.isEmpty == true, "\(name)")
+      }
+      // The longest-standing editor has the list now; the one without editors has gone.
+      let kept = try await carol.get("/api/v1/lists/\(shared)").object("list")
+      #expect(kept.string("role") == "owner" && kept.int("members_count") == 1)
+      #expect(kept.objects("members").map { $0.string("name") } == ["bob"])
+      #expect(try await bob.get("/api/v1/lists/\(lone)").status == 404)
+      let news = try await bob.get("/api/v1/lists?since=\(cursor)")
+      #expect(news.objects("tombstones").compactMap { $0.int("id") } == [lone])
+      let shown = try await bob.get("/api/v1/tasks/\(task)").object("task")
+      #expect(shown.object("creator").int("id") == 0 && shown["assigned_to"] == nil && shown.objects("tags").isEmpty)
+      #expect(shown.objects("audit_trail").compactMap { $0.object("user").int("id") }.filter { $0 == 0 }.count == 2)
+      #expect(!(try await bob.get("/api/v1/tasks/\(task)").text.contains("I was ill")))
+      try await nothingNames(alice.id, in: stack)
+    }
+  }
+
+  @Test(arguments: engines) func onlyAuthAsks(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let path = "/internal/users/\(alice.id)/data"
+      for key in ["gateway", "invites", "plain"] {
+        #expect(try await stack.lists.with(stack.with(key: key)).get(path).status == 403)
+        #expect(try await stack.lists.with(stack.with(key: key)).delete(path).status == 403)
+      }
+      #expect(try await stack.lists.bearing(alice.access).delete(path).status == 403)
+      #expect(try await stack.gateway.with(stack.with(key: "auth")).delete(path).status == 404)
+      #expect(try await stack.lists.with(stack.with(key: "auth")).get("/internal/users/alice/data").status == 404)
+      let whole = try await alice.browser.get("/api/v1/users/me/export")
+      #expect(whole.object("data").object("lists")["tasks"] != nil)
+    }
+  }
+
+  @Test(arguments: engines) func aDeletedAccountIsForgottenHereToo(engine: Engine) async throws {
+    try await withStack(engine, ["ACCOUNT_ERASE_AFTER_DAYS": "0"]) { stack in
+      let alice = try await stack.signIn("alice")
+      let bob = try await stack.signIn("bob").browser
+      let list = try await alice.browser.makeList()
+      try await alice.browser.share(list, with: "bob")
+      #expect(try await alice.browser.send(.DELETE, "/api/v1/auth/account").status == 200)
+      try await eventually("the list's new owner") {
+        try await bob.get("/api/v1/lists/\(list)").object("list").string("role") == "owner"
+      }
+    }
+  }
+
+  private func nothingNames(_ user: UserID, in stack: TestStack) async throws {
+    let database = try await stack.place.open("lists", [])
+    let counts = try await database.read { db in
+      try [
+        db.rows("select id from list where owner_id = \(user)"),
+        db.rows("select id from membership where user_id = \(user)"),
+        db.rows("select id from task where creator_id = \(user) or assignee_id = \(user)"),
+        db.rows("select id from task_event where user_id = \(user)"),
+        db.rows("select id from tag where user_id = \(user)"),
+        db.rows("select day from completion_day where user_id = \(user)"),
+        db.rows("select caller from idempotency_key where caller = \(user.description)"),
+      ].map(\.count)
+    }
+    await database.close()
+    #expect(counts == Array(repeating: 0, count: 7))
+  }
+}

@@ -1,0 +1,155 @@
+import Clients
+import Database
+import Foundation
+import Support
+import Testing
+import Web
+import Wire
+
+/// Who is in a list.
+@Suite struct MembershipTests {
+  @Test(arguments: engines) func peopleComeAndGo(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      let (bob, carol) = (try await stack.signIn("bob"), try await stack.signIn("carol"))
+      let id = try await alice.makeList()
+      let path = "/api/v1/lists/\(id)/memberships"
+      let made = try await alice.post(path, ["membership": ["user_identifier": "BOB@example.com"]])
+      #expect(made.status == 201)
+      let membership = made.object("membership")
+      #expect(membership.string("role") == "viewer" && membership.object("user").string("email") == "bob@example.com")
+      #expect(membership.string("name") == "bob")
+      let number = try #require(membership.object("user").int("id"))
+
+      // By UUID, too; by number, who is in it already.
+      let third = try await alice.post(
+        path, ["membership": ["user_identifier": carol.id.description, "role": "editor"]])
+      #expect(third.status == 201)
+      let twice = try await alice.post(path, ["membership": ["user_identifier": number]])
+      #expect(twice.status == 409 && twice.string("code") == "already_member")
+      let index = try await bob.browser.get(path)
+      #expect(index.object("owner").string("email") == "alice@example.com")
+      #expect(index.objects("memberships").map { $0.object("user").string("name") } == ["bob", "carol"])
+
+      let one = "\(path)/\(membership.int("id") ?? 0)"
+      #expect(try await bob.browser.patch(one, ["membership": ["role": "editor"]]).status == 403)
+      let raised = try await carol.browser.patch(one, ["membership": ["role": "editor"]])
+      #expect(raised.status == 200 && raised.object("membership").string("role") == "editor")
+      #expect(try await bob.browser.makeTask(id) > 0)
+      let mine = try await alice.get("/api/v1/lists").objects("lists").first ?? [:]
+      #expect(mine.int("members_count") == 2)
+      #expect(mine.objects("members").map { $0.string("role") } == ["editor", "editor"])
+
+      #expect(try await bob.browser.delete(one).status == 204)
+      #expect(try await bob.browser.get("/api/v1/lists/\(id)").status == 404)
+      #expect(try await alice.delete(one).status == 404)
+      #expect(try await alice.delete("\(path)/\(third.object("membership").int("id") ?? 0)").status == 204)
+      #expect(try await carol.browser.get("/api/v1/lists").objects("lists").isEmpty)
+      #expect(try await alice.get("/api/v1/lists/\(id)").object("list").int("members_count") == 0)
+    }
+  }
+
+  @Test(arguments: engines) func nobodyIsAddedWhoCannotBe(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      let viewer = try await stack.signIn("bob").browser
+      let id = try await alice.makeList()
+      try await alice.share(id, with: "bob", as: "viewer")
+      let path = "/api/v1/lists/\(id)/memberships"
+      func add(_ who: any Sendable, _ role: String = "viewer", by browser: Browser? = nil) async throws -> Browser.Reply
+      {
+        try await (browser ?? alice).post(path, ["membership": ["user_identifier": who, "role": role]])
+      }
+      let unknown = try await add("nobody@example.com")
+      #expect(unknown.status == 404 && unknown.string("code") == "user_not_found")
+      let owner = try await add("alice@example.com")
+      #expect(owner.status == 422 && owner.faults == ["user_identifier"])
+      #expect(try await add("carol@example.com", "owner").faults == ["role"])
+      #expect(try await add("").faults == ["user_identifier"])
+      #expect(try await add(true).faults == ["user_identifier"])
+      #expect(try await alice.post(path, ["user_identifier": "bob@example.com"]).status == 400)
+      // A viewer does not learn who has an account.
+      for who in ["nobody@example.com", "alice@example.com"] {
+        #expect(try await add(who, by: viewer).status == 403)
+      }
+    }
+  }
+
+  @Test(arguments: engines) func fiftyWhoAddTheSamePersonAddThemOnce(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      _ = try await stack.signIn("bob")
+      let id = try await alice.makeList()
+      let statuses = try await atOnce(50) { _ in
+        try await alice.post(
+          "/api/v1/lists/\(id)/memberships", ["membership": ["user_identifier": "bob@example.com"]]
+        ).status
+      }
+      #expect(statuses.sorted() == [201] + Array(repeating: 409, count: 49))
+      #expect(try await alice.get("/api/v1/lists/\(id)").object("list").int("members_count") == 1)
+    }
+  }
+
+  @Test(arguments: engines) func anInviteLetsSomebodyInOnce(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let bob = try await stack.signIn("bob")
+      let id = try await alice.browser.makeList()
+      let lists = ListsClient(in: stack.surroundings(of: "invites"))
+      #expect(try await lists.role(of: alice.id, in: id)?.role == "owner")
+      #expect(
+        try await lists.role(of: bob.id, in: id)
+          == ListRole(role: nil, list: .init(id: id, name: "Groceries", color: "blue")))
+      #expect(try await lists.role(of: bob.id, in: id + 1) == nil)
+      let joins = try await atOnce(20) { _ in
+        try await lists.join(id, bob.id, by: .init(inviteID: "i1", role: "viewer"))
+      }
+      #expect(Set(joins).count == 1)
+      #expect(joins[0].outcome == .joined && joins[0].role == "viewer")
+      let other = try await lists.join(id, bob.id, by: .init(inviteID: "i2", role: "editor"))
+      #expect(other.outcome == .alreadyMember && other.role == "viewer")
+      #expect(try await lists.join(id, alice.id, by: .init(inviteID: "i1", role: "viewer")).role == "owner")
+      #expect(try await bob.browser.get("/api/v1/lists/\(id)").object("list").int("members_count") == 1)
+
+      let path = "/internal/lists/\(id)/members/\(bob.id)"
+      #expect(try await stack.lists.with(stack.with(key: "groups")).get(path).status == 403)
+      #expect(try await stack.lists.bearing(alice.access).get(path).status == 403)
+      #expect(try await stack.gateway.with(stack.with(key: "invites")).get(path).status == 404)
+      let inside = stack.lists.with(stack.with(key: "invites"))
+      #expect(try await inside.put(path, ["invite_id": "i3", "role": "owner"]).status == 422)
+      _ = try await alice.browser.delete("/api/v1/lists/\(id)")
+      #expect(try await inside.put(path, ["invite_id": "i1", "role": "viewer"]).status == 404)
+    }
+  }
+
+  @Test(arguments: engines) func aListHasOnlySoManyMembersWhoeverComesTogether(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      let id = try await alice.makeList()
+      let lists = ListsClient(in: stack.surroundings(of: "invites"))
+      let outcomes = try await atOnce(110) { index in
+        do {
+          _ = try await lists.join(id, .new(at: stack.clock.now), by: .init(inviteID: "i\(index)", role: "viewer"))
+          return true
+        } catch let failure as Failure where failure.code == "list_full" { return false }
+      }
+      #expect(outcomes.count(where: \.self) == 100)
+      #expect(try await alice.get("/api/v1/lists/\(id)").object("list").int("members_count") == 100)
+    }
+  }
+
+  @Test func whileAuthIsSilentNamesStayAsTheyWere() async throws {
+    try await withStack(.sqlite) { stack in
+      let alice = try await stack.signIn("alice")
+      _ = try await alice.browser.makeList()
+      let direct = stack.lists.bearing(alice.access)
+      #expect(try await direct.get("/api/v1/lists").status == 200)
+      let auth = stack.surroundings.neighbours.urls(of: .auth)
+      stack.surroundings.neighbours.moved(.auth, to: "http://127.0.0.1:1")
+      stack.clock.advance(by: .seconds(120))
+      let reply = try await direct.get("/api/v1/lists")
+      #expect(reply.objects("lists").first?.object("owner").string("email") == "alice@example.com")
+      stack.surroundings.neighbours.moved(.auth, to: auth)
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import Foundation
+import Support
+import Synchronization
+import Testing
+import Web
+import Wire
+
+@testable import Database
+@testable import Lists
+
+/// A person with 100,000 tasks on a hundred lists, beside others: no statement has to look through a whole table.
+@Suite struct PlanTests {
+  @Test(arguments: engines) func noStatementHasToLookThroughAWholeTable(engine: Engine) async throws {
+    try await withPlace(engine) { place in
+      let database = try await place.open("lists", listsMigrations)
+      let (alice, bob) = (UserID.new(at: Date()), UserID.new(at: Date()))
+      try await database.write { db in
+        try fill(db, alice, lists: 100, tasks: 1000)
+        try fill(db, bob, lists: 20, tasks: 1000)
+        try crowd(db)
+        try db.change("analyze")
+      }
+      let first = try await database.read { db in
+        try db.row("select min(id) as id from list where owner_id = \(alice)")?.get("id", as: Int.self) ?? 0
+      }
+      let plans = Plans()
+      let began = ContinuousClock.now
+      try await database.read { connection in try look(PlannedConnection(connection, engine, plans), alice, first) }
+      try await database.write { connection in try change(PlannedConnection(connection, engine, plans), alice, first) }
+      let took = ContinuousClock.now - began
+      await database.close()
+      #expect(plans.all.count > 30)
+      for (statement, plan) in plans.all where plan.contains(where: isScan) {
+        Issue.record("\(statement)\n\(plan.joined(separator: "\n"))")
+      }
+      // Each of some forty statements twice, once to be planned: a wide margin for a busy machine.
+      #expect(took < .seconds(20))
+    }
+  }
+
+  /// Whether a step of a plan reads a whole table.
+  private func isScan(_ step: String) -> Bool {
+    step.contains("Seq Scan on") || step.hasPrefix("SCAN ") && isTable(step)
+  }
+
+  private func isTable(_ step: String) -> Bool {
+    let name = step.split(separator: " ").dropFirst().first ?? ""
+    return ["list", "membership", "task", "task_event", "tag", "l", "m", "t", "c", "o", "g", "ol"].contains(name)
+  }
+
+  private func look(_ db: any Connection, _ alice: UserID, _ list: Int) throws {
+    let now = Date()
+    let views = try ListView.all(of: alice, at: now, on: db)
+    #expect(views.count == 100 && views[0].list.taskCount == 1000)
+    let one = try ListStore.list(list, for: alice, on: db)
+    let tasks = try TaskView.all(of: one, on: db)
+    #expect(tasks.count == 1000)
+    _ = try ListView.one(one, at: now, on: db)
+    _ = try TaskView.changes(of: one, since: TasksCursor(list: list, revision: 990), limit: 500, on: db)
+    let task = try #require(tasks.first?.task.id)
+    _ = try TaskView.one(TaskPlace(id: task), for: alice, on: db)
+    _ = try TaskTrail.events(of: task, on: db)
+    _ = try Today(Day(now, in: .gmt), of: alice, at: now, on: db)
+    _ = try Streak.of(alice, today: "2026-11-21", on: db)
+    #expect(try TaskSearch.tasks(with: "task 77", for: alice, on: db).count == 50)
+    var none = Fields()
+    let filter = TaskFilter(&none, assignee: nil)
+    #expect(try filter.page(1, of: 25, for: alice, at: now, on: db).count == 26)
+    _ = try TagStore.tags(of: alice, on: db)
+  }
+
+  private func change(_ db: any Connection, _ alice: UserID, _ list: Int) throws {
+    let (now, doer) = (Date(), Doer(user: alice, zone: .gmt))
+    var fields = Fields(["title": .string("New"), "client_id": .string("new"), "tag_ids": .array([])])
+    let new = TaskChange(&fields)
+    guard case .new(let id) = try TaskStore.create(new, in: list, by: doer, at: now, on: db) else { return }
+    try TaskStore.change(TaskPlace(id: id), by: doer, at: now, on: db) { $0.completed(by: alice, at: now) }
+    try TaskOrderStore.move([.init(id: id, place: .after(nil))], of: list, by: alice, on: db)
+    try TaskStore.change(TaskPlace(id: id), by: doer, at: now, on: db) { $0.deleted(by: alice, reason: nil, at: now) }
+    let member = UserID.new(at: now)
+    let added = try MembershipStore.add(member, to: list, as: .editor, at: now, on: db)
+    if let added { try MembershipStore.remove(added, on: db) }
+    var name = Fields(["name": .string("Tag")])
+    let tag = try TagStore.create(TagChange(&name), of: alice, at: now, on: db)
+    try TagStore.delete(tag.id, of: alice, on: db)
+    while try Erasure.leaveNextList(member, on: db) {}
+    try Erasure.forgetTheRest(of: member, on: db)
+    _ = try Export(of: member, on: db)
+  }
+}
+
+/// Lists of a person with tasks on them: a third of these done, a third late.
+private func fill(_ db: any Connection, _ user: UserID, lists: Int, tasks: Int) throws {
+  let now = Date()
+  for list in 0..<lists {
+    let row = try db.row(
+      """
+      insert into list (owner_id, name, visibility, color, task_count, completed_count, revision, created_at, updated_at)
+      values (\(user), \("List \(list)"), 'private', 'blue', \(tasks), 333, \(tasks), \(now), \(now)) returning id
+      """)
+    let id = try row?.get("id", as: Int.self) ?? 0
+    try db.change(
+      """
+      insert into task (list_id, creator_id, title, words, status, completed_at, due_at, priority, starred, strict_mode,
+        position, revision, created_at, updated_at)
+      with recursive counted (n) as (select 1 union all select n + 1 from counted where n < \(tasks))
+      select l.id, l.owner_id, 'Task ' || n, 'task ' || n, case when n % 3 = 0 then 'done' else 'pending' end,
+        case when n % 3 = 0 then l.created_at end, case when n % 3 = 1 then l.created_at end, 0, false, false,
+        n * 65536, n, l.created_at, l.created_at
+      from counted, list l where l.id = \(id)
+      """)
+  }
+}
+
+/// Many others, each with a list, a member and a tag.
+private func crowd(_ db: any Connection) throws {
+  let now = Date()
+  for number in 0..<3000 {
+    let (owner, member) = (UserID.new(at: now), UserID.new(at: now))
+    let row = try db.row(
+      """
+      insert into list (owner_id, name, visibility, color, created_at, updated_at)
+      values (\(owner), 'List', 'private', 'blue', \(now), \(now)) returning id
+      """)
+    let id = try row?.get("id", as: Int.self) ?? 0
+    _ = try MembershipStore.add(member, to: id, as: .editor, at: now, on: db)
+    var fields = Fields(["name": .string("Tag \(number)")])
+    _ = try TagStore.create(TagChange(&fields), of: owner, at: now, on: db)
+  }
+}
+
+/// What the engine says that it would do for each statement.
+private final class Plans: Sendable {
+  private let plans = Mutex<[String: [String]]>([:])
+
+  var all: [String: [String]] { plans.withLock { $0 } }
+
+  func add(_ plan: [String], for statement: String) { plans.withLock { $0[statement] = plan } }
+}
+
+/// A connection that asks for the plan of each statement before it runs it.
+private struct PlannedConnection: Connection {
+  private let connection: any Connection
+  private let engine: Engine
+  private let plans: Plans
+
+  init(_ connection: any Connection, _ engine: Engine, _ plans: Plans) {
+    self.connection = connection
+    self.engine = engine
+    self.plans = plans
+  }
+
+  func rows(_ sql: SQL) throws -> [Row] {
+    try plan(sql)
+    return try connection.rows(sql)
+  }
+
+  func change(_ sql: SQL) throws -> Int {
+    try plan(sql)
+    return try connection.change(sql)
+  }
+
+  private func plan(_ sql: SQL) throws {
+    guard sql.text.hasPrefix("select") || sql.text.hasPrefix("update") || sql.text.hasPrefix("delete") else { return }
+    var words = SQL.StringInterpolation(literalCapacity: 0, interpolationCount: 0)
+    words.text = (engine == .sqlite ? "explain query plan " : "explain ") + sql.text
+    words.bindings = sql.bindings
+    let column = engine == .sqlite ? "detail" : "QUERY PLAN"
+    // A person who has most of a table gets a scan because it is faster: what is asked is whether it takes one.
+    if engine == .postgres { try connection.change("set local enable_seqscan = off") }
+    plans.add(try connection.rows(SQL(stringInterpolation: words)).map { try $0.get(column) }, for: sql.text)
+    if engine == .postgres { try connection.change("set local enable_seqscan = on") }
+  }
+}

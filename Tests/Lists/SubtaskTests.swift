@@ -1,0 +1,104 @@
+import Database
+import Foundation
+import Support
+import Testing
+
+/// The parts of tasks, and the words by which people sort them.
+@Suite struct SubtaskTests {
+  @Test(arguments: engines) func aTaskHasParts(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      let list = try await alice.makeList()
+      let task = try await alice.makeTask(list, "Party")
+      for path in ["/api/v1/tasks/\(task)/subtasks", "/api/v1/lists/\(list)/tasks/\(task)/subtasks"] {
+        let made = try await alice.post(path, ["subtask": ["title": "Cake"]])
+        #expect(made.status == 201 && made.object("subtask").int("parent_task_id") == task)
+        let id = try #require(made.object("subtask").int("id"))
+        #expect(try await alice.get("\(path)/\(id)").object("subtask").string("title") == "Cake")
+        #expect(
+          try await alice.put("\(path)/\(id)", ["subtask": ["title": "Pie"]]).object("subtask").string("title") == "Pie"
+        )
+        #expect(try await alice.post("\(path)/\(id)/complete").object("subtask").string("status") == "done")
+        let parent = try await alice.get("/api/v1/tasks/\(task)").object("task")
+        #expect(parent.objects("subtasks").map { $0.string("title") } == ["Pie"])
+        #expect(parent.int("subtasks_count") == 1 && parent.int("subtasks_completed_count") == 1)
+        #expect(parent.int("subtask_completion_percentage") == 100 && parent.bool("has_subtasks") == true)
+        #expect(try await alice.patch("\(path)/\(id)/reopen").object("subtask").string("status") == "pending")
+        #expect(try await alice.delete("\(path)/\(id)").status == 204)
+        #expect(try await alice.get(path).objects("subtasks").isEmpty)
+      }
+      // Parts are not counted on the list, and not shown there by themselves.
+      let shown = try await alice.get("/api/v1/lists/\(list)").object("list")
+      #expect(shown.int("tasks_count") == 1 && shown.int("completed_tasks_count") == 0)
+      #expect(try await alice.titles(list) == ["Party"])
+    }
+  }
+
+  @Test(arguments: engines) func partsAreWhereTheyBelong(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      let bob = try await stack.signIn("bob").browser
+      let list = try await alice.makeList()
+      try await alice.share(list, with: "bob", as: "viewer")
+      let (task, other) = (try await alice.makeTask(list, "Party"), try await alice.makeTask(list, "Work"))
+      let path = "/api/v1/tasks/\(task)/subtasks"
+      let body: [String: any Sendable] = ["subtask": ["title": "Cake", "client_id": "c1"]]
+      let part = try #require(try await alice.post(path, body).object("subtask").int("id"))
+      let again = try await alice.post(path, body)
+      #expect(again.status == 200 && again.object("subtask").int("id") == part)
+      #expect(try await alice.get("/api/v1/tasks/\(other)/subtasks/\(part)").status == 404)
+      #expect(try await alice.post("/api/v1/tasks/\(part)/subtasks", body).faults == ["parent_task_id"])
+      #expect(try await alice.post(path, ["subtask": ["title": ""]]).faults == ["title"])
+      #expect(try await alice.post(path, ["title": "x"]).status == 400)
+      #expect(try await bob.get(path).objects("subtasks").count == 1)
+      #expect(try await bob.post(path, body).status == 403)
+      #expect(try await bob.delete("\(path)/\(part)").status == 403)
+      // What is done with a part shows on the whole, and it goes with it.
+      let before = try await alice.get("/api/v1/tasks/\(task)").tag
+      _ = try await alice.post("\(path)/\(part)/complete")
+      #expect(try await alice.with(["If-Match": before]).delete("/api/v1/tasks/\(task)").status == 412)
+      #expect(try await alice.delete("/api/v1/tasks/\(task)").status == 200)
+      #expect(try await alice.get("/api/v1/tasks/\(part)").status == 404)
+    }
+  }
+
+  @Test(arguments: engines) func tagsAreTheirOwnersWordsForTasks(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      let bob = try await stack.signIn("bob").browser
+      let list = try await alice.makeList()
+      try await alice.share(list, with: "bob")
+      let made = try await alice.post("/api/v1/tags", ["tag": ["name": "Errands", "color": "red"]])
+      #expect(made.status == 201 && made.object("tag").string("name") == "Errands")
+      let tag = try #require(made.object("tag").int("id"))
+      #expect(try await alice.post("/api/v1/tags", ["tag": ["name": "eRRANDS"]]).faults == ["name"])
+      #expect(
+        try await alice.post("/api/v1/tags", ["tag": ["name": String(repeating: "x", count: 51)]]).faults == ["name"])
+      #expect(try await bob.post("/api/v1/tags", ["tag": ["name": "Errands"]]).status == 201)
+      for status in try await [
+        bob.get("/api/v1/tags/\(tag)").status, bob.patch("/api/v1/tags/\(tag)", ["tag": ["name": "x"]]).status,
+        bob.delete("/api/v1/tags/\(tag)").status,
+      ] { #expect(status == 404) }
+
+      let task = try await alice.makeTask(list, "Milk", ["tag_ids": [tag]])
+      let path = "/api/v1/tasks/\(task)"
+      #expect(try await bob.get(path).object("task").objects("tags").map { $0.string("name") } == ["Errands"])
+      // Bob adds his own and leaves hers; he cannot bring in what is not there.
+      let own = try #require(try await bob.get("/api/v1/tags").objects("tags").first?.int("id"))
+      let both = try await bob.patch(path, ["task": ["tag_ids": [tag, own]]])
+      #expect(both.object("task").objects("tags").count == 2)
+      #expect(try await bob.patch(path, ["task": ["tag_ids": [own]]]).object("task").objects("tags").count == 1)
+      #expect(try await bob.patch(path, ["task": ["tag_ids": [tag]]]).faults == ["tag_ids"])
+
+      #expect(try await alice.patch(path, ["task": ["tag_ids": [tag]]]).status == 200)
+      let before = try await bob.get("/api/v1/lists/\(list)/tasks").string("cursor")
+      let renamed = try await alice.put("/api/v1/tags/\(tag)", ["tag": ["name": "Shopping"]])
+      #expect(renamed.object("tag").string("color") == "red")
+      let news = try await bob.get("/api/v1/lists/\(list)/tasks?since=\(before)").objects("tasks")
+      #expect(news.first?.objects("tags").first?.string("name") == "Shopping")
+      #expect(try await bob.get("/api/v1/tasks?tag_id=\(tag)").objects("tasks").count == 1)
+      #expect(try await alice.delete("/api/v1/tags/\(tag)").status == 204)
+      #expect(try await bob.get(path).object("task").objects("tags").isEmpty)
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import Database
+import Foundation
+import Support
+import Testing
+import Wire
+
+@testable import Lists
+
+/// The order of tasks.
+@Suite struct TaskOrderTests {
+  private func order(_ positions: [Int]) -> TaskOrder {
+    TaskOrder(items: positions.enumerated().map { .init(id: $0 + 1, position: $1) })
+  }
+
+  /// Ids in their order after the moves, and how many positions changed.
+  private func after(_ moves: [TaskOrder.Move], in order: TaskOrder) throws -> (ids: [Int], changes: Int) {
+    let changes = try order.changes(moves)
+    var positions = order.items.reduce(into: [Int: Int]()) { $0[$1.id] = $1.position }
+    for change in changes { positions[change.id] = change.position }
+    #expect(Set(positions.values).count == positions.count)
+    return (positions.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key), changes.count)
+  }
+
+  @Test func oneMovesAndTheOthersStay() throws {
+    let three = order([100, 200, 300])
+    #expect(try after([.init(id: 3, place: .after(1))], in: three) == ([1, 3, 2], 1))
+    #expect(try after([.init(id: 3, place: .after(nil))], in: three) == ([3, 1, 2], 1))
+    #expect(try after([.init(id: 1, place: .after(3))], in: three) == ([2, 3, 1], 1))
+    #expect(try after([.init(id: 3, place: .before(2))], in: three) == ([1, 3, 2], 1))
+    #expect(try after([.init(id: 1, place: .at(250))], in: three) == ([2, 1, 3], 1))
+    #expect(try after([.init(id: 1, place: .at(250.5))], in: three) == ([2, 1, 3], 1))
+    // Somebody has that position: right behind them.
+    #expect(try after([.init(id: 1, place: .at(200))], in: three) == ([2, 1, 3], 1))
+    #expect(try after([.init(id: 2, place: .at(200))], in: three) == ([1, 2, 3], 0))
+  }
+
+  @Test func whereThereIsNoRoomAllAreSpreadAnew() throws {
+    let tight = order([1, 2, 3])
+    #expect(try after([.init(id: 3, place: .after(1))], in: tight) == ([1, 3, 2], 3))
+    #expect(try after([.init(id: 1, place: .at(1_000_000))], in: tight) == ([2, 3, 1], 1))
+    let edge = order([5, TaskOrder.positionMax + 1])
+    #expect(try after([.init(id: 1, place: .after(2))], in: edge).ids == [2, 1])
+  }
+
+  @Test func aWholeOrderIsTakenAsItIs() throws {
+    let moves = [4, 2, 3, 1].enumerated().map { TaskOrder.Move(id: $1, place: .at(Double($0))) }
+    #expect(try order([100, 200, 300, 400]).changes(moves).map(\.position) == [0, 1, 2, 3])
+    #expect(try after(moves, in: order([100, 200, 300, 400])).ids == [4, 2, 3, 1])
+    // The same position for all keeps the order in which they were named.
+    let same = [3, 1, 2].map { TaskOrder.Move(id: $0, place: .at(7)) }
+    #expect(try after(same, in: order([1, 2, 3])).ids == [3, 1, 2])
+  }
+
+  @Test func whatIsNotThereCannotMove() {
+    let two = order([1, 2])
+    #expect(throws: Failure.self) { try two.changes([.init(id: 3, place: .at(1))]) }
+    #expect(throws: Failure.self) { try two.changes([.init(id: 1, place: .after(3))]) }
+    #expect(throws: Failure.self) { try two.changes([.init(id: 1, place: .at(1)), .init(id: 1, place: .at(2))]) }
+  }
+
+  @Test func aThousandRandomMovesKeepATotalOrder() throws {
+    var random = SeededRandom(seed: 42)
+    var items = (1...30).map { TaskOrder.Item(id: $0, position: $0 * 65_536) }
+    for _ in 0..<1000 {
+      let (id, other) = (Int.random(in: 1...30, using: &random), Int.random(in: 1...30, using: &random))
+      guard id != other else { continue }
+      for change in try TaskOrder(items: items).changes([.init(id: id, place: .after(other))]) {
+        items = items.map { $0.id == change.id ? change : $0 }
+      }
+      items.sort { $0.position < $1.position }
+      #expect(zip(items, items.dropFirst()).allSatisfy { $0.position < $1.position })
+      let place = try #require(items.firstIndex { $0.id == other })
+      #expect(items[place + 1].id == id)
+    }
+  }
+
+  @Test(arguments: engines) func twentyWhoReorderAtOnceKeepATotalOrder(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      let bob = try await stack.signIn("bob").browser
+      let list = try await alice.makeList()
+      try await alice.share(list, with: "bob")
+      var ids: [Int] = []
+      for index in 0..<10 { ids.append(try await alice.makeTask(list, "\(index)")) }
+      let tasks = ids
+      let statuses = try await atOnce(20) { index in
+        let browser = index.isMultiple(of: 2) ? alice : bob
+        switch index % 4 {
+        case 0:
+          return try await browser.post("/api/v1/tasks/\(tasks[index % 10])/reorder", ["after_id": NSNull()]).status
+        case 1:
+          return try await browser.patch("/api/v1/tasks/\(tasks[9])/reorder", ["before_id": tasks[index % 9]]).status
+        case 2:
+          let moves = tasks.shuffled().enumerated().map { ["id": $1, "position": $0] }
+          return try await browser.post("/api/v1/lists/\(list)/tasks/reorder", ["tasks": moves]).status
+        default:
+          let move: [String: any Sendable] = ["id": tasks[3], "position": 1.5]
+          return try await browser.post("/api/v1/tasks/reorder", ["tasks": [move]]).status
+        }
+      }
+      #expect(statuses.allSatisfy { $0 == 200 })
+      let shown = try await alice.get("/api/v1/lists/\(list)/tasks").objects("tasks")
+      let positions = shown.compactMap { $0.int("position") }
+      #expect(Set(positions).count == 10 && positions == positions.sorted())
+      #expect(Set(shown.compactMap { $0.int("id") }) == Set(tasks))
+      let moved = try await bob.post("/api/v1/tasks/\(tasks[5])/reorder", ["after_id": tasks[0]])
+      #expect(moved.status == 200)
+      let order = try await bob.get("/api/v1/lists/\(list)/tasks").objects("tasks").compactMap { $0.int("id") }
+      let place = try #require(order.firstIndex(of: tasks[0]))
+      #expect(order[place + 1] == tasks[5])
+    }
+  }
+
+  @Test(arguments: engines) func aMoveThatMakesNoSenseIsRefused(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      let (list, other) = (try await alice.makeList(), try await alice.makeList("Other"))
+      let (id, elsewhere) = (try await alice.makeTask(list), try await alice.makeTask(other))
+      let path = "/api/v1/tasks/\(id)/reorder"
+      for body in [["position": "1"], [:], ["after_id": id], ["position": 1e300]] as [[String: any Sendable]] {
+        #expect(try await alice.post(path, body).status == 422, "\(body)")
+      }
+      #expect(try await alice.post(path, ["after_id": elsewhere]).faults == ["tasks"])
+      let across: [[String: any Sendable]] = [["id": id, "position": 1], ["id": elsewhere, "position": 2]]
+      #expect(try await alice.post("/api/v1/lists/\(list)/tasks/reorder", ["tasks": across]).faults == ["tasks"])
+      #expect(try await alice.post("/api/v1/tasks/reorder", ["tasks": across]).status == 200)
+      #expect(try await alice.post("/api/v1/tasks/reorder", ["tasks": [Int]()]).faults == ["tasks"])
+      let unknown = ["tasks": [["id": 999_999, "position": 1]]]
+      #expect(try await alice.post("/api/v1/tasks/reorder", unknown).status == 404)
+    }
+  }
+}
+
+/// The same numbers every time (SplitMix64).
+struct SeededRandom: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
