@@ -18,8 +18,9 @@ lint: ## Check the formatting of the sources
 format: ## Format the sources in place
 	swift format --in-place --recursive --parallel $(SOURCES)
 
-bench: ## Measure kith, then the gateway beside HAProxy, nginx and Caddy (ARGS go to the latter)
+bench: ## Measure kith, lists beside pgbench, the gateway beside HAProxy, nginx and Caddy (ARGS go to the latter)
 	@Benchmarks/run
+	@Benchmarks/lists/run
 	@Benchmarks/gateway/run $(ARGS)
 
 fuzz: ## Look for bytes that break the gateway's parsers (ARGS=600 for ten minutes)
