@@ -39,13 +39,15 @@ enum Erasure {
     return true
   }
 
-  /// On what others keep, nobody did it.
+  /// On what others keep, nobody did it, and nobody says why.
   static func forgetTheRest(of user: UserID, on db: any Connection) throws {
+    // Their lists are held first, so that the revisions below are read of rows that nobody else changes.
     try db.change(
       """
       update list set revision = revision + 1 where id in (
         select list_id from task where creator_id = \(user)
         union select list_id from task where assignee_id = \(user)
+        union select t.list_id from task_event e join task t on t.id = e.task_id where e.user_id = \(user)
         union select t.list_id from tag g join task_tag o on o.tag_id = g.id join task t on t.id = o.task_id
           where g.user_id = \(user))
       """)
@@ -53,7 +55,14 @@ enum Erasure {
       """
       update task set revision = (select l.revision from list l where l.id = task.list_id) where id in (
         select id from task where creator_id = \(user) union select id from task where assignee_id = \(user)
+        union select task_id from task_event where user_id = \(user)
         union select o.task_id from tag g join task_tag o on o.tag_id = g.id where g.user_id = \(user))
+      """)
+    // Why something was late is what whoever completed it has said of themselves.
+    try db.change(
+      """
+      update task set missed_reason = null where missed_reason is not null and id in (
+        select task_id from task_event where user_id = \(user) and kind = 'completed')
       """)
     try db.change("update task set creator_id = null where creator_id = \(user)")
     try db.change("update task set assignee_id = null where assignee_id = \(user)")

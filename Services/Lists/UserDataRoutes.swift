@@ -26,6 +26,7 @@ struct UserDataRoutes: Sendable {
     while try await database.write({ db in try Erasure.forgetNextOwnedList(of: user, at: now, on: db) }) {}
     while try await database.write({ db in try Erasure.leaveNextList(user, on: db) }) {}
     try await database.write { db in try Erasure.forgetTheRest(of: user, on: db) }
+    try await database.scrub()
     return Response(status: .noContent)
   }
 }

@@ -21,6 +21,12 @@ import Wire
       let task = try await alice.browser.makeTask(theirs, "Made by alice")
       _ = try await bob.post("/api/v1/tasks/\(task)/assign", ["assigned_to": "alice@example.com"])
       _ = try await alice.browser.post("/api/v1/tasks/\(task)/complete", ["reason": "I was ill"])
+      // Late, so that it says why on the task itself.
+      let late = try await bob.makeTask(
+        theirs, "Late", ["due_at": Instant.milliseconds(stack.clock.now - 3600), "strict_mode": false])
+      _ = try await alice.browser.post("/api/v1/tasks/\(late)/complete", ["missed_reason": "I was in hospital"])
+      #expect(try await bob.get("/api/v1/tasks/\(late)").object("task").string("missed_reason") == "I was in hospital")
+      let tasksCursor = try await bob.get("/api/v1/lists/\(theirs)/tasks").string("cursor")
       let tag = try await alice.browser.post("/api/v1/tags", ["tag": ["name": "Private"]]).object("tag").int("id") ?? 0
       _ = try await alice.browser.patch("/api/v1/tasks/\(task)", ["task": ["tag_ids": [tag]]])
       let cursor = try await bob.get("/api/v1/lists").string("cursor")
@@ -31,7 +37,7 @@ import Wire
       #expect(export.objects("lists").map { $0.string("name") } == ["Shared", "Lone"])
       #expect(export.objects("memberships").map { $0.string("list_name") } == ["Bob's"])
       #expect(export.objects("tasks").map { $0.string("title") } == ["Made by alice"])
-      #expect(export.objects("task_events").map { $0.string("kind") } == ["created", "completed"])
+      #expect(export.objects("task_events").map { $0.string("kind") } == ["created", "completed", "completed"])
       #expect(export.objects("tags").map { $0.string("name") } == ["Private"])
       #expect((export["completion_days"] as? [String])?.count == 1)
 
@@ -50,6 +56,9 @@ import Wire
       #expect(shown.object("creator").int("id") == 0 && shown["assigned_to"] == nil && shown.objects("tags").isEmpty)
       #expect(shown.objects("audit_trail").compactMap { $0.object("user").int("id") }.filter { $0 == 0 }.count == 2)
       #expect(!(try await bob.get("/api/v1/tasks/\(task)").text.contains("I was ill")))
+      #expect(try await bob.get("/api/v1/tasks/\(late)").object("task")["missed_reason"] is NSNull)
+      let changed = try await bob.get("/api/v1/lists/\(theirs)/tasks?since=\(tasksCursor)").objects("tasks")
+      #expect(Set(changed.compactMap { $0.int("id") }) == [task, late])
       try await nothingNames(alice.id, in: stack)
     }
   }
@@ -81,6 +90,26 @@ import Wire
         try await bob.get("/api/v1/lists/\(list)").object("list").string("role") == "owner"
       }
     }
+  }
+
+  @Test func onSQLiteNoByteOfItIsInTheFiles() async throws {
+    try await withStack(.sqlite) { stack in
+      let alice = try await stack.signIn("alice").browser
+      let user = try await alice.get("/api/v1/auth/me").string("id")
+      let list = try await alice.makeList("Things nobody should know")
+      _ = try await alice.makeTask(list, "Buy a secret present")
+      let secrets = ["Things nobody should know", "Buy a secret present"]
+      #expect(try found(secrets, in: stack.place.folder) == secrets)
+      let auth = stack.lists.with(stack.with(key: "auth"))
+      #expect(try await auth.delete("/internal/users/\(user)/data").status == 204)
+      #expect(try found(secrets, in: stack.place.folder).isEmpty)
+    }
+  }
+
+  private func found(_ secrets: [String], in folder: URL) throws -> [String] {
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix("lists") }
+    let bytes = try files.map { try Data(contentsOf: folder.appending(path: $0)) }
+    return secrets.filter { secret in bytes.contains { $0.range(of: Data(secret.utf8)) != nil } }
   }
 
   private func nothingNames(_ user: UserID, in stack: TestStack) async throws {
