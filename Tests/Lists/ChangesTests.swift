@@ -128,6 +128,38 @@ import Wire
     #expect(throws: Failure.self) { try TasksCursor(TasksCursor(list: 5, revision: 9).text, of: 6) }
   }
 
+  /// Whoever counts the revision up first commits first: a change that is slow to commit keeps later ones behind it,
+  /// instead of appearing behind a cursor that has seen them.
+  @Test(arguments: engines) func aChangeThatCommitsLateIsNotSkipped(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let list = try await alice.browser.makeList()
+      let path = "/api/v1/lists/\(list)/tasks"
+      let (held, mayCommit) = (Flag(), Flag())
+      let database = try await stack.place.open("lists", [])
+      let now = stack.clock.now
+      async let slow: Void = database.write { db in
+        var fields = Fields(["title": .string("Slow")])
+        let change = TaskChange(&fields)
+        _ = try TaskStore.create(change, in: list, by: Doer(user: alice.id, zone: .gmt), at: now, on: db)
+        held.raise()
+        let end = Date() + 30
+        while !mayCommit.isRaised, Date() < end { Thread.sleep(forTimeInterval: 0.005) }
+      }
+      try await eventually("the slow change") { held.isRaised }
+      async let quick = alice.browser.makeTask(list, "Quick")
+      // Time enough for the quick one, if nothing held it back.
+      try await Task.sleep(for: .milliseconds(300))
+      let between = try await alice.browser.get(path)
+      #expect(between.objects("tasks").isEmpty)
+      mayCommit.raise()
+      _ = try await (slow, quick)
+      let news = try await alice.browser.get("\(path)?since=\(between.string("cursor"))")
+      #expect(news.objects("tasks").map { $0.string("title") } == ["Slow", "Quick"])
+      await database.close()
+    }
+  }
+
   /// A transaction that began first may commit last; nobody who looks in between must miss what it did.
   @Test(arguments: engines) func nothingIsLostBetweenTwoCalls(engine: Engine) async throws {
     try await withStack(engine) { stack in

@@ -138,6 +138,40 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func authIsAskedOnceAboutEverybody(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let direct = stack.lists.bearing(alice.access)
+      let invites = ListsClient(in: stack.surroundings(of: "invites"))
+      var people = 0
+      for list in 0..<5 {
+        let id = try await direct.makeList("List \(list)")
+        for index in 0..<10 {
+          _ = try await invites.join(id, .new(at: stack.clock.now), by: .init(inviteID: "i\(index)", role: "editor"))
+          people += 1
+        }
+      }
+      // What was known of alice is too old by then.
+      stack.clock.advance(by: .seconds(61))
+      let before = try await questions(stack)
+      #expect(try await direct.get("/api/v1/lists").objects("lists").count == 5)
+      #expect(try await questions(stack) == before + 1)
+      // And for a while nobody is asked again.
+      #expect(try await direct.get("/api/v1/lists").status == 200 && people == 50)
+      #expect(try await questions(stack) == before + 1)
+      stack.clock.advance(by: .seconds(61))
+      #expect(try await direct.get("/api/v1/lists").status == 200)
+      #expect(try await questions(stack) == before + 2)
+    }
+  }
+
+  /// How often auth has been asked who people are.
+  private func questions(_ stack: TestStack) async throws -> Int {
+    let metrics = try await stack.auth.get("/metrics").text
+    let line = #/kith_http_requests_total\{route="/internal/users/people",method="POST",status="200"\} (\d+)/#
+    return metrics.firstMatch(of: line).flatMap { Int($0.output.1) } ?? 0
+  }
+
   @Test func whileAuthIsSilentNamesStayAsTheyWere() async throws {
     try await withStack(.sqlite) { stack in
       let alice = try await stack.signIn("alice")
