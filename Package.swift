@@ -22,7 +22,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
@@ -41,7 +40,7 @@ let package = Package(
         .lifecycle, .signals, .configuration,
         .nioFoundation, .logging, .yams,
       ]),
-    .shared("Traces", ["Wire", .httpClient, .nio, .nioFoundation, .lifecycle, .logging, .tracing]),
+    .shared("Traces", ["Wire", "Measures", .httpClient, .nio, .nioFoundation, .logging]),
     .shared("Outbox", ["Wire", "Measures", "Database", "Tokens", "Web", .lifecycle, .logging]),
     .shared(
       "Messages", ["Wire", "Web", "Clients", "Tokens", .httpClient, .nio, .nioFoundation, .logging]),
@@ -107,7 +106,8 @@ let package = Package(
         "Gateway", "StrictHTTP", "Clients", "Tokens", "Web", "Wire", "Support", .crypto, .hummingbird, .httpClient,
         .logging, .nio, .nioPosix, .nioHTTP1, .nioSSL,
       ]),
-    .tests("Traces", ["Traces", "Web", "Wire", "Clients", "Support", .hummingbird, .httpClient]),
+    .tests(
+      "Traces", ["Traces", "Measures", "Web", "Wire", "Clients", "Gateway", "Support", .hummingbird, .nio, .logging]),
     .tests("Outbox", ["Outbox", "Measures", "Database", "Tokens", "Web", "Wire", "Clients", "Support", .hummingbird]),
     .tests("Messages", ["Messages", "Web", "Wire", "Clients", "Support", .hummingbird]),
     .tests(
@@ -180,7 +180,6 @@ extension Target.Dependency {
   static let logging = product(name: "Logging", package: "swift-log")
   static let grdb = product(name: "GRDB", package: "GRDB.swift")
   static let collections = product(name: "DequeModule", package: "swift-collections")
-  static let tracing = product(name: "Tracing", package: "swift-distributed-tracing")
   static let yams = product(name: "Yams", package: "Yams")
 
   static func product(name: String, package: String) -> Target.Dependency {

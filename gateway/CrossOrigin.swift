@@ -57,7 +57,7 @@ struct CrossOrigin: Sendable {
           "access-control-allow-headers",
           """
           Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Range, Prefer, X-Request-Id, \
-          X-Refresh-Token, traceparent, apikey, X-Client-Info, X-Supabase-Api-Version
+          X-Refresh-Token, traceparent, tracestate, apikey, X-Client-Info, X-Supabase-Api-Version
           """
         ),
         ("access-control-max-age", "600"),

@@ -28,6 +28,7 @@ package func buildGateway(
   surroundings.registry.addProcess()
   let localLimits = MemoryLimits()
   let outage = RedisOutage()
+  let tracer = try surroundings.tracer(ofGatewayWithTLS: certificate != nil)
   let loops = Loops()
   let own = OwnAnswers(
     health: GatewayHealth(
@@ -47,7 +48,7 @@ package func buildGateway(
     table: RouteTable(routes), verification: verification, lifecycle: lifecycle, own: own, settings: settings,
     isTLS: certificate != nil, patience: patience, logger: surroundings.logger)
   return GatewayServer(
-    state: state, certificate: certificate, upstreams: upstreams, loops: loops,
+    state: state, certificate: certificate, upstreams: upstreams, loops: loops, exporter: tracer?.exporter,
     host: settings.string("HOST", default: "127.0.0.1"),
     wantedPort: try settings.int("PORT", default: GatewayServer.defaultPort, in: 0...65535),
     drainFor: .seconds(
@@ -59,7 +60,7 @@ package func buildGateway(
         limiter: Limiter(
           quotas: quotas, local: localLimits, redis: redis, on: loop, logger: surroundings.logger,
           now: { Int64(NIODeadline.now().uptimeNanoseconds) }, outage: outage, patience: patience.redis),
-        metrics: LoopMetrics(),
+        metrics: LoopMetrics(), tracer: tracer,
         pool: { service in
           ServicePool(service, upstreams) { endpoint in
             EndpointPool(endpoint, key: serviceKey, tls: endpoint.url.isTLS ? upstreamContext : nil, on: loop)

@@ -3,6 +3,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import ServiceLifecycle
+import Traces
 import UnixSignals
 import Web
 
@@ -14,6 +15,7 @@ package struct GatewayServer: Service {
   private let certificate: Certificate?
   private let upstreams: Upstreams
   let loops: Loops
+  private let exporter: SpanExporter?
   private let host: String
   private let wantedPort: Int
   private let drainFor: Duration
@@ -23,13 +25,15 @@ package struct GatewayServer: Service {
   private static let finishFor = Duration.seconds(20)
 
   init(
-    state: GatewayState, certificate: Certificate?, upstreams: Upstreams, loops: Loops, host: String, wantedPort: Int,
-    drainFor: Duration, logger: Logger, makeLoop: @escaping @Sendable (any EventLoop) -> LoopState
+    state: GatewayState, certificate: Certificate?, upstreams: Upstreams, loops: Loops, exporter: SpanExporter?,
+    host: String, wantedPort: Int, drainFor: Duration, logger: Logger,
+    makeLoop: @escaping @Sendable (any EventLoop) -> LoopState
   ) {
     self.state = state
     self.certificate = certificate
     self.upstreams = upstreams
     self.loops = loops
+    self.exporter = exporter
     self.host = host
     self.wantedPort = wantedPort
     self.drainFor = drainFor
@@ -40,6 +44,11 @@ package struct GatewayServer: Service {
   /// Serves until graceful shutdown: "not ready" while balancers find out, then no new connections, then the end of what
   /// is under way.
   package func run() async throws {
+    guard let exporter else { return try await serve() }
+    try await exporter.during { try await serve() }
+  }
+
+  private func serve() async throws {
     defer { port.ended() }
     OpenFiles.raiseLimit()
     try await loops.start(makeLoop)

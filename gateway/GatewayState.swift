@@ -57,12 +57,12 @@ final class GatewayState: Sendable {
     // What balancers ask for every second would bury the rest.
     let level: Logger.Level = exchange.isOwn ? .debug : .info
     guard logger.logLevel <= level else { return }
-    logger.log(
-      level: level, "request",
-      metadata: [
-        "method": "\(exchange.method.rawValue)", "route": "\(exchange.route?.path ?? "-")",
-        "status": .stringConvertible(status), "request_id": "\(String(decoding: requestID, as: UTF8.self))",
-        "duration_ms": .stringConvertible(Double(took.nanoseconds / 1000) / 1000),
-      ])
+    var metadata: Logger.Metadata = [
+      "method": "\(exchange.method.rawValue)", "route": "\(exchange.route?.path ?? "-")",
+      "status": .stringConvertible(status), "request_id": "\(String(decoding: requestID, as: UTF8.self))",
+      "duration_ms": .stringConvertible(Double(took.nanoseconds / 1000) / 1000),
+    ]
+    if let spans = exchange.spans { metadata["trace_id"] = "\(spans.server.context.traceID)" }
+    logger.log(level: level, "request", metadata: metadata)
   }
 }

@@ -22,5 +22,5 @@ package struct ListsClient: Sendable {
     try await client.call(.PUT, Self.path(list, user), body: join, isRepeatable: true)
   }
 
-  private static func path(_ list: Int, _ user: UserID) -> String { "/internal/lists/\(list)/members/\(user)" }
+  private static func path(_ list: Int, _ user: UserID) -> CallPath { "/internal/lists/\(list)/members/\(user)" }
 }

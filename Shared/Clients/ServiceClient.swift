@@ -5,6 +5,7 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 import NIOPosix
+import Traces
 import Web
 import Wire
 
@@ -30,7 +31,7 @@ struct ServiceClient: Sendable {
   /// - Throws: the ``Failure`` that the service answered with; ``Failure/unavailable`` when it did not answer in time,
   ///   after which a call that changes something may or may not have done so.
   func call<Reply: Decodable>(
-    _ method: HTTPMethod, _ path: String, query: [String: String] = [:], body: (any Encodable & Sendable)? = nil,
+    _ method: HTTPMethod, _ path: CallPath, query: [String: String] = [:], body: (any Encodable & Sendable)? = nil,
     idempotencyKey: String? = nil, isRepeatable: Bool = false, timeout: Duration = .seconds(5),
     bodyBytesMax: Int = 4 * 1024 * 1024, as reply: Reply.Type = Reply.self
   ) async throws -> Reply {
@@ -38,7 +39,7 @@ struct ServiceClient: Sendable {
     let isRepeatable = isRepeatable || method == .GET || idempotencyKey != nil
     var urls = neighbours.urls(of: service).shuffled()[...]
     guard !urls.isEmpty else { throw Failure.unavailable }
-    let target = path + Self.encoded(query)
+    let target = path.text + Self.encoded(query)
     let bytes = try body.map { ByteBuffer(data: try JSON.encodeExact($0)) }
     budget.earn()
     for attempt in 1... {
@@ -52,7 +53,7 @@ struct ServiceClient: Sendable {
         request.headers.add(name: "content-type", value: "application/json")
         request.body = .bytes(bytes)
       }
-      switch await answer(to: request, until: end, bodyBytesMax) {
+      switch await answer(to: request, path.template, until: end, bodyBytesMax) {
       case .answered(204, _): return try JSON.decode(Reply.self, from: Data("{}".utf8))
       case .answered(let status, let data) where (200..<300).contains(status):
         return try JSON.decode(Reply.self, from: data)
@@ -67,7 +68,7 @@ struct ServiceClient: Sendable {
     throw Failure.unavailable
   }
 
-  private enum Outcome {
+  private enum Attempt {
     case answered(Int, Data)
     /// It may or may not have arrived.
     case lost
@@ -94,17 +95,27 @@ struct ServiceClient: Sendable {
   }
 
   private func answer(
-    to request: HTTPClientRequest, until end: ContinuousClock.Instant, _ bodyBytesMax: Int
-  ) async -> Outcome {
+    to request: HTTPClientRequest, _ template: String, until end: ContinuousClock.Instant, _ bodyBytesMax: Int
+  ) async -> Attempt {
     let left = (end - .now).milliseconds
     guard left > 0 else { return .notSent }
     var request = request
     request.headers.add(name: Header.timeout, value: String(left))
+    let span = ActiveSpan.current?.asking()
+    if let span { request.headers.replaceOrAdd(name: Header.traceparent, value: span.context.traceparent) }
+    func asked(_ outcome: @autoclosure () -> Outcome) {
+      guard let span else { return }
+      let url = URL(string: request.url)
+      span.asked(
+        Asked(request.method.rawValue, template, of: service.rawValue, host: url?.host(), port: url?.port), outcome())
+    }
     do {
       let response = try await Outbound.http.execute(request, timeout: .milliseconds(left))
       let body = try await response.body.collect(upTo: bodyBytesMax)
+      asked(.answered(Int(response.status.code)))
       return .answered(Int(response.status.code), Data(buffer: body))
     } catch {
+      asked(.unanswered(error is CancellationError ? "called_off" : "no_answer"))
       return error is NIOConnectionError || error as? HTTPClientError == .connectTimeout ? .notSent : .lost
     }
   }
@@ -116,6 +127,7 @@ struct ServiceClient: Sendable {
     if let trace = Trace.current {
       headers.add(name: Header.requestID, value: trace.requestID)
       if let traceparent = trace.traceparent { headers.add(name: Header.traceparent, value: traceparent) }
+      if let tracestate = trace.tracestate { headers.add(name: Header.tracestate, value: tracestate) }
     }
     return headers
   }

@@ -26,7 +26,7 @@ package struct UserDataClient: Sendable {
     let _: Nothing = try await client.call(.DELETE, Self.path(user), isRepeatable: true, timeout: .seconds(20))
   }
 
-  private static func path(_ user: UserID) -> String { "/internal/users/\(user)/data" }
+  private static func path(_ user: UserID) -> CallPath { "/internal/users/\(user)/data" }
 }
 
 /// A body that does not matter, or is not there.

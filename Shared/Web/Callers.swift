@@ -44,6 +44,11 @@ package struct Callers: Sendable {
     return context
   }
 
+  /// Whether whoever calls shows the key of a service.
+  func isService(_ request: Request) -> Bool {
+    request.headers[.serviceKey].flatMap { keys.service(presenting: $0) } != nil
+  }
+
   /// The gateway calls for an outside system whose key it has checked; everyone else for themselves.
   private func onBehalf(_ service: CallingService?, of name: String?) -> CallingService? {
     guard let service, service.isGateway, let name else { return service }

@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import Logging
+import Traces
 import Wire
 
 /// The outermost layer of every service: caller, deadline, failures as bodies, request id, access log.
@@ -11,20 +12,31 @@ struct Edge: HTTPResponder {
   let lifecycle: Lifecycle
   let deadlines: Deadlines
   let measures: RequestMeasures
+  /// nil: nobody wants to know what a request went through.
+  let tracer: Tracer?
   let logger: Logger
 
   func respond(to request: Request, context: Context) async throws -> Response {
     var context = context
-    let trace = Trace(requestID: request.headers[.requestID], traceparent: request.headers[.traceparent])
+    let trace = Trace(
+      requestID: request.headers[.requestID], traceparent: request.headers[.traceparent],
+      tracestate: request.headers[.tracestate])
     context.trace = trace
     context.logger = logger
     context.logger[metadataKey: "request_id"] = "\(trace.requestID)"
     let started = ContinuousClock.now
-    var response = await Trace.$current.withValue(trace) { await answer(request, context) }
+    let span = tracer?.begin(continuing: trace.traceparent, isTrusted: callers.isService(request))
+    if let span { context.logger[metadataKey: "trace_id"] = "\(span.context.traceID)" }
+    var response = await Trace.$current.withValue(trace) {
+      await ActiveSpan.within(span) { await answer(request, context) }
+    }
     response.headers[.requestID] = trace.requestID
     if lifecycle.isDraining { response.headers[.connection] = "close" }
     let took = ContinuousClock.now - started
     measures.ended(request.method.rawValue, route: context.endpointPath, status: response.status.code, took: took)
+    if let span, !isRoutine(context) {
+      span.answered(request.method.rawValue, route: route(context), .answered(response.status.code))
+    }
     log(request, context, response, took: took)
     return response
   }
@@ -51,17 +63,23 @@ struct Edge: HTTPResponder {
 
   private func log(_ request: Request, _ context: Context, _ response: Response, took: Duration) {
     let milliseconds = Double(took.components.seconds) * 1000 + Double(took.components.attoseconds) / 1e15
-    // What machines ask for every second would bury the rest.
-    let route = context.endpointPath ?? "-"
-    let level: Logger.Level = route.hasPrefix("/health") || route == "/internal/sessions/ended" ? .debug : .info
     context.logger.log(
-      level: level, "request",
+      level: isRoutine(context) ? .debug : .info, "request",
       metadata: [
-        "method": "\(request.method.rawValue)", "route": "\(route)",
+        "method": "\(request.method.rawValue)", "route": "\(context.endpointPath ?? "-")",
         "status": .stringConvertible(response.status.code),
         "duration_ms": .stringConvertible((milliseconds * 1000).rounded() / 1000),
       ])
   }
+
+  /// What machines ask for every second would bury the rest.
+  private func isRoutine(_ context: Context) -> Bool {
+    guard let route = context.endpointPath else { return false }
+    return route.hasPrefix("/health") || route == "/metrics" || route == "/internal/sessions/ended"
+  }
+
+  /// The template; nil when no route has answered.
+  private func route(_ context: Context) -> String? { context.endpointPath.flatMap { $0 == "NotFound" ? nil : $0 } }
 }
 
 extension Request {

@@ -13,6 +13,7 @@ extension HTTPField.Name {
   package static let sessionID = Self(Header.sessionID)!
   package static let requestID = Self(Header.requestID)!
   package static let traceparent = Self(Header.traceparent)!
+  static let tracestate = Self(Header.tracestate)!
   package static let adminKey = Self(Header.adminKey)!
   package static let idempotencyKey = Self(Header.idempotencyKey)!
   package static let idempotencyHit = Self(Header.idempotencyHit)!

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import Traces
 import Wire
 
 /// Log lines to standard output: one JSON object a line, or plain text for a person (`LOG_FORMAT`).
@@ -40,6 +41,9 @@ package struct LogLines: LogHandler {
     var line = #"{"time":"\#(Instant.milliseconds(Date()))","level":"\#(level.rawValue)","service":"#
     line += quoted(label) + #","message":"# + quoted(message)
     if let id = Trace.current?.requestID, metadata["request_id"] == nil { line += #","request_id":"# + quoted(id) }
+    if let id = ActiveSpan.current?.context.traceID, metadata["trace_id"] == nil {
+      line += #","trace_id":"# + quoted(id)
+    }
     for (key, value) in metadata.sorted(by: { $0.key < $1.key }) { line += "," + quoted(key) + ":" + json(value) }
     return line + "}\n"
   }

@@ -5,6 +5,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
+import Traces
 import Wire
 
 /// One service, ready to run: its routes, its database, and what works beside them.
@@ -21,6 +22,7 @@ package struct Server: Service {
   private let lifecycle: Lifecycle
   private let drainFor: Duration
   private let background: [any Service]
+  private let exporter: SpanExporter?
 
   /// - Parameters:
   ///   - routes: adds the service's own; health and `/openapi.json` are there already.
@@ -53,9 +55,12 @@ package struct Server: Service {
     self.drainFor = .seconds(drainSeconds)
     let deadlines = Deadlines(limit: .seconds(30))
     self.background = background + [deadlines]
+    let tracer = try surroundings.tracer(for: service)
+    self.exporter = tracer?.exporter
     let edge = Edge(
       router: router.buildResponder(), routes: routes, callers: callers, lifecycle: lifecycle,
-      deadlines: deadlines, measures: RequestMeasures(in: surroundings.registry), logger: surroundings.logger)
+      deadlines: deadlines, measures: RequestMeasures(in: surroundings.registry), tracer: tracer,
+      logger: surroundings.logger)
     self.host = settings.string("HOST", default: "127.0.0.1")
     self.wantedPort = try settings.int("PORT", default: service.defaultPort, in: 0...65535)
     self.app = Self.application(edge, on: host, wantedPort, surroundings.logger, port)
@@ -85,6 +90,11 @@ package struct Server: Service {
   /// Serves until graceful shutdown: first "not ready" for as long as balancers need to notice, then no new connections,
   /// then the end of what runs.
   package func run() async throws {
+    guard let exporter else { return try await serve() }
+    try await exporter.during { try await serve() }
+  }
+
+  private func serve() async throws {
     defer { port.ended() }
     let listener = Listener(app: app, port: port)
     let parts: [any Service] = background + [listener, Draining(lifecycle: lifecycle, lasting: drainFor, port: port)]

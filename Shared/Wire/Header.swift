@@ -9,6 +9,7 @@ package enum Header {
   package static let adminKey = "x-admin-key"
   package static let requestID = "x-request-id"
   package static let traceparent = "traceparent"
+  package static let tracestate = "tracestate"
   /// How many milliseconds the caller still waits: what takes longer is done for nobody.
   package static let timeout = "x-timeout-ms"
   package static let idempotencyKey = "idempotency-key"

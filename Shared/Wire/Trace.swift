@@ -5,10 +5,13 @@ package struct Trace: Sendable, Hashable {
   package let requestID: String
   /// The W3C Trace Context header, passed on as it came.
   package let traceparent: String?
+  /// What other systems note beside it; means nothing without it.
+  package let tracestate: String?
 
-  package init(requestID: String?, traceparent: String?) {
+  package init(requestID: String?, traceparent: String?, tracestate: String? = nil) {
     self.requestID = requestID.flatMap { Self.isSane($0) ? $0 : nil } ?? Self.newRequestID()
-    self.traceparent = traceparent.flatMap { Self.isTraceparent($0) ? $0 : nil }
+    self.traceparent = traceparent.flatMap { SpanContext(traceparent: $0) == nil ? nil : $0 }
+    self.tracestate = self.traceparent == nil ? nil : tracestate.flatMap { TraceState.isSane($0) ? $0 : nil }
   }
 
   /// The trace of the request that this task works for, if any.
@@ -28,18 +31,6 @@ package struct Trace: Sendable, Hashable {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
           UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
           true
-        default: false
-        }
-      }
-  }
-
-  /// Version 00 of W3C Trace Context §3.2: `00-<32 hex>-<16 hex>-<2 hex>`, lower case.
-  private static func isTraceparent(_ header: String) -> Bool {
-    let parts = header.split(separator: "-", omittingEmptySubsequences: false)
-    return parts.map(\.utf8.count) == [2, 32, 16, 2]
-      && header.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "-"): true
         default: false
         }
       }

@@ -24,6 +24,7 @@ extension ClientHandler {
     // HTTP/1.0 knows no chunks: there the end of the connection is the end of the answer.
     if isDraining || !exchange.requestEnded || (unknownLength && exchange.isVersion10) { exchange.mustClose = true }
     exchange.status = head.status
+    exchange.spans?.answered = head.status
     exchange.answerFraming = unknownLength ? (exchange.isVersion10 ? .untilClose : .chunked) : head.framing
     self.exchange = exchange
     let bodyCount = hasBody ? min(head.declaredLength ?? 0, Self.gatheredBytesMax) : 0
@@ -227,6 +228,7 @@ extension ClientHandler {
     self.exchange = nil
     let took = NIODeadline.now() - exchange.startedAt
     loop.metrics.ended(exchange.route, status: exchange.status ?? status, took: took)
+    if let spans = exchange.spans, !exchange.isOwn { spans.end(exchange, isCutOff: status == Self.gone) }
     gateway.log(exchange, status: exchange.status ?? status, requestID: requestID, took: took)
   }
 

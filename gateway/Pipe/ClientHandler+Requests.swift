@@ -41,6 +41,7 @@ extension ClientHandler {
     phase = .waiting
     deadline = exchange.startedAt + gateway.patience.head
     loop.ids.take(head, bytes, into: &requestID)
+    if let tracer = loop.tracer { beginSpans(tracer) }
     if let cors = gateway.cors { self.exchange?.origin = cors.origin(of: head, bytes) }
     switch gateway.table.match(head.method, bytes, head.path) {
     case .route(let route):
@@ -127,25 +128,6 @@ extension ClientHandler {
     }
   }
 
-  /// Waits for something that is not of this event loop; when the client has gone in the meantime, nothing comes of it.
-  func ask<T: Sendable>(_ question: @escaping @Sendable () async -> T, then: @escaping (T) -> Void) {
-    let asked = serial
-    let trace = trace
-    loop.loop.makeFutureWithTask { await Trace.$current.withValue(trace) { await question() } }
-      .assumeIsolated().whenSuccess { [self] answer in
-        guard case .waiting = phase, serial == asked else { return }
-        then(answer)
-        advance()
-        readIfWanted()
-      }
-  }
-
-  private var trace: Trace {
-    Trace(
-      requestID: String(decoding: requestID, as: UTF8.self),
-      traceparent: head.fields.first(.traceparent).map { text(of: $0.value) })
-  }
-
   // MARK: To the service
 
   private func forward(_ route: Route) {
@@ -190,7 +172,9 @@ extension ClientHandler {
     if !exchange.isHeadTaken {
       Forwarding.writeRequest(
         head, inbound, to: &forwarded, own: upstream.endpoint.lines, caller: caller, requestID: requestID,
-        address: address(head).text, timeout: exchange.timeoutLine)
+        address: address(head).text, timeout: exchange.timeoutLine,
+        trace: clientsSpan,
+        tracing: exchange.spans?.forwarded(to: upstream.endpoint.endpoint.url) ?? [])
       inbound.moveReaderIndex(forwardBy: head.byteCount)
       self.exchange?.isHeadTaken = true
     }

@@ -46,6 +46,8 @@ final class ClientHandler: ChannelInboundHandler {
   private var isReading = false
 
   static let skippedBytesMax = 64 * 1024
+  /// Told of a request whose client did not wait for the answer.
+  static let gone = 499
   /// What may wait here before no more is read.
   private static let waitingBytesMax = 64 * 1024
 
@@ -71,7 +73,7 @@ final class ClientHandler: ChannelInboundHandler {
     loop.closed(self)
     gateway.connections.closed(from: peer)
     if case .piping(let upstream) = phase { upstream.close() }
-    exchangeEnded(orElse: 499)
+    exchangeEnded(orElse: Self.gone)
     phase = .lingering
     self.context = nil
   }

@@ -29,6 +29,8 @@ struct Exchange {
   var forwardedAt: NIODeadline?
   /// Of the answer, once it has begun.
   var status: Int?
+  /// nil: it is not traced.
+  var spans: ExchangeSpans?
   /// How the answer's body is told to end.
   var answerFraming = Framing.none
 

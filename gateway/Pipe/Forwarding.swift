@@ -8,9 +8,11 @@ enum Forwarding {
   /// - Parameters:
   ///   - own: the lines that every request to this service carries: its host and the gateway's key.
   ///   - address: where the request comes from, as text.
+  ///   - trace: what the client rightly says of a trace; its `tracestate` passes only beside that.
+  ///   - tracing: the line of the span under which the service works; when it is empty, the client's passes.
   static func writeRequest(
     _ head: RequestHead, _ bytes: ByteBuffer, to out: inout ByteBuffer, own: [UInt8], caller: Caller,
-    requestID: [UInt8], address: [UInt8], timeout: [UInt8]
+    requestID: [UInt8], address: [UInt8], timeout: [UInt8], trace: SpanContext?, tracing: [UInt8]
   ) {
     let span = bytes.readableBytesSpan
     out.clear(minimumCapacity: head.byteCount + own.count + caller.lines.count + 256)
@@ -19,11 +21,14 @@ enum Forwarding {
     out.writeBytes(span.extracting(head.target.start..<head.target.end))
     out.writeStaticString(" HTTP/1.1\r\n")
     var run = Run()
-    for field in head.fields.list where passes(field, of: head, bytes) { run.add(field.line, span, &out) }
+    for field in head.fields.list where passes(field, hasTrace: trace != nil, isTraced: !tracing.isEmpty) {
+      run.add(field.line, span, &out)
+    }
     run.flush(span, &out)
     out.writeBytes(own)
     out.writeBytes(caller.lines)
     out.writeBytes(timeout)
+    out.writeBytes(tracing)
     out.writeStaticString("x-request-id: ")
     out.writeBytes(requestID)
     out.writeStaticString("\r\nx-forwarded-for: ")
@@ -39,29 +44,16 @@ enum Forwarding {
   }
 
   /// The bearer stays here: services believe what the gateway says of it.
-  private static func passes(_ field: Fields.Field, of head: RequestHead, _ bytes: ByteBuffer) -> Bool {
+  private static func passes(_ field: Fields.Field, hasTrace: Bool, isTraced: Bool) -> Bool {
     switch field.name {
     case .other, .contentType, .origin, .requestedMethod, .accessControl, .rateLimit, .contentSecurityPolicy:
       !field.isForThisHop
-    case .traceparent: isTraceparent(bytes.readableBytesUInt8Span, field.value)
+    case .traceparent: hasTrace && !isTraced
+    case .tracestate: hasTrace
     case .host, .contentLength, .transferEncoding, .connection, .authorization, .expect, .upgrade, .hopByHop, .insider,
       .userID, .serviceKey, .endedSessions, .forwarding, .forwardedFor, .requestID:
       false
     }
-  }
-
-  /// Version 00 of W3C Trace Context §3.2: `00-<32 hex>-<16 hex>-<2 hex>`, lower case.
-  private static func isTraceparent(_ bytes: Span<UInt8>, _ value: Slice) -> Bool {
-    guard value.count == 55 else { return false }
-    for offset in 0..<55 {
-      let byte = bytes[value.start + offset]
-      switch offset {
-      case 2, 35, 52: guard byte == UInt8(ascii: "-") else { return false }
-      default:
-        guard byte &- UInt8(ascii: "0") < 10 || byte &- UInt8(ascii: "a") < 6 else { return false }
-      }
-    }
-    return true
   }
 
   /// The lines of an answer that may pass, behind its status line. Framing, ids and what the gateway adds follow.

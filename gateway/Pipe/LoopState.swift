@@ -1,4 +1,5 @@
 import NIOCore
+import Traces
 import Web
 
 /// What the connections of one event loop share: pools, verdicts, buffers, deadlines. Used on that loop only, so nothing
@@ -8,6 +9,8 @@ final class LoopState {
   let bearer: Bearer
   let limiter: Limiter
   let metrics: LoopMetrics
+  /// nil: nobody wants to know what a request went through.
+  let tracer: Tracer?
   var ids = RequestIDs()
   /// What goes out next; whoever writes to it hands it over before anything else runs on this loop.
   var out = ByteBuffer()
@@ -23,12 +26,13 @@ final class LoopState {
 
   init(
     on loop: any EventLoop, bearer: Bearer, limiter: Limiter, metrics: LoopMetrics,
-    pool: (ServiceName) -> ServicePool
+    tracer: Tracer?, pool: (ServiceName) -> ServicePool
   ) {
     self.loop = loop
     self.bearer = bearer
     self.limiter = limiter
     self.metrics = metrics
+    self.tracer = tracer
     self.pools = ServiceName.allCases.map(pool)
   }
 

@@ -8,7 +8,7 @@ package enum FieldName: UInt8, Sendable {
   case insider, userID, serviceKey, endedSessions
   /// Where a request came from, as proxies say it: replaced by what the gateway knows.
   case forwarding, forwardedFor
-  case requestID, traceparent
+  case requestID, traceparent, tracestate
   case origin, requestedMethod, accessControl
   case rateLimit, contentSecurityPolicy
 
@@ -22,7 +22,7 @@ package enum FieldName: UInt8, Sendable {
     ("x-timeout-ms", .insider), ("x-user-email", .insider), ("x-session-id", .insider), ("x-service-name", .insider),
     ("forwarded", .forwarding), ("x-real-ip", .forwarding), ("x-forwarded-host", .forwarding),
     ("x-forwarded-port", .forwarding), ("x-forwarded-proto", .forwarding), ("x-forwarded-for", .forwardedFor),
-    ("x-request-id", .requestID), ("traceparent", .traceparent),
+    ("x-request-id", .requestID), ("traceparent", .traceparent), ("tracestate", .tracestate),
     ("origin", .origin), ("access-control-request-method", .requestedMethod),
     ("access-control-allow-origin", .accessControl), ("access-control-expose-headers", .accessControl),
     ("x-ratelimit-limit", .rateLimit), ("content-security-policy", .contentSecurityPolicy),

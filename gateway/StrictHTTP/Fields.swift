@@ -21,6 +21,16 @@ package struct Fields: Sendable {
     return nil
   }
 
+  /// The one of that name; nil when there are none or several.
+  package func only(_ name: FieldName) -> Field? {
+    var found: Field?
+    for field in list where field.name == name {
+      guard found == nil else { return nil }
+      found = field
+    }
+    return found
+  }
+
   package func contains(_ name: FieldName) -> Bool { first(name) != nil }
 
   /// Reads field lines (RFC 9112 §5) from `index` on, up to and with the empty line that ends them.

@@ -1,0 +1,40 @@
+import Foundation
+import Support
+import Testing
+
+/// The whole program, told by its environment to trace.
+@Suite struct TracedProcessTests {
+  @Test func aStoppedProcessHasToldWhatItDidUnderItsPartsNames() async throws {
+    try await withCollector { collector in
+      try await withPlace(.sqlite) { place in
+        let kith = try await KithProcess.start(
+          in: place, ["OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "600000"])
+        let reply = try await kith.gateway.with(["X-Admin-Key": TestStack.adminKey])
+          .post("/api/v1/auth/dev/token", ["email": "alice@example.com"])
+        #expect(reply.status == 200)
+        #expect(collector.times.isEmpty)
+        #expect(await kith.stop() == 0)
+        let spans = collector.spans.filter { $0.name == "POST /api/v1/auth/dev/token" }
+        #expect(spans.map(\.service).sorted() == ["kith-auth", "kith-gateway", "kith-gateway"])
+        #expect(Set(spans.map(\.trace)).count == 1)
+        // What balancers and the parts ask each other all the time is not told.
+        #expect(!collector.spans.contains { $0.name.contains("/health") || $0.name.contains("sessions/ended") })
+      }
+    }
+  }
+
+  @Test func aCollectorThatHangsHoldsNoStopUp() async throws {
+    try await withCollector { collector in
+      collector.mood = .hanging
+      try await withPlace(.sqlite) { place in
+        let kith = try await KithProcess.start(
+          in: place, ["OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "20"])
+        #expect(try await kith.gateway.get("/api/v1/auth/me").status == 401)
+        try await eventually { !collector.times.isEmpty }
+        let began = ContinuousClock.now
+        #expect(await kith.stop() == 0)
+        #expect(ContinuousClock.now - began < .seconds(15))
+      }
+    }
+  }
+}
