@@ -117,7 +117,7 @@ private struct Posts {
   func outbox(_ database: any Database, in surroundings: Surroundings) -> Outbox {
     Outbox(
       database: database, keys: keys, in: surroundings,
-      deliveries: [TextMessage.delivery(messages), CodeMail.delivery(mail, app: app)])
+      deliveries: [TextMessage.delivery(messages), CodeMail.delivery(mail, app: app, database: database)])
   }
 
   func sender(_ database: any Database, _ outbox: Outbox) -> CodeSender {

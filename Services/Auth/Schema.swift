@@ -138,6 +138,7 @@ let authMigrations = [
   outsidersMigration,
   AppleTokenStore.migration,
   Outbox.inboxMigration,
+  AppleIdentityStore.switchedOffMigration,
 ]
 
 private let profileColumns = """

@@ -8,24 +8,6 @@ import Wire
 @Suite struct AppleNoticeTests {
   private let path = "/webhooks/apple/signin"
 
-  private func payload(
-    _ stack: TestStack, _ type: String, id: String = UUID().uuidString, subject: String = "001234.alice",
-    at then: Date? = nil, changing changes: [String: (any Sendable)?] = [:]
-  ) throws -> String {
-    let seconds = Int(stack.clock.now.timeIntervalSince1970)
-    let milliseconds = Int((then ?? stack.clock.now).timeIntervalSince1970 * 1000)
-    let event = """
-      {"type":"\(type)","sub":"\(subject)","email":"alice@privaterelay.appleid.com","is_private_email":"true",\
-      "event_time":\(milliseconds)}
-      """
-    var claims: [String: any Sendable] = [
-      "iss": "https://appleid.apple.com", "aud": "com.example.kith", "iat": seconds, "exp": seconds + 86_400,
-      "jti": id, "events": event,
-    ]
-    for (name, value) in changes { claims[name] = value }
-    return try stack.apple.sign(claims)
-  }
-
   private func tell(_ stack: TestStack, _ payload: String) async throws -> Int {
     try await stack.gateway.post(path, ["payload": payload]).status
   }
@@ -64,7 +46,7 @@ import Wire
         let tablet = try await signIn(stack)
         #expect(try await count(stack, "apple_token") == 1)
         let bob = try await stack.signIn("bob")
-        #expect(try await tell(stack, payload(stack, "consent-revoked")) == 200)
+        #expect(try await tell(stack, stack.appleNotice("consent-revoked")) == 200)
         try await eventually("the end of the sessions") {
           try await stack.gateway.bearing(phone.string("access_token")).get("/api/v1/auth/me").status == 401
         }
@@ -78,7 +60,7 @@ import Wire
         let back = try await signIn(stack)
         #expect(id(back) == id(phone))
         // A notice of before, that comes only now, is not about this session.
-        let late = try payload(stack, "consent-revoked", at: now)
+        let late = try stack.appleNotice("consent-revoked", at: now)
         #expect(try await tell(stack, late) == 200)
         try await settled(stack, 2)
         #expect(try await stack.gateway.bearing(back.string("access_token")).get("/api/v1/auth/me").status == 200)
@@ -90,7 +72,7 @@ import Wire
   func whoseOnlyWayInIsGoneIsDeleted(engine: Engine, type: String) async throws {
     try await withStack(engine, ["ACCOUNT_ERASE_AFTER_DAYS": "0"]) { stack in
       let alice = try await signIn(stack)
-      #expect(try await tell(stack, payload(stack, type)) == 200)
+      #expect(try await tell(stack, stack.appleNotice(type)) == 200)
       try await eventually("the erasure") { try await count(stack, "erasure where finished_at is not null") == 1 }
       #expect(try await stack.gateway.bearing(alice.string("access_token")).get("/api/v1/auth/me").status == 401)
       #expect(try await count(stack, "identity") == 0)
@@ -107,7 +89,7 @@ import Wire
         let alice = try await signIn(stack, changing: told.merging(["is_private_email": false]) { $1 })
         let bearer = try issuer.token("alice", at: stack.clock.now, changing: told)
         #expect(try await stack.gateway.bearing(bearer).get("/api/v1/auth/me").string("id") == id(alice))
-        #expect(try await tell(stack, payload(stack, "account-delete")) == 200)
+        #expect(try await tell(stack, stack.appleNotice("account-delete")) == 200)
         try await settled(stack, 1)
         #expect(try await count(stack, "erasure") == 0)
         #expect(try await count(stack, "identity where issuer = 'https://appleid.apple.com'") == 0)
@@ -125,7 +107,7 @@ import Wire
         let bearer = try issuer.token(
           "alice", at: stack.clock.now, changing: ["email": relay, "email_verified": true])
         #expect(try await stack.gateway.bearing(bearer).get("/api/v1/auth/me").string("email") == relay)
-        #expect(try await tell(stack, payload(stack, "account-delete")) == 200)
+        #expect(try await tell(stack, stack.appleNotice("account-delete")) == 200)
         try await settled(stack, 1)
         #expect(try await count(stack, "erasure") == 0)
         #expect(try await count(stack, "identity where issuer = 'email'") == 0)
@@ -140,12 +122,12 @@ import Wire
       _ = try await signIn(stack)
       let off: SQL = "identity where is_email_disabled and issuer = 'https://appleid.apple.com'"
       #expect(try await count(stack, off) == 0)
-      #expect(try await tell(stack, payload(stack, "email-disabled", at: now - 30)) == 200)
+      #expect(try await tell(stack, stack.appleNotice("email-disabled", at: now - 30)) == 200)
       try await eventually { try await count(stack, off) == 1 }
-      #expect(try await tell(stack, payload(stack, "email-enabled", at: now - 10)) == 200)
+      #expect(try await tell(stack, stack.appleNotice("email-enabled", at: now - 10)) == 200)
       try await eventually { try await count(stack, off) == 0 }
       // What was told earlier comes later.
-      #expect(try await tell(stack, payload(stack, "email-disabled", at: now - 20)) == 200)
+      #expect(try await tell(stack, stack.appleNotice("email-disabled", at: now - 20)) == 200)
       try await settled(stack, 3)
       #expect(try await count(stack, off) == 0)
     }
@@ -154,7 +136,7 @@ import Wire
   @Test(arguments: engines) func fiftyOfOneAreWorkedOnOnce(engine: Engine) async throws {
     try await withStack(engine) { stack in
       _ = try await signIn(stack)
-      let told = try payload(stack, "consent-revoked", id: "one")
+      let told = try stack.appleNotice("consent-revoked", id: "one")
       let statuses = try await atOnce(50) { _ in try await tell(stack, told) }
       #expect(statuses.allSatisfy { $0 == 200 })
       try await settled(stack, 1)
@@ -179,24 +161,24 @@ import Wire
       ]
       for changes in wrong {
         let reply = try await stack.gateway.post(
-          path, ["payload": payload(stack, "consent-revoked", changing: changes)])
+          path, ["payload": stack.appleNotice("consent-revoked", changing: changes)])
         #expect(reply.status == 400 && reply.string("code") == "invalid_apple_notice", "\(changes)")
       }
       // An identity token is no notice.
       let token = try stack.apple.identityToken(at: stack.clock.now)
       #expect(try await tell(stack, token) == 400)
-      #expect(try await tell(stack, payload(stack, "consent-revoked") + "x") == 400)
+      #expect(try await tell(stack, stack.appleNotice("consent-revoked") + "x") == 400)
       #expect(try await stack.gateway.post(path, ["payload": 7]).status == 400)
       #expect(try await stack.gateway.send(.POST, path, body: Data("payload=x".utf8)).status == 400)
       #expect(try await count(stack, "inbox") == 0)
       #expect(try await stack.gateway.bearing(alice.string("access_token")).get("/api/v1/auth/me").status == 200)
       // What will be told one day is taken and let be; so is what concerns nobody here.
-      #expect(try await tell(stack, payload(stack, "account-transferred")) == 200)
-      #expect(try await tell(stack, payload(stack, "consent-revoked", subject: "nobody")) == 200)
+      #expect(try await tell(stack, stack.appleNotice("account-transferred")) == 200)
+      #expect(try await tell(stack, stack.appleNotice("consent-revoked", subject: "nobody")) == 200)
       try await settled(stack, 1)
     }
     try await withStack(.sqlite) { stack in
-      let told = try payload(stack, "consent-revoked")
+      let told = try stack.appleNotice("consent-revoked")
       stack.apple.goDown()
       // Apple is to tell it again.
       #expect(try await tell(stack, told) == 503)

@@ -9,6 +9,7 @@ struct AppleIdentityStore: Sendable {
   private static let issuer = SignInWithApple.issuer
   /// How far Apple's clock and ours may be apart.
   private static let leeway = 60.0
+  private static let relay = "privaterelay.appleid.com"
 
   static func account(of subject: String, on db: any Connection) throws -> UserID? {
     try db.row("select account_id from identity where issuer = \(issuer) and subject = \(subject)")?.get("account_id")
@@ -92,15 +93,16 @@ struct AppleIdentityStore: Sendable {
   }
 
   /// Whether mail to an address would go to Apple's relay, for somebody who has switched that off.
-  func isSwitchedOff(_ address: EmailAddress) async throws -> Bool {
-    try await database.read { db in
-      try db.row(
-        """
-        select apple.subject from identity own join identity apple on apple.account_id = own.account_id
-        where own.issuer = \(Identity.emailIssuer) and own.subject = \(address.canonical)
-          and apple.issuer = \(Self.issuer) and apple.is_private_email and apple.is_email_disabled
-          and lower(apple.email) = own.subject
-        """) != nil
-    }
+  static func isSwitchedOff(_ address: EmailAddress, on db: any Connection) throws -> Bool {
+    guard address.domain == relay else { return false }
+    return try db.row(
+      """
+      select subject from identity
+      where is_email_disabled and lower(email) = \(address.canonical) and issuer = \(issuer)
+      """) != nil
   }
+
+  static let switchedOffMigration = Migration(
+    "addresses that Apple no longer forwards to",
+    "create index identity_email_disabled on identity (lower(email)) where is_email_disabled;")
 }

@@ -45,6 +45,8 @@ struct CodeSender: Sendable {
 
   /// A mail with a code and a link.
   ///
+  /// Nothing goes to an address of Apple's relay that its user has switched off.
+  ///
   /// - Parameter sends: false counts and does nothing more: so the answer tells nobody which addresses are known.
   /// - Throws: 429.
   func mail(
@@ -58,7 +60,7 @@ struct CodeSender: Sendable {
     try await database.write { db in
       try quotas.take(.mailsToAddress, for: address.canonical, at: now, on: db)
       try quotas.take(.mailsFromHere, for: place, at: now, on: db)
-      guard sends else { return }
+      guard sends, try !AppleIdentityStore.isSwitchedOff(address, on: db) else { return }
       try challenges.add(challenge, code: code, link: link, at: now, on: db)
       try outbox.add(CodeMail.kind, message, user: account, at: now, on: db)
     }

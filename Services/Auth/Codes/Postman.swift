@@ -1,3 +1,4 @@
+import Database
 import Foundation
 import Messages
 import Outbox
@@ -41,10 +42,13 @@ struct CodeMail: Codable, Sendable {
     self.link = link
   }
 
-  static func delivery(_ mail: any Mail, app: String) -> Delivery {
+  static func delivery(_ mail: any Mail, app: String, database: any Database) -> Delivery {
     Delivery(kind, timeout: .seconds(40), giveUpAfter: .seconds(3600)) { post in
       let message = try post.decode(CodeMail.self)
       guard let address = EmailAddress(message.address) else { throw Undeliverable("not an address") }
+      // It may have waited: Apple's word of a moment ago counts.
+      let isSwitchedOff = try await database.read { db in try AppleIdentityStore.isSwitchedOff(address, on: db) }
+      guard !isSwitchedOff else { throw Undeliverable("switched off at Apple's relay") }
       do {
         try await mail.send(message.letter(to: address, app: app, id: UUID(uuidString: post.id) ?? UUID()))
       } catch let failure as MailFailure {
