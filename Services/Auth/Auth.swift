@@ -29,15 +29,15 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
   let sessions = SessionStore(database: database, mint: mint)
   let signIns = SignIns(in: surroundings.registry)
   let ended = EndedSessionList()
-  let outbox = posts.outbox(database, in: surroundings)
+  let grants = AppleGrants(
+    store: AppleTokenStore(database: database, keys: posts.keys), apple: apple, tokens: appleTokens,
+    logger: surroundings.logger, now: now)
+  let outbox = posts.outbox(database, grants, in: surroundings)
   let sender = posts.sender(database, outbox)
   let codes = CodeDoor(database: database, challenges: sender.challenges, quotas: sender.quotas, mint: mint)
   let passwordDoor = PasswordDoor(
     database: database, store: PasswordStore(database: database, quotas: sender.quotas), passwords: passwords,
     codes: sender, mint: mint)
-  let grants = AppleGrants(
-    store: AppleTokenStore(database: database, keys: posts.keys), apple: apple, tokens: appleTokens,
-    logger: surroundings.logger, now: now)
   let erasures = Erasures(
     store: ErasureStore(database: database), after: .seconds(eraseAfterDays * 86_400), apple: grants, in: surroundings)
   let appleNotices = AppleNotices(
@@ -72,7 +72,7 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
     ).add(to: routes)
     SupabaseRoutes(
       passwords: passwordDoor, codes: codes, sender: sender, accounts: accounts, profiles: profiles,
-      refreshing: refreshing, apple: apple, mint: mint, apiKeys: apiKeys, signIns: signIns, now: now
+      refreshing: refreshing, apple: apple, grants: grants, mint: mint, apiKeys: apiKeys, signIns: signIns, now: now
     ).add(to: routes)
     SupabaseUserRoutes(
       profiles: profiles, sessions: sessions, passwords: passwordDoor, sender: sender, apiKeys: apiKeys, ended: ended,
@@ -80,8 +80,10 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
     ).add(to: routes)
     LinkPage(codes: codes, links: sender.links, now: now).add(to: routes)
     SessionListRoutes(sessions: sessions, ended: ended, now: now).add(to: routes)
-    WayRoutes(ways: WayStore(database: database), profiles: profiles, sender: sender, apple: apple, now: now)
-      .add(to: routes)
+    WayRoutes(
+      ways: WayStore(database: database, outbox: outbox), profiles: profiles, sender: sender, apple: apple,
+      grants: grants, now: now
+    ).add(to: routes)
     ProfileRoutes(profiles: profiles, erasures: erasures, passwords: passwordDoor, ended: ended, now: now)
       .add(to: routes)
     AccountRoutes(accounts: accounts, erasures: erasures, ended: ended, now: now).add(to: routes)
@@ -114,10 +116,13 @@ private struct Posts {
     app = settings.string("APP_NAME", default: "Kith")
   }
 
-  func outbox(_ database: any Database, in surroundings: Surroundings) -> Outbox {
+  func outbox(_ database: any Database, _ grants: AppleGrants, in surroundings: Surroundings) -> Outbox {
     Outbox(
       database: database, keys: keys, in: surroundings,
-      deliveries: [TextMessage.delivery(messages), CodeMail.delivery(mail, app: app, database: database)])
+      deliveries: [
+        TextMessage.delivery(messages), CodeMail.delivery(mail, app: app, database: database),
+        AppleUnlinked.delivery(grants),
+      ])
   }
 
   func sender(_ database: any Database, _ outbox: Outbox) -> CodeSender {

@@ -1,11 +1,13 @@
 import Database
 import Foundation
 import Logging
+import Outbox
 import Tokens
 import Web
 import Wire
 
-/// What users have granted our apps at Apple: kept from the sign-in, given back when the account is erased.
+/// What users have granted our apps at Apple: kept from the sign-in, given back when Apple is taken away from the account,
+/// or the account is erased.
 struct AppleGrants: Sendable {
   let store: AppleTokenStore
   let apple: SignInWithApple
@@ -32,11 +34,12 @@ struct AppleGrants: Sendable {
     }
   }
 
-  /// Gives everything back that a user has granted, then forgets it. Safe to repeat.
+  /// Gives back what a user has granted, then forgets it. Safe to repeat.
   ///
+  /// - Parameter then: what was granted later stays.
   /// - Throws: when Apple cannot be reached, or does not know our key: to be tried again.
-  func revoke(of user: UserID) async throws {
-    for kept in try await store.tokens(of: user) {
+  func revoke(of user: UserID, grantedUntil then: Date = .distantFuture) async throws {
+    for kept in try await store.tokens(of: user, grantedUntil: then) {
       try await revoke(kept, of: user)
       try await store.forget(kept, of: user)
     }
@@ -52,6 +55,28 @@ struct AppleGrants: Sendable {
       where refused.isFinal
     {
       logger.notice("Apple's token was worth nothing any more", metadata: ["error": "\(refused)"])
+    }
+  }
+}
+
+/// Somebody has taken Apple away from an account, which keeps what was granted until Apple has it back.
+struct AppleUnlinked: Codable, Sendable {
+  static let kind = "apple_unlinked"
+
+  let user: UserID
+  let at: Date
+
+  /// Writes it down, in the transaction that takes Apple away.
+  static func note(_ user: UserID, in outbox: Outbox, at now: Date, on db: any Connection) throws {
+    guard try AppleTokenStore.hasAny(user, on: db) else { return }
+    try outbox.add(kind, AppleUnlinked(user: user, at: now), user: user, at: now, on: db)
+  }
+
+  static func delivery(_ grants: AppleGrants) -> Delivery {
+    // Apple may be away for a while. What is not given back by then is when the account is erased.
+    Delivery(kind, timeout: .seconds(40), giveUpAfter: .seconds(30 * 86_400)) { post in
+      let unlinked = try post.decode(AppleUnlinked.self)
+      try await grants.revoke(of: unlinked.user, grantedUntil: unlinked.at)
     }
   }
 }

@@ -9,7 +9,6 @@ struct AppleIdentityStore: Sendable {
   private static let issuer = SignInWithApple.issuer
   /// How far Apple's clock and ours may be apart.
   private static let leeway = 60.0
-  private static let relay = "privaterelay.appleid.com"
 
   static func account(of subject: String, on db: any Connection) throws -> UserID? {
     try db.row("select account_id from identity where issuer = \(issuer) and subject = \(subject)")?.get("account_id")
@@ -64,7 +63,8 @@ struct AppleIdentityStore: Sendable {
       """) != nil
   }
 
-  private static func remove(_ subject: String, of user: UserID, on db: any Connection) throws {
+  /// Takes Apple from an account, and its relay's address with it.
+  static func remove(_ subject: String, of user: UserID, on db: any Connection) throws {
     try db.change(
       """
       delete from identity where account_id = \(user) and issuer = \(Identity.emailIssuer) and subject = (
@@ -94,7 +94,7 @@ struct AppleIdentityStore: Sendable {
 
   /// Whether mail to an address would go to Apple's relay, for somebody who has switched that off.
   static func isSwitchedOff(_ address: EmailAddress, on db: any Connection) throws -> Bool {
-    guard address.domain == relay else { return false }
+    guard address.isAppleRelay else { return false }
     return try db.row(
       """
       select subject from identity
@@ -105,4 +105,9 @@ struct AppleIdentityStore: Sendable {
   static let switchedOffMigration = Migration(
     "addresses that Apple no longer forwards to",
     "create index identity_email_disabled on identity (lower(email)) where is_email_disabled;")
+}
+
+extension EmailAddress {
+  /// Whether mail to it goes through Apple, for as long as its user signs in with Apple.
+  var isAppleRelay: Bool { domain == "privaterelay.appleid.com" }
 }

@@ -31,13 +31,13 @@ struct AppleTokenStore: Sendable {
     fileprivate let sealed: [UInt8]
   }
 
-  /// The newest of each person and app. False when the account has been erased.
+  /// The newest of each person and app. False when the account has been erased, or Apple taken away from it.
   func keep(_ token: String, subject: String, app: String, of user: UserID, at now: Date) async throws -> Bool {
     let sealed = try keys.seal(Data(token.utf8), purpose: Self.purpose(subject, app))
     return try await database.write { db in
       // The row is the lock that an erasure takes, too.
       let isThere = try db.change("update account set erased_at = null where id = \(user) and erased_at is null")
-      guard isThere == 1 else { return false }
+      guard isThere == 1, try AppleIdentityStore.account(of: subject, on: db) == user else { return false }
       try db.change(
         """
         insert into apple_token (subject, app, account_id, sealed, granted_at)
@@ -49,12 +49,18 @@ struct AppleTokenStore: Sendable {
     }
   }
 
-  func tokens(of user: UserID) async throws -> [Kept] {
+  func tokens(of user: UserID, grantedUntil then: Date) async throws -> [Kept] {
     try await database.read { db in
-      try db.rows("select subject, app, sealed from apple_token where account_id = \(user) order by app").map {
-        Kept(subject: try $0.get("subject"), app: try $0.get("app"), sealed: try $0.get("sealed"))
-      }
+      try db.rows(
+        """
+        select subject, app, sealed from apple_token where account_id = \(user) and granted_at <= \(then) order by app
+        """
+      ).map { Kept(subject: try $0.get("subject"), app: try $0.get("app"), sealed: try $0.get("sealed")) }
     }
+  }
+
+  static func hasAny(_ user: UserID, on db: any Connection) throws -> Bool {
+    try db.row("select app from apple_token where account_id = \(user) limit 1") != nil
   }
 
   /// nil when the key that sealed it is gone.
@@ -65,10 +71,14 @@ struct AppleTokenStore: Sendable {
     }
   }
 
+  /// Unless a newer one has taken its place.
   func forget(_ kept: Kept, of user: UserID) async throws {
     try await database.write { db in
       try db.change(
-        "delete from apple_token where subject = \(kept.subject) and app = \(kept.app) and account_id = \(user)")
+        """
+        delete from apple_token where subject = \(kept.subject) and app = \(kept.app) and account_id = \(user)
+          and sealed = \(kept.sealed)
+        """)
     }
   }
 

@@ -21,11 +21,6 @@ struct SignInWithApple: Sendable {
 
   /// - Parameter nonce: the raw nonce; the token then holds its SHA-256 in hex. One without the other is refused.
   /// - Throws: 401 `invalid_apple_token`; 503 when Apple's keys have never been reached, or no bundle id is configured.
-  func identity(from token: String, nonce: String?, at now: Date) async throws -> Identity {
-    try await proof(in: token, nonce: nonce, at: now).identity
-  }
-
-  /// The same, with the app that the token was made for.
   func proof(in token: String, nonce: String?, at now: Date) async throws -> AppleProof {
     do {
       let claims = try await claims(AppleIdentityClaims.self, of: token, at: now)

@@ -11,6 +11,7 @@ struct WayRoutes: Sendable {
   let profiles: ProfileStore
   let sender: CodeSender
   let apple: SignInWithApple
+  let grants: AppleGrants
   let now: @Sendable () -> Date
 
   private static let path: RouterPath = "/api/v1/auth/identities"
@@ -40,7 +41,9 @@ struct WayRoutes: Sendable {
       throw Failure.invalid(.init("id_token", "is required"))
     }
     let now = now()
-    try await ways.add(try await apple.identity(from: token, nonce: body.nonce, at: now), to: context.user, at: now)
+    let proof = try await apple.proof(in: token, nonce: body.nonce, at: now)
+    try await ways.add(proof.identity, to: context.user, at: now)
+    await grants.keep(body.authorization_code, from: proof, of: context.user)
     return try await list(request, context)
   }
 
@@ -94,7 +97,7 @@ struct WayRoutes: Sendable {
   }
 
   private func remove(_ provider: String, _ context: SignedIn) async throws -> Response {
-    try await ways.remove(provider, from: context.user)
+    try await ways.remove(provider, from: context.user, at: now())
     return Response(status: .noContent)
   }
 }
@@ -102,6 +105,7 @@ struct WayRoutes: Sendable {
 private struct AppleTokenBody: Decodable {
   let id_token: String?
   let identity_token: String?
+  let authorization_code: String?
   let nonce: String?
 }
 

@@ -1,11 +1,13 @@
 import Database
 import Foundation
+import Outbox
 import Wire
 
 /// Every statement on ways in that are added to an account, and taken away from it. Nothing is ever merged: what another
 /// account has stays there.
 struct WayStore: Sendable {
   let database: any Database
+  let outbox: Outbox
 
   /// Adds an issuer's subject, or does nothing when the account has it already.
   ///
@@ -56,10 +58,10 @@ struct WayStore: Sendable {
     } catch DatabaseFailure.unique("identity_issuer_subject") { throw Failure.identityTaken }
   }
 
-  /// Takes a way in away; the password goes with the last address.
+  /// Takes a way in away; the password goes with the last address, and Apple gets back what was granted there.
   ///
   /// - Throws: 404 for what is not there, 409 `last_identity` for the only way in.
-  func remove(_ provider: String, from user: UserID) async throws {
+  func remove(_ provider: String, from user: UserID, at now: Date) async throws {
     try await database.write { db in
       // The lock: of two that are taken away at the same time, the second sees that it is the last.
       try db.change("update account set number = number where id = \(user)")
@@ -67,21 +69,26 @@ struct WayStore: Sendable {
       let gone = profile.ways.filter { $0.provider == provider }
       guard !gone.isEmpty else { throw Failure.identityNotFound }
       let left = profile.ways.filter { $0.provider != nil && $0.provider != provider }
-      let opens = left.contains { way in
-        way.issuer != Identity.emailIssuer || way.isEmailVerified || profile.hasPassword
+      guard left.contains(where: { $0.opens(profile, without: provider) }) else { throw Failure.lastIdentity }
+      if provider == "apple" {
+        for way in gone { try AppleIdentityStore.remove(way.subject, of: user, on: db) }
+        return try AppleUnlinked.note(user, in: outbox, at: now, on: db)
       }
-      guard opens else { throw Failure.lastIdentity }
       for way in gone {
         try db.change(
           """
           delete from identity where account_id = \(user) and issuer = \(way.issuer) and subject = \(way.subject)
           """)
       }
-      guard provider == Identity.emailIssuer else { return }
-      try db.change("delete from password where account_id = \(user)")
-      let other = left.first { $0.email != nil }?.email
-      try db.change("update account set email = \(other) where id = \(user)")
+      if provider == Identity.emailIssuer { try Self.forgetEmail(of: user, left, on: db) }
     }
+    outbox.ring()
+  }
+
+  private static func forgetEmail(of user: UserID, _ left: [Profile.Way], on db: any Connection) throws {
+    try db.change("delete from password where account_id = \(user)")
+    let other = left.first { $0.email != nil }?.email
+    try db.change("update account set email = \(other) where id = \(user)")
   }
 
   /// Whoever has a way in is not anonymous any more.
@@ -90,6 +97,14 @@ struct WayStore: Sendable {
       """
       update account set is_anonymous = \(false), email = coalesce(email, \(email)) where id = \(user)
       """)
+  }
+}
+
+extension Profile.Way {
+  /// Whether the user can sign in by it when another is gone. Apple's relay forwards nothing then.
+  fileprivate func opens(_ profile: Profile, without provider: String) -> Bool {
+    guard issuer == Identity.emailIssuer, !profile.hasPassword else { return true }
+    return isEmailVerified && !(provider == "apple" && EmailAddress(subject)?.isAppleRelay == true)
   }
 }
 

@@ -93,6 +93,7 @@ struct SupabaseBody: Decodable {
   let display_name: String?
   let provider: String?
   let id_token: String?
+  let authorization_code: String?
   let nonce: String?
   let refresh_token: String?
   let create_user: Bool?

@@ -13,6 +13,7 @@ struct SupabaseRoutes: Sendable {
   let profiles: ProfileStore
   let refreshing: SessionRoutes
   let apple: SignInWithApple
+  let grants: AppleGrants
   let mint: Mint
   let apiKeys: [String]
   let signIns: SignIns
@@ -92,9 +93,10 @@ struct SupabaseRoutes: Sendable {
       }
       guard let token = body.id_token else { throw Failure.invalid(.init("id_token", "is required")) }
       let now = now()
-      var identity = try await apple.identity(from: token, nonce: body.nonce, at: now)
-      identity.displayName = try body.name()
-      let entered = try await accounts.signIn(identity, mint: mint, visit: request.visit(.supabase), at: now)
+      var proof = try await apple.proof(in: token, nonce: body.nonce, at: now)
+      proof.identity.displayName = try body.name()
+      let entered = try await accounts.signIn(proof.identity, mint: mint, visit: request.visit(.supabase), at: now)
+      await grants.keep(body.authorization_code, from: proof, of: entered.account.id)
       return try await session(entered.pair, entered.account.id, now)
     }
   }
