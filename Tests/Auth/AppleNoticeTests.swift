@@ -116,6 +116,36 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func aPasswordIsAnotherWayIn(engine: Engine) async throws {
+    try await withStack(engine, ["ACCOUNT_ERASE_AFTER_DAYS": "0"]) { stack in
+      func add(_ subject: String, to browser: Browser) async throws -> Int {
+        let token = try stack.apple.identityToken(subject: subject, at: stack.clock.now)
+        return try await browser.post("/api/v1/auth/identities/apple", ["id_token": token]).status
+      }
+      func signIn(_ email: String) async throws -> Int {
+        let body = ["email": email, "password": "correct horse"]
+        return try await stack.gateway.post("/api/v1/auth/sign_in", body).status
+      }
+      // Alice's own address is only claimed; Bob has chosen a password for the one that Apple made.
+      let alice = try await stack.gateway.post(
+        "/api/v1/auth/sign_up", ["email": "alice@example.com", "password": "correct horse"])
+      #expect(try await add("001234.alice", to: stack.gateway.bearing(alice.string("token"))) == 200)
+      let relay = "bob@privaterelay.appleid.com"
+      let bob = try await self.signIn(stack, changing: ["sub": "005678.bob", "email": relay])
+      let chosen = try await stack.gateway.bearing(bob.string("access_token"))
+        .send(.PUT, "/api/v1/users/profile/password", json: ["password": "correct horse"])
+      #expect(chosen.status == 200, "\(chosen.text)")
+      for subject in ["001234.alice", "005678.bob"] {
+        #expect(try await tell(stack, stack.appleNotice("account-delete", subject: subject)) == 200)
+      }
+      try await settled(stack, 2)
+      #expect(try await count(stack, "identity where issuer = 'https://appleid.apple.com'") == 0)
+      #expect(try await count(stack, "erasure") == 0)
+      #expect(try await signIn("alice@example.com") == 200)
+      #expect(try await signIn(relay) == 200)
+    }
+  }
+
   @Test(arguments: engines) func mailThroughTheRelayIsSwitchedOffAndOnInAnyOrder(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let now = stack.clock.now

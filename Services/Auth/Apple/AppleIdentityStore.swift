@@ -50,26 +50,31 @@ struct AppleIdentityStore: Sendable {
     }
   }
 
-  /// An address of Apple's relay is none: its mails go nowhere any more.
+  /// An address of Apple's relay is none: its mails go nowhere any more. With a password every address is one.
   private static func hasAnotherWayIn(_ user: UserID, than subject: String, on db: any Connection) throws -> Bool {
     try db.row(
       """
       select other.issuer from identity other
       where other.account_id = \(user) and not (other.issuer = \(issuer) and other.subject = \(subject))
-        and (other.issuer <> \(Identity.emailIssuer) or (other.is_email_verified and not exists (
-          select 1 from identity apple where apple.account_id = other.account_id and apple.issuer = \(issuer)
-            and apple.subject = \(subject) and apple.is_private_email and lower(apple.email) = other.subject)))
+        and (other.issuer <> \(Identity.emailIssuer)
+          or exists (select 1 from password p where p.account_id = other.account_id)
+          or (other.is_email_verified and not exists (
+            select 1 from identity apple where apple.account_id = other.account_id and apple.issuer = \(issuer)
+              and apple.subject = \(subject) and apple.is_private_email and lower(apple.email) = other.subject)))
       limit 1
       """) != nil
   }
 
-  /// Takes Apple from an account, and its relay's address with it.
+  /// Takes Apple from an account, and its relay's address with it, unless a password goes with no other.
   static func remove(_ subject: String, of user: UserID, on db: any Connection) throws {
     try db.change(
       """
       delete from identity where account_id = \(user) and issuer = \(Identity.emailIssuer) and subject = (
         select lower(apple.email) from identity apple where apple.issuer = \(issuer) and apple.subject = \(subject)
           and apple.is_private_email)
+        and (not exists (select 1 from password p where p.account_id = \(user))
+          or exists (select 1 from identity own where own.account_id = \(user)
+            and own.issuer = \(Identity.emailIssuer) and own.subject <> identity.subject))
       """)
     try db.change("delete from identity where issuer = \(issuer) and subject = \(subject)")
     try db.change(
