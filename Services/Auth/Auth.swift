@@ -82,7 +82,7 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
     SessionListRoutes(sessions: sessions, ended: ended, now: now).add(to: routes)
     WayRoutes(
       ways: WayStore(database: database, outbox: outbox), profiles: profiles, sender: sender, apple: apple,
-      grants: grants, now: now
+      grants: grants, ended: ended, now: now
     ).add(to: routes)
     ProfileRoutes(profiles: profiles, erasures: erasures, passwords: passwordDoor, ended: ended, now: now)
       .add(to: routes)

@@ -139,6 +139,7 @@ let authMigrations = [
   AppleTokenStore.migration,
   Outbox.inboxMigration,
   AppleIdentityStore.switchedOffMigration,
+  Unlinked.migration,
 ]
 
 private let profileColumns = """

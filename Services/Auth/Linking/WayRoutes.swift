@@ -12,6 +12,7 @@ struct WayRoutes: Sendable {
   let sender: CodeSender
   let apple: SignInWithApple
   let grants: AppleGrants
+  let ended: EndedSessionList
   let now: @Sendable () -> Date
 
   private static let path: RouterPath = "/api/v1/auth/identities"
@@ -97,8 +98,8 @@ struct WayRoutes: Sendable {
   }
 
   private func remove(_ provider: String, _ context: SignedIn) async throws -> Response {
-    try await ways.remove(provider, from: context.user, at: now())
-    return Response(status: .noContent)
+    let over = try await ways.remove(provider, from: context.user, at: now())
+    return Response(status: .noContent).ending(over, ended)
   }
 }
 

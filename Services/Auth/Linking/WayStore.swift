@@ -60,9 +60,10 @@ struct WayStore: Sendable {
 
   /// Takes a way in away; the password goes with the last address, and Apple gets back what was granted there.
   ///
+  /// - Returns: what is over with it: what bearers of an outside issuer may do.
   /// - Throws: 404 for what is not there, 409 `last_identity` for the only way in.
-  func remove(_ provider: String, from user: UserID, at now: Date) async throws {
-    try await database.write { db in
+  func remove(_ provider: String, from user: UserID, at now: Date) async throws -> [EndedSession] {
+    let ended = try await database.write { db -> [EndedSession] in
       // The lock: of two that are taken away at the same time, the second sees that it is the last.
       try db.change("update account set number = number where id = \(user)")
       guard let profile = try Profile.find(user, on: db) else { throw Failure.sessionEnded }
@@ -72,7 +73,8 @@ struct WayStore: Sendable {
       guard left.contains(where: { $0.opens(profile, without: provider) }) else { throw Failure.lastIdentity }
       if provider == "apple" {
         for way in gone { try AppleIdentityStore.remove(way.subject, of: user, on: db) }
-        return try AppleUnlinked.note(user, in: outbox, at: now, on: db)
+        try AppleUnlinked.note(user, in: outbox, at: now, on: db)
+        return []
       }
       for way in gone {
         try db.change(
@@ -80,9 +82,16 @@ struct WayStore: Sendable {
           delete from identity where account_id = \(user) and issuer = \(way.issuer) and subject = \(way.subject)
           """)
       }
-      if provider == Identity.emailIssuer { try Self.forgetEmail(of: user, left, on: db) }
+      switch provider {
+      case Identity.phoneIssuer: return []
+      case Identity.emailIssuer:
+        try Self.forgetEmail(of: user, left, on: db)
+        return []
+      default: return try Unlinked.note(gone, of: user, at: now, on: db)
+      }
     }
     outbox.ring()
+    return ended
   }
 
   private static func forgetEmail(of user: UserID, _ left: [Profile.Way], on db: any Connection) throws {

@@ -14,10 +14,13 @@ extension AccountStore {
     if let (account, hasNews) = known, !hasNews || !account.isActive { return account.isActive ? account : nil }
     let account = try await Self.again {
       try await database.write { db in
-        guard let known = try Self.find(identity, on: db) ?? Self.linked(identity, at: now, on: db) else {
+        if let known = try Self.find(identity, on: db) { return try Self.told(identity, of: known, at: now, on: db) }
+        // A bearer is no act of its user's: what they have taken away does not come back by itself.
+        let isUnlinked = try Unlinked.contains(identity, on: db)
+        guard !isUnlinked, let owner = try Self.linked(identity, at: now, on: db) else {
           return try Self.create(identity, signsIn: true, at: now, on: db)
         }
-        return try Self.told(identity, of: known, at: now, on: db)
+        return try Self.told(identity, of: owner, at: now, on: db)
       }
     }
     return account.isActive ? account : nil
@@ -58,12 +61,15 @@ extension AccountStore {
     return try Account(row)
   }
 
-  /// Accounts that were deactivated lately: whose bearers have to be asked for again.
-  static func deactivated(since from: Date, at now: Date, on db: any Connection) throws -> [EndedSession] {
+  /// Accounts that were deactivated lately, or have lost an outside issuer: whose bearers have to be asked for again.
+  static func outsideBearersEnded(since from: Date, at now: Date, on db: any Connection) throws -> [EndedSession] {
     let from = max(from, now - EndedSessions.Entry.rememberedSeconds)
-    return try db.rows("select id, deactivated_at from account where deactivated_at > \(from)").map {
-      EndedSession(outsideBearersOf: try $0.get("id"), at: try $0.get("deactivated_at"))
-    }
+    return try db.rows(
+      """
+      select id, deactivated_at as over_at from account where deactivated_at > \(from)
+      union all select account_id, unlinked_at from unlinked where unlinked_at > \(from)
+      """
+    ).map { EndedSession(outsideBearersOf: try $0.get("id"), at: try $0.get("over_at")) }
   }
 }
 

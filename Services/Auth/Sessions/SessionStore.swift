@@ -106,7 +106,7 @@ struct SessionStore: Sendable {
         select id, tokens_until from session
         where ended_at is not null and ended_at > \(max(from, Date(timeIntervalSince1970: 0))) and tokens_until > \(now)
         """
-      ).map(EndedSession.init) + AccountStore.deactivated(since: from, at: now, on: db)
+      ).map(EndedSession.init) + AccountStore.outsideBearersEnded(since: from, at: now, on: db)
     }
     return EndedSessions(sessions: sessions, cursor: now)
   }
