@@ -46,7 +46,7 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
     try await sessions.ended(since: cursor, at: now())
   }
   let sweep = Sweep(database: database, challenges: sender.challenges, quotas: sender.quotas, in: surroundings)
-  let outside = OutsideAccounts(accounts: accounts, now: now)
+  let outside = OutsideAccounts(accounts: accounts, signIns: signIns, now: now)
   let outsiders = try Outsiders(settings, logger: surroundings.logger) { try await outside.account(of: $0).id }
   let callers = Callers(
     keys: serviceKeys, verifier: Verifier(tokenKeys.ring), ended: ended, now: now, outsider: outsiders.user

@@ -179,6 +179,29 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func theirFirstSightIsCountedAsASignIn(engine: Engine) async throws {
+    try await withIssuer { issuer in
+      try await withStack(engine, ["OIDC_ISSUERS": "\(issuer.name);aud=kith"]) { stack in
+        func counted(_ outcome: String) async throws -> String? {
+          let line = "kith_sign_ins_total{way=\"outside\",outcome=\"\(outcome)\"} "
+          let lines = try await stack.auth.get("/metrics").text.split(separator: "\n")
+          return lines.first { $0.hasPrefix(line) }.map { String($0.dropFirst(line.count)) }
+        }
+        #expect(try await counted("done") == nil)
+        let token = try issuer.token("alice", at: stack.clock.now)
+        // Past the gateway's memory, too: auth is asked every time, and counts once.
+        for _ in 0..<3 { #expect(try await stack.auth.bearing(token).get("/api/v1/auth/me").status == 200) }
+        _ = try await atOnce(10) { _ in try await user(stack, issuer.token("bob", at: stack.clock.now)) }
+        #expect(try await counted("done") == "2")
+        #expect(try await counted("refused") == nil)
+        #expect(try await stack.gateway.bearing(token).delete("/api/v1/auth/account").status == 200)
+        #expect(try await stack.auth.bearing(token).get("/api/v1/auth/me").status == 401)
+        #expect(try await counted("refused") == "1")
+        #expect(try await counted("done") == "2")
+      }
+    }
+  }
+
   @Test func servicesThatStandAloneBelieveTheSame() async throws {
     try await withIssuer { issuer in
       try await withStack(.sqlite, ["OIDC_ISSUERS": "\(issuer.name);aud=kith"]) { stack in

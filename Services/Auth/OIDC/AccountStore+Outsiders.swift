@@ -6,24 +6,28 @@ import Wire
 extension AccountStore {
   /// The account of an outside issuer's subject, made when there is none. nil when it was deactivated: only signing in
   /// here brings it back. Safe under concurrent first calls.
-  func account(bearing identity: Identity, at now: Date) async throws -> Account? {
+  func account(bearing identity: Identity, at now: Date) async throws -> (account: Account, isFirstSight: Bool)? {
     let known = try await database.read { db in
       try Self.find(identity, on: db).map { ($0, try Self.hasNews(identity, on: db)) }
     }
     // What nearly every call ends with: nobody waits for a write.
-    if let (account, hasNews) = known, !hasNews || !account.isActive { return account.isActive ? account : nil }
-    let account = try await Self.again {
+    if let (account, hasNews) = known, !hasNews || !account.isActive {
+      return account.isActive ? (account, false) : nil
+    }
+    let (account, isFirstSight) = try await Self.again {
       try await database.write { db in
-        if let known = try Self.find(identity, on: db) { return try Self.told(identity, of: known, at: now, on: db) }
+        if let known = try Self.find(identity, on: db) {
+          return (try Self.told(identity, of: known, at: now, on: db), false)
+        }
         // A bearer is no act of its user's: what they have taken away does not come back by itself.
         let isUnlinked = try Unlinked.contains(identity, on: db)
         guard !isUnlinked, let owner = try Self.linked(identity, at: now, on: db) else {
-          return try Self.create(identity, signsIn: true, at: now, on: db)
+          return (try Self.create(identity, signsIn: true, at: now, on: db), true)
         }
-        return try Self.told(identity, of: owner, at: now, on: db)
+        return (try Self.told(identity, of: owner, at: now, on: db), true)
       }
     }
-    return account.isActive ? account : nil
+    return account.isActive ? (account, isFirstSight) : nil
   }
 
   /// Whether the issuer says something of the address that is not known yet.

@@ -21,14 +21,20 @@ struct OutsiderRoutes: Sendable {
 /// The accounts of users who come with bearers of outside issuers.
 struct OutsideAccounts: Sendable {
   let accounts: AccountStore
+  let signIns: SignIns
   let now: @Sendable () -> Date
 
+  /// Counted as a sign-in when the user is seen for the first time, or turned away.
+  ///
   /// - Throws: 401 when the account was deactivated.
   func account(of user: OutsideUser) async throws -> Account {
-    guard let account = try await accounts.account(bearing: try Identity(user), at: now()) else {
-      throw Failure.accountDeactivated
+    try await signIns.countingFailures(of: .outside) {
+      guard let found = try await accounts.account(bearing: try Identity(user), at: now()) else {
+        throw Failure.accountDeactivated
+      }
+      if found.isFirstSight { signIns.count(.outside, .done) }
+      return found.account
     }
-    return account
   }
 }
 

@@ -5,6 +5,8 @@ import Wire
 struct SignIns: Sendable {
   enum Way: String {
     case apple, developer, refresh, password, phone, mail, anonymous
+    /// By a bearer of an outside issuer: when its user is seen for the first time.
+    case outside
     case signUp = "sign_up"
   }
 
@@ -26,11 +28,14 @@ struct SignIns: Sendable {
 
   /// Runs one way of signing in and counts how it ends.
   func counted<T>(_ way: Way, _ work: () async throws -> T) async throws -> T {
-    do {
-      let result = try await work()
-      count(way, .done)
-      return result
-    } catch {
+    let result = try await countingFailures(of: way, work)
+    count(way, .done)
+    return result
+  }
+
+  /// Runs what is a sign-in only sometimes, and counts when it fails.
+  func countingFailures<T>(of way: Way, _ work: () async throws -> T) async throws -> T {
+    do { return try await work() } catch {
       count(way, (error as? Failure)?.isOurs == false ? .refused : .failed)
       throw error
     }

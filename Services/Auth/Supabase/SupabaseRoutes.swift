@@ -136,7 +136,13 @@ struct SupabaseRoutes: Sendable {
   }
 
   @Sendable private func verify(_ request: Request, _ context: Context) async throws -> Response {
-    if request.isForm { return try await LinkPage(codes: codes, links: sender.links, now: now).consume(request) }
+    if request.isForm {
+      return try await signIns.countingFailures(of: .mail) {
+        let page = try await LinkPage(codes: codes, links: sender.links, now: now).consume(request)
+        signIns.count(.mail, page.status == .gone ? .refused : .done)
+        return page
+      }
+    }
     let body = try await request.json(SupabaseBody.self)
     let isText = body.type == "sms" || body.phone != nil
     return try await signIns.counted(isText ? .phone : .mail) {
