@@ -62,7 +62,7 @@ struct LinkPage: Sendable {
     <h1>This link is no longer good</h1><p>It was used, or is older than an hour. Ask the app for a new one.</p>
     """
   private static let done = """
-    <h1>Your address is confirmed</h1><p>Go back to the app; to sign in there, enter the code from the same mail.</p>
+    <h1>Your address is confirmed</h1><p>Go back to the app; if it asks for a code, have it send a new one.</p>
     """
 
   private func page(_ body: String, status: HTTPResponse.Status = .ok) -> Response {
