@@ -114,6 +114,12 @@ private func tables(id: String) -> String {
   );
   create index task_tag_tag on task_tag (tag_id, task_id);
 
+  create table named_people (
+    user_id uuid primary key,
+    day text not null,
+    taken bigint not null
+  );
+
   create table completion_day (
     user_id uuid not null,
     day text not null,

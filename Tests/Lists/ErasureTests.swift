@@ -122,10 +122,11 @@ import Wire
         db.rows("select id from task_event where user_id = \(user)"),
         db.rows("select id from tag where user_id = \(user)"),
         db.rows("select day from completion_day where user_id = \(user)"),
+        db.rows("select day from named_people where user_id = \(user)"),
         db.rows("select caller from idempotency_key where caller = \(user.description)"),
       ].map(\.count)
     }
     await database.close()
-    #expect(counts == Array(repeating: 0, count: 7))
+    #expect(counts == Array(repeating: 0, count: 8))
   }
 }

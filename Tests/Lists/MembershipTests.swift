@@ -90,6 +90,34 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func nobodyAsksAboutEveryNumberThereIs(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let direct = stack.lists.bearing(alice.access)
+      let path = "/api/v1/lists/\(try await direct.makeList())/memberships"
+      @Sendable func ask(_ number: Int) async throws -> Int {
+        try await direct.post(path, ["membership": ["user_identifier": number]]).status
+      }
+      for round in 0..<4 {
+        let statuses = try await atOnce(48) { index in try await ask(1_000_000 + round * 48 + index) }
+        #expect(statuses.allSatisfy { $0 == 404 })
+      }
+      let statuses = try await atOnce(20) { index in try await ask(2_000_000 + index) }
+      #expect(statuses.count { $0 == 404 } == 8 && statuses.count { $0 == 429 } == 12)
+      let late = try await direct.post(path, ["membership": ["user_identifier": "bob@example.com"]])
+      #expect(late.status == 429 && late.string("code") == "too_many_people")
+      let seconds = try #require(late.headers.first(name: "retry-after").flatMap { Int($0) })
+      #expect((1...86_400).contains(seconds))
+      // Others are not kept from it, and neither is she when the day is over.
+      let own = try await bob.browser.makeList()
+      try await bob.browser.share(own, with: "alice")
+      stack.clock.advance(by: .seconds(seconds))
+      let later = stack.lists.bearing(try await stack.signIn("alice").access)
+      let made = try await later.post(path, ["membership": ["user_identifier": "bob@example.com"]])
+      #expect(made.status == 201)
+    }
+  }
+
   @Test(arguments: engines) func anInviteLetsSomebodyInOnce(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice")

@@ -112,7 +112,6 @@ import Testing
           phones[one].act(&random)
         }
       }
-      // The same test, whatever the machine.
       for index in [0, 1, 0] { try await phones[index].sync(&random) }
       #expect(phones[0].screen == phones[1].screen)
       #expect(phones[0].tasks.count > 20)

@@ -41,7 +41,10 @@ struct MembershipRoutes: Sendable {
     let identifier = fields.identifier("user_identifier")
     let role = fields.choice("role", Membership.roles).value.flatMap(Role.init) ?? .viewer
     try fields.finish()
-    try await database.read { db in try ListStore.list(id, for: user, on: db).role.requireEditor() }
+    try await database.write { db in
+      try ListStore.list(id, for: user, on: db).role.requireEditor()
+      try NamedPeople.take(by: user, at: now, on: db)
+    }
     guard let identifier, let person = try await users.person(named: identifier) else { throw Failure.userNotFound }
     return try await once.answer(request, context) { db, acquaintances in
       let list = try ListStore.hold(id, for: user, on: db)

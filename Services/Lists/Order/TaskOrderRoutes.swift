@@ -42,20 +42,20 @@ struct TaskOrderRoutes: Sendable {
     guard case .object(let object) = try await request.json(JSONValue.self),
       let move = TaskOrder.Move(id: place.id, object)
     else { throw Failure.invalid(.init("position", "is required, or after_id, or before_id")) }
-    return try await answer(request, context) { db in
+    return try await answer(request, context, expecting: Expectation(request)) { db in
       [try TaskView.task(place, for: user, on: db).list: [move]]
     }
   }
 
   /// Lists are held in the order of their ids, so that two who hold several do not wait for each other.
   private func answer(
-    _ request: Request, _ context: SignedIn,
+    _ request: Request, _ context: SignedIn, expecting expected: Expectation = .any,
     _ moves: @escaping @Sendable (any Connection) throws -> [Int: [TaskOrder.Move]]
   ) async throws -> Response {
     let user = context.user
     return try await once.answer(request, context) { db, _ in
       for (list, moves) in try moves(db).sorted(by: { $0.key < $1.key }) {
-        try TaskOrderStore.move(moves, of: list, by: user, on: db)
+        try TaskOrderStore.move(moves, of: list, by: user, expecting: expected, on: db)
       }
       return try .exactJSON(MessageBody(message: "Tasks reordered"))
     }

@@ -5,11 +5,17 @@ import Wire
 /// Moves tasks within the order that the database has, under the lock of their list: whoever comes second moves within
 /// the order that the first has made.
 enum TaskOrderStore {
-  /// - Throws: 404 for tasks that the user cannot see, 403 for viewers, 422 for tasks that do not lie beside each other.
-  static func move(_ moves: [TaskOrder.Move], of list: Int, by user: UserID, on db: any Connection) throws {
+  /// - Parameter expected: the versions of the first task that the move is meant for.
+  /// - Throws: 404 for tasks that the user cannot see, 403 for viewers, 412 when the first is another version by now, 422
+  ///   for tasks that do not lie beside each other.
+  static func move(
+    _ moves: [TaskOrder.Move], of list: Int, by user: UserID, expecting expected: Expectation = .any,
+    on db: any Connection
+  ) throws {
     guard let first = moves.first else { return }
     let held = try ListStore.hold(list, for: user, on: db)
     let task = try TaskView.task(TaskPlace(id: first.id, list: list), for: user, on: db)
+    try expected.require(task.revision)
     for item in try order(of: list, below: task.parent, on: db).changes(moves) {
       try db.change("update task set position = \(item.position), revision = \(held.revision) where id = \(item.id)")
     }
