@@ -1,4 +1,4 @@
-\set list random(1, :lists)
+\set list random(:first, :last)
 begin;
 update list set revision = revision + 1 where id = :list and deleted_at is null and (owner_id = :user or exists (select 1 from membership m where m.list_id = list.id and m.user_id = :user and m.role in ('editor')));
 select l.id, l.owner_id, l.name, l.description, l.visibility, l.color, l.task_count, l.completed_count, l.member_count, l.revision, l.version, l.created_at, l.updated_at, case when l.owner_id = :user then 'owner' else m.role end as role from list l left join membership m on m.list_id = l.id and m.user_id = :user where l.id = :list and l.deleted_at is null and (l.owner_id = :user or m.user_id is not null);
