@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  /// The premise of the test above.
+  /// The premise of the test above. A few operations are enough for it.
   @Test(
     .enabled(if: isThere, words), .timeLimit(.minutes(5)),
     arguments: [
@@ -30,7 +30,7 @@ import Testing
       let document = try await kith.gateway.get("/openapi.json").text
       #expect(document.contains(text))
       let changed = Data(document.replacing(text, with: replacement).utf8)
-      let (code, report) = try await Self.calls(by: "user", to: kith, from: changed, phases: "coverage")
+      let (code, report) = try await Self.calls(by: "user", to: kith, from: changed, phases: "coverage", only: Self.few)
       #expect(code == 1, "\(report)")
       #expect(report.contains(finding), "\(report)")
     }
@@ -55,6 +55,8 @@ import Testing
     }
   }
 
+  private static let few = "^/(docs|api/v1/credits|api/v1/auth/me)"
+
   private static let checks = [
     "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance",
     "response_headers_conformance", "unsupported_method", "allow_header_conformance", "lets_in_who_may",
@@ -63,7 +65,7 @@ import Testing
   /// The same calls every time: no randomness, no memory of earlier runs.
   private static func calls(
     by caller: String, to kith: KithProcess, from document: Data,
-    phases: String = "examples,coverage,fuzzing,stateful"
+    phases: String = "examples,coverage,fuzzing,stateful", only paths: String = "."
   ) async throws -> (code: Int32, printed: String) {
     let file = FileManager.default.temporaryDirectory.appending(path: "kith-openapi-\(UUID()).json")
     try document.write(to: file)
@@ -74,7 +76,7 @@ import Testing
       [
         "--config-file", Python.file("schemathesis.toml").path, "run", file.path, "--url", kith.gateway.base,
         "--no-color", "--checks", checks.joined(separator: ","),
-        "--phases", phases, "--generation-deterministic", "--max-examples", "10",
+        "--phases", phases, "--include-path-regex", paths, "--generation-deterministic", "--max-examples", "10",
         "--continue-on-failure", "--request-timeout", "30", "--suppress-health-check", "all", "--warnings", "off",
       ],
       variables: [
