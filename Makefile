@@ -18,10 +18,11 @@ lint: ## Check the formatting of the sources
 format: ## Format the sources in place
 	swift format --in-place --recursive --parallel $(SOURCES)
 
-bench: ## Measure kith, lists beside pgbench, the gateway beside HAProxy, nginx and Caddy (ARGS go to the latter)
+bench: ## Measure kith, lists, photos, and the gateway beside HAProxy, nginx and Caddy (ARGS go to it)
 	@Benchmarks/run
 	@Benchmarks/lists/run
 	@Benchmarks/gateway/run $(ARGS)
+	@Benchmarks/photos/run
 
 fuzz: ## Look for bytes that break the gateway's parsers (ARGS=600 for ten minutes)
 	@scripts/fuzz $(ARGS)

@@ -116,7 +116,9 @@ let package = Package(
         "Auth", "Clients", "Database", "Outbox", "Messages", "Support", "Tokens", "Web", "Wire", .crypto, .cryptoExtras,
         .hummingbird, .nio, .nioPosix, .nioSSL,
       ]),
-    .tests("Groups", ["Groups", "Clients", "Database", "Support", "Tokens", "Web", "Wire", .crypto, .hummingbird]),
+    .tests(
+      "Groups",
+      ["Groups", "Clients", "Database", "Support", "Tokens", "Web", "Wire", "kith", .crypto, .hummingbird, .nio]),
     .tests("Lists", ["Lists", "Clients", "Database", "Support", "Tokens", "Web", "Wire", .hummingbird]),
     .tests("Credits", ["Credits", "Clients", "Database", "Support", "Tokens", "Web"]),
     .tests(

@@ -16,13 +16,18 @@ package func buildGroups(_ surroundings: Surroundings) async throws -> Server {
   let collectionMembers = CollectionMemberStore(database: database)
   let devices = DeviceStore(database: database)
   let acquaintances = Acquaintances(database: database, users: users)
-  let callers = Callers(keys: serviceKeys, verifier: verification.verifier, ended: verification.ended, now: now) {
-    try await users.user(knownAs: $0)
-  }
+  let photos = try PhotoParts(
+    in: surroundings, database: database, keys: dataKeys, idempotency: idempotency, users: users)
+  let callers = Callers(
+    keys: serviceKeys, verifier: verification.verifier, ended: verification.ended, now: now,
+    outsider: verification.outsiders.user
+  ) { try await users.user(knownAs: $0) }
   return try Server(
     .groups, in: surroundings, database: database, callers: callers, api: OpenAPI(yaml: PackageResources.openapi_yaml),
-    background: verification.background + [IdempotencySweep(idempotency, logger: surroundings.logger)],
-    isReady: { verification.ended.isKnown }
+    background: verification.background
+      + [IdempotencySweep(idempotency, logger: surroundings.logger), photos.sweep],
+    // A photo may come over a slow line; the gateway says for every route how long it waits.
+    patience: .seconds(180), isReady: { verification.ended.isKnown }
   ) { routes in
     GroupRoutes(groups: groups, acquaintances: acquaintances, idempotency: idempotency, now: now).add(to: routes)
     MemberRoutes(memberships: memberships, now: now).add(to: routes)
@@ -35,6 +40,7 @@ package func buildGroups(_ surroundings: Surroundings) async throws -> Server {
       .add(to: routes)
     DeviceRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
     NamedDeviceRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
+    photos.add(to: routes)
     PersonalDataRoutes(data: PersonalDataStore(database: database), now: now).add(to: routes)
   }
 }

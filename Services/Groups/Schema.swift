@@ -56,8 +56,8 @@ private let groupTables = """
 
   """
 
-/// One photo a member and day of the group's own calendar. An ended one, whose bytes are still to be deleted, does not
-/// count.
+/// One photo a member and day of the group's own calendar. One that is only announced does not
+/// count, nor one that has ended and whose bytes are still to be deleted.
 private let photoTable = """
   create table photo (
     id uuid primary key,
@@ -72,7 +72,7 @@ private let photoTable = """
     size_bytes bigint,
     constraint photo_state check (state in ('pending', 'ready', 'ended'))
   );
-  create unique index photo_daily on photo (group_id, sender_id, day) where state <> 'ended';
+  create unique index photo_daily on photo (group_id, sender_id, day) where state = 'ready';
   create index photo_newest on photo (group_id, created_at);
   create index photo_sender on photo (sender_id);
   create index photo_expiry on photo (expires_at);

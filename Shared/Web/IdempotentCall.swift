@@ -33,16 +33,28 @@ extension Request {
   package mutating func idempotentCall(
     by caller: String, _ context: some RequestContext, bytesMax: Int = 64 * 1024
   ) async throws -> IdempotentCall? {
+    guard try checkedIdempotencyKey() != nil else { return nil }
+    let buffer: ByteBuffer
+    do { buffer = try await collectBody(upTo: bytesMax) } catch is NIOTooManyBytesError { throw Failure.tooLarge }
+    return try idempotentCall(by: caller, context, content: Self.canonical(Data(buffer: buffer)))
+  }
+
+  /// The same for a body that has been read already, and that `content` stands for.
+  package func idempotentCall(
+    by caller: String, _ context: some RequestContext, content: Data
+  ) throws -> IdempotentCall? {
+    guard let key = try checkedIdempotencyKey() else { return nil }
+    return IdempotentCall(
+      caller: caller, route: "\(method.rawValue) \(context.endpointPath ?? uri.path)", key: key, path: uri.path,
+      content: Data("\(uri.string)\n".utf8) + content, requestID: Trace.current?.requestID ?? "")
+  }
+
+  private func checkedIdempotencyKey() throws -> String? {
     guard let key = headers[.idempotencyKey], !key.isEmpty else { return nil }
     guard key.utf8.count <= 255, key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw Failure.invalidIdempotencyKey
     }
-    let buffer: ByteBuffer
-    do { buffer = try await collectBody(upTo: bytesMax) } catch is NIOTooManyBytesError { throw Failure.tooLarge }
-    return IdempotentCall(
-      caller: caller, route: "\(method.rawValue) \(context.endpointPath ?? uri.path)", key: key, path: uri.path,
-      content: Data("\(uri.string)\n".utf8) + Self.canonical(Data(buffer: buffer)),
-      requestID: Trace.current?.requestID ?? "")
+    return key
   }
 
   /// JSON with its members in order: an app that encodes the same value again may write them in another.

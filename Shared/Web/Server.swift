@@ -26,12 +26,13 @@ package struct Server: Service {
 
   /// - Parameters:
   ///   - routes: adds the service's own; health and `/openapi.json` are there already.
+  ///   - patience: how long a request may take, its body included, when its caller does not say that it waits for less.
   ///   - isReady: what else must be there before traffic should come.
   ///   - background: runs beside the server and is stopped after it.
   package init(
     _ service: ServiceName, in surroundings: Surroundings, database: any Database, callers: Callers, api: OpenAPI,
-    background: [any Service] = [], isReady: @escaping @Sendable () async -> Bool = { true },
-    routes add: (Router<Context>) -> Void
+    background: [any Service] = [], patience: Duration = .seconds(30),
+    isReady: @escaping @Sendable () async -> Bool = { true }, routes add: (Router<Context>) -> Void
   ) throws {
     let settings = surroundings.settings
     let lifecycle = Lifecycle()
@@ -53,7 +54,7 @@ package struct Server: Service {
     // Only a balancer before several replicas needs the time to notice.
     let drainSeconds = try settings.int("DRAIN_SECONDS", default: stage == .production ? 3 : 0, in: 0...60)
     self.drainFor = .seconds(drainSeconds)
-    let deadlines = Deadlines(limit: .seconds(30))
+    let deadlines = Deadlines(limit: patience)
     self.background = background + [deadlines]
     let tracer = try surroundings.tracer(for: service)
     self.exporter = tracer?.exporter

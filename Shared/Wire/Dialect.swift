@@ -36,6 +36,7 @@ package enum Dialect: Sendable, Hashable {
     case .tooLarge: 413
     case .targetTooLong: 414
     case .unsupportedType: 415
+    case .unsatisfiable: 416
     case .expectation: 417
     case .unprocessable: 422
     case .limited: 429

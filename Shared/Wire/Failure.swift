@@ -5,8 +5,8 @@ package struct Failure: Error, Hashable, Sendable {
   /// The closed set of reasons. HTTP statuses are chosen from it in one place, ``Dialect/status(of:)``.
   package enum Kind: String, Codable, Sendable, CaseIterable {
     case malformed, invalid, unauthorized, paymentRequired, forbidden, notFound, methodNotAllowed, timeout
-    case conflict, gone, preconditionFailed, tooLarge, targetTooLong, unsupportedType, expectation, unprocessable,
-      limited, headTooLarge
+    case conflict, gone, preconditionFailed, tooLarge, targetTooLong, unsupportedType, expectation, unsatisfiable
+    case unprocessable, limited, headTooLarge
     case broken, notImplemented, badGateway, unavailable, gatewayTimeout, versionUnsupported
   }
 

@@ -26,9 +26,13 @@ package struct KithProcess: Sendable {
   }
 
   /// Does not wait for anything.
-  package static func launch(_ name: String, _ environment: [String: String], in place: Place) throws -> KithProcess {
+  ///
+  /// - Parameter wrapper: a command that runs the program that it is given.
+  package static func launch(
+    _ name: String, _ environment: [String: String], in place: Place, wrapper: [String] = []
+  ) throws -> KithProcess {
     let output = place.folder.appendingPathComponent("\(name)-\(UUID().uuidString).log").path
-    let child = try Child([executable(name)], environment: environment, output: output)
+    let child = try Child(wrapper + [executable(name)], environment: environment, output: output)
     return KithProcess(
       child: child, gateway: Browser("http://127.0.0.1:\(environment["PORT"] ?? "")"),
       credits: Browser("http://127.0.0.1:\(environment["CREDITS_PORT"] ?? "")"), environment: environment)

@@ -10,4 +10,6 @@ package final class TestClock: Sendable {
   package var now: Date { Date() + offset.withLock { $0 } }
 
   package func advance(by duration: Duration) { offset.withLock { $0 += Double(duration.components.seconds) } }
+
+  package func move(to time: Date) { offset.withLock { $0 = time.timeIntervalSinceNow } }
 }

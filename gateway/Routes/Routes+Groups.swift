@@ -32,8 +32,10 @@ extension Route {
       .POST, "/api/photos/upload", to: .groups, bearer: .required, limit: .upload, bodyBytesMax: photoBytesMax,
       answerSeconds: 60, bodySeconds: 120),
     .init(.POST, "/api/photos/upload-url", to: .groups, bearer: .required),
-    .init(.POST, "/api/photos/confirm-upload", to: .groups, bearer: .required),
+    .init(.POST, "/api/photos/confirm-upload", to: .groups, bearer: .required, limit: .upload, answerSeconds: 60),
     .init(.GET, "/api/photos/{group}/today", to: .groups, bearer: .required),
+    .init(.GET, "/api/photos/{photo}", to: .groups, bearer: .required),
+    .init(.DELETE, "/api/photos/{photo}", to: .groups, bearer: .required),
     // Signed links: the signature in the query is the permission.
     .init(.GET, "/api/photos/{photo}/file", to: .groups),
     .init(

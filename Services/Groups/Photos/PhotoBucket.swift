@@ -1,0 +1,153 @@
+import AsyncHTTPClient
+import Clients
+import Foundation
+import Logging
+import NIOCore
+import NIOHTTP1
+import Wire
+
+/// Photos in a bucket of an S3-compatible store, so that several replicas can serve. The bucket is for photos alone.
+struct PhotoBucket: PhotoFiles {
+  let bucket: String
+  /// Scheme, host and port.
+  let endpoint: String
+  let signature: S3Signature
+  let logger: Logger
+
+  private static let triesMax = 3
+  private static let listingBytesMax = 4 * 1024 * 1024
+  private static let deletesAtOnce = 8
+
+  func store(_ bytes: [UInt8], as name: PhotoFileName) async throws {
+    let headers = name.kind == .original ? [:] : ["content-type": "image/jpeg"]
+    let response = try await send(request("PUT", path(name)), adding: headers, body: bytes)
+    guard response.status == .ok else { throw await unexpected(response) }
+  }
+
+  func original(of photo: PhotoID, into folder: String) async throws -> UploadedFile? {
+    let response = try await send(request("GET", path(PhotoFileName(photo, .original))))
+    guard response.status != .notFound else { return nil }
+    guard response.status == .ok else { throw await unexpected(response) }
+    var receiving = try Receiving(in: folder)
+    for try await buffer in response.body { try await receiving.append(buffer) }
+    try await receiving.finish()
+    return receiving.file
+  }
+
+  func read(_ name: PhotoFileName, _ range: ByteRange?) async throws -> StoredBytes? {
+    let response = try await send(request("GET", path(name)), adding: range.map { ["range": $0.header] } ?? [:])
+    switch response.status {
+    case .notFound: return nil
+    case .ok:
+      guard let count = response.headers.first(name: "content-length").flatMap({ Int($0) }) else {
+        throw await unexpected(response)
+      }
+      return stored(response, 0..<count, of: count)
+    case .partialContent:
+      guard let (range, count) = Self.contentRange(response) else { throw await unexpected(response) }
+      return stored(response, range, of: count)
+    case .rangeNotSatisfiable: throw RangeNotSatisfiable(totalCount: try await byteCount(of: name))
+    default: throw await unexpected(response)
+    }
+  }
+
+  func delete(_ names: [PhotoFileName]) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (index, name) in names.enumerated() {
+        if index >= Self.deletesAtOnce { try await group.next() }
+        group.addTask { try await delete(name) }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  func list(after name: PhotoFileName?) async throws -> [PhotoFileName] {
+    var start = name?.text
+    while true {
+      var query = ["list-type": "2", "max-keys": "1000"]
+      query["start-after"] = start
+      let response = try await send(request("GET", "/\(bucket)", query))
+      guard response.status == .ok else { throw await unexpected(response) }
+      let text = String(buffer: try await response.body.collect(upTo: Self.listingBytesMax))
+      let keys = text.matches(of: /<Key>([^<]*)<\/Key>/).map { String($0.1) }
+      let names = keys.compactMap { PhotoFileName($0) }
+      guard names.isEmpty, let last = keys.last, text.contains("<IsTruncated>true") else { return names.sorted() }
+      start = last
+    }
+  }
+
+  func uploadURL(of photo: PhotoID, for lifetime: Duration) -> String? {
+    let request = request("PUT", path(PhotoFileName(photo, .original)))
+    // The store goes by its own clock, as do all requests to it.
+    return endpoint + signature.presigned(request, at: Date(), seconds: Int(lifetime.components.seconds))
+  }
+
+  private func delete(_ name: PhotoFileName) async throws {
+    let response = try await send(request("DELETE", path(name)))
+    guard [.ok, .noContent, .notFound].contains(response.status) else { throw await unexpected(response) }
+  }
+
+  private func byteCount(of name: PhotoFileName) async throws -> Int {
+    let response = try await send(request("HEAD", path(name)))
+    guard let count = response.headers.first(name: "content-length").flatMap({ Int($0) }) else {
+      throw await unexpected(response)
+    }
+    return count
+  }
+
+  private func stored(_ response: HTTPClientResponse, _ range: Range<Int>, of count: Int) -> StoredBytes {
+    StoredBytes(
+      totalCount: count, range: range,
+      content: .pieces { take in for try await buffer in response.body { try await take(buffer) } })
+  }
+
+  /// The range of `bytes 0-99/1234`.
+  private static func contentRange(_ response: HTTPClientResponse) -> (Range<Int>, Int)? {
+    guard let text = response.headers.first(name: "content-range"),
+      let match = text.wholeMatch(of: /bytes ([0-9]+)-([0-9]+)\/([0-9]+)/),
+      let first = Int(match.1), let last = Int(match.2), let count = Int(match.3), first <= last, last < count
+    else { return nil }
+    return (first..<last + 1, count)
+  }
+
+  private func path(_ name: PhotoFileName) -> String { "/\(bucket)/\(name.text)" }
+
+  private func request(_ method: String, _ path: String, _ query: [String: String] = [:]) -> S3Signature.Request {
+    let host = endpoint.split(separator: "/").last.map(String.init) ?? ""
+    return S3Signature.Request(method: method, host: host, path: path, query: query)
+  }
+
+  /// Everything here is safe to repeat. What the store cannot do at the moment is 503 to whoever asked for it.
+  private func send(
+    _ request: S3Signature.Request, adding headers: [String: String] = [:], body: [UInt8] = []
+  ) async throws -> HTTPClientResponse {
+    let query = S3Signature.canonical(request.query)
+    for attempt in 1... {
+      var outgoing = HTTPClientRequest(url: endpoint + request.path + (query.isEmpty ? "" : "?\(query)"))
+      outgoing.method = HTTPMethod(rawValue: request.method)
+      for (name, value) in signature.headers(request, adding: headers, body: body, at: Date()) {
+        outgoing.headers.add(name: name, value: value)
+      }
+      if !body.isEmpty { outgoing.body = .bytes(ByteBuffer(bytes: body)) }
+      do {
+        let response = try await Outbound.http.execute(outgoing, timeout: .seconds(10))
+        guard response.status.code >= 500, attempt < Self.triesMax else { return response }
+      } catch is CancellationError { throw CancellationError() } catch {
+        guard attempt < Self.triesMax else { throw failed("\(error)") }
+      }
+      try await Task.sleep(for: .milliseconds(Int.random(in: (50 << attempt)...(200 << attempt))))
+    }
+    throw Failure.unavailable
+  }
+
+  private func unexpected(_ response: HTTPClientResponse) async -> Failure {
+    // `try?`: the status alone says much.
+    let body = try? await response.body.collect(upTo: 4096)
+    return failed("\(response.status.code) \(body.map { String(buffer: $0) } ?? "")")
+  }
+
+  private func failed(_ words: String) -> Failure {
+    logger.error("photo store", metadata: ["endpoint": "\(endpoint)", "error": "\(words)"])
+    return .unavailable
+  }
+}

@@ -1,0 +1,37 @@
+import Clients
+import Database
+import Foundation
+import Hummingbird
+import Tokens
+import Web
+
+/// All that there is to photos, put together: their routes, and what clears them away.
+struct PhotoParts: Sendable {
+  let sweep: PhotoSweep
+  private let routes: PhotoRoutes
+  private let fileRoutes: PhotoFileRoutes
+
+  /// - Throws: ``StartFailure`` when they cannot be kept where `PHOTO_STORAGE` says.
+  init(
+    in surroundings: Surroundings, database: any Database, keys: DataKeys, idempotency: Idempotency, users: UsersClient
+  ) throws {
+    let (settings, now) = (surroundings.settings, surroundings.now)
+    let storage = try PhotoStorage(settings, logger: surroundings.logger)
+    let photos = Photos(
+      store: PhotoStore(database: database), files: storage.files, local: storage.local, renderer: PhotoRenderer(),
+      idempotency: idempotency, now: now)
+    let base = settings.string("PUBLIC_URL", default: "http://127.0.0.1:8080")
+    let links = PhotoLinks(keys: keys, base: base.hasSuffix("/") ? String(base.dropLast()) : base)
+    let receiver = PhotoReceiver(folder: storage.local.incoming)
+    sweep = PhotoSweep(
+      remains: PhotoRemains(database: database), files: storage.files, local: storage.local,
+      logger: surroundings.logger, now: now)
+    routes = PhotoRoutes(photos: photos, receiver: receiver, links: links, users: users, now: now)
+    fileRoutes = PhotoFileRoutes(photos: photos, receiver: receiver, links: links, now: now)
+  }
+
+  func add(to router: Router<Context>) {
+    routes.add(to: router)
+    fileRoutes.add(to: router)
+  }
+}

@@ -1,0 +1,55 @@
+import Database
+import Foundation
+import Wire
+
+/// Every statement with which photos are cleared away.
+struct PhotoRemains: Sendable {
+  let database: any Database
+
+  /// Photos that have ended, by their time or before it, the first first.
+  func ended(at now: Date, limit: Int) async throws -> [PhotoID] {
+    try await database.read { db in
+      try db.rows("select id from photo where expires_at <= \(now) order by expires_at limit \(limit)")
+        .map { try $0.get("id") }
+    }
+  }
+
+  /// Forgets photos whose bytes are gone.
+  func forget(_ ids: [PhotoID]) async throws {
+    try await database.write { db in _ = try db.change("delete from photo where id in (\(list: ids))") }
+  }
+
+  /// Which of these photos there are rows of.
+  func known(among ids: [PhotoID]) async throws -> Set<PhotoID> {
+    try await database.read { db in
+      Set(try db.rows("select id from photo where id in (\(list: ids))").map { try $0.get("id", as: PhotoID.self) })
+    }
+  }
+
+  /// Photos that should be there, in the order of their ids, between two of them where there are such.
+  func ready(after first: PhotoID?, before last: PhotoID?, limit: Int) async throws -> [PhotoID] {
+    try await database.read { db in
+      try db.rows(
+        """
+        select id from photo
+        where state = 'ready' and id > \(first ?? .lowest) and id < \(last ?? .highest) order by id limit \(limit)
+        """
+      ).map { try $0.get("id") }
+    }
+  }
+
+  /// Ends photos whose bytes have been lost: nobody should be shown a link to nothing.
+  func end(_ ids: [PhotoID], at now: Date) async throws {
+    try await database.write { db in
+      _ = try db.change(
+        "update photo set state = 'ended', expires_at = \(now) where state = 'ready' and id in (\(list: ids))")
+    }
+  }
+}
+
+extension PhotoID {
+  // `uuid_t` has no shorter spelling.
+  fileprivate static let lowest = PhotoID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
+  fileprivate static let highest = PhotoID(
+    UUID(uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255)))
+}

@@ -1,0 +1,180 @@
+import Database
+import Foundation
+import Support
+import Testing
+import Wire
+
+/// Photos on their way in.
+@Suite struct PhotoUploadTests {
+  @Test(arguments: engines) func membersSeeTheDaysPhotosAndStrangersNothing(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("Alice"), try await stack.signIn("bob"))
+      let group = try await alice.group("Ours")
+      #expect(try await alice.today(group).isEmpty)
+      let sent = try await alice.send(Pictures.jpeg, to: group)
+      #expect(sent.status == 200)
+      let photo = try #require(try await alice.today(group).first)
+      #expect(photo["id"] as? String == sent.string("photo_id"))
+      #expect(photo["group_id"] as? String == group.description)
+      #expect(photo["sender_id"] as? String == alice.id.description)
+      #expect(photo["sender_name"] as? String == "Alice")
+      #expect(photo["expires_at"] as? String == sent.string("expires_at"))
+      let times = ["created_at", "expires_at"].compactMap { (photo[$0] as? String).flatMap(Instant.parse) }
+      #expect(times.count == 2 && times[1].timeIntervalSince(times[0]) == 48 * 60 * 60)
+      #expect(try await alice.browser.get("/api/groups/\(group)/daily-status").bool("has_sent_today") == true)
+      let one = try await alice.browser.get("/api/photos/\(sent.string("photo_id"))/")
+      #expect(one.string("url") == photo["url"] as? String)
+
+      for path in ["\(group)/today", "\(GroupID.new(at: Date()))/today", "nothing/today"] {
+        let refusal = try await bob.browser.get("/api/photos/\(path)")
+        #expect(refusal.status == 403 && refusal.string("detail") == "Not a member of this group")
+      }
+      #expect(try await bob.browser.get("/api/photos/\(sent.string("photo_id"))").status == 404)
+      #expect(try await bob.send(Pictures.jpeg, to: group).status == 403)
+      #expect(try await stack.gateway.get("/api/photos/\(group)/today").status == 401)
+    }
+  }
+
+  @Test(arguments: engines) func ofTwentyAtOnceOneIsThePhotoOfTheDay(engine: Engine) async throws {
+    try await withStack(engine, ["RATE_LIMIT_UPLOAD": "1000000"]) { stack in
+      let alice = try await stack.signIn("alice")
+      let group = try await alice.group("Ours")
+      let answers = try await atOnce(20) { _ in try await alice.send(Pictures.jpeg, to: group) }
+      #expect(answers.filter { $0.status == 200 }.count == 1)
+      let refused = answers.filter { $0.status == 400 && $0.string("code") == "already_sent_today" }
+      #expect(refused.count == 19)
+      let photos = try await alice.today(group)
+      #expect(photos.map { $0["id"] as? String } == [answers.first { $0.status == 200 }?.string("photo_id")])
+      #expect(stack.photoFiles.count == 2)
+      // Another group has a day of its own.
+      #expect(try await alice.send(Pictures.jpeg, to: alice.group("Others")).status == 200)
+    }
+  }
+
+  @Test(arguments: engines) func theSameUploadUnderTheSameKeyIsTheSamePhoto(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let group = try await alice.group("Ours")
+      func send(_ photo: Data) async throws -> Browser.Reply {
+        let (body, type) = Form.body(photo, group: group.description)
+        return try await alice.browser.with(["Content-Type": type, "Idempotency-Key": "morning"])
+          .send(.POST, "/api/photos/upload", body: body)
+      }
+      let (first, second) = (try await send(Pictures.jpeg), try await send(Pictures.jpeg))
+      #expect(first.status == 200 && second.body == first.body)
+      #expect(second.headers.contains(name: "idempotency-hit"))
+      #expect(try await send(Pictures.turnedJPEG).status == 422)
+      #expect(try await alice.today(group).count == 1)
+    }
+  }
+
+  @Test func aBareBodyWillDo() async throws {
+    try await withStack(.sqlite) { stack in
+      let alice = try await stack.signIn("alice")
+      let group = try await alice.group("Ours")
+      let browser = alice.browser.with(["Content-Type": "image/heic"])
+      let nowhere = try await browser.send(.POST, "/api/photos/upload", body: Pictures.heicWithPlace)
+      #expect(nowhere.status == 422 && nowhere.string("detail") == "group_id is required")
+      let path = "/api/photos/upload?group_id=\(group)"
+      #expect(try await browser.send(.POST, path, body: Data()).status == 422)
+      #expect(try await browser.send(.POST, path, body: Pictures.heicWithPlace).status == 200)
+    }
+  }
+
+  private static let noPhotos: [(Data, Int)] = [
+    (Data("GIF89a, and what follows".utf8), 415), (Pictures.avif, 415), (Data("<svg/>".utf8), 415),
+    (Data("%PDF-1.7".utf8), 415), (Pictures.jpeg.dropLast(200), 422), (Pictures.heicWithPlace.dropLast(300), 422),
+    (Data([0xFF, 0xD8, 0xFF]) + Data("nothing".utf8), 422), (PNG.noise(40, 30).dropLast(1000), 422),
+    (Data(), 422),
+  ]
+
+  @Test(arguments: noPhotos) func whatIsNoPhotoIsRefusedByItsBytes(bytes: Data, status: Int) async throws {
+    try await withStack(.sqlite) { stack in
+      let alice = try await stack.signIn("alice")
+      let group = try await alice.group("Ours")
+      #expect(try await alice.send(bytes, to: group).status == status)
+      #expect(stack.photoFiles.isEmpty)
+      #expect(try await alice.today(group).isEmpty)
+      // Its name says nothing.
+      #expect(try await alice.send(PNG.noise(40, 30), to: group, named: "photo.gif").status == 200)
+    }
+  }
+
+  @Test func whatIsTooLargeIsRefusedWhileItArrives() async throws {
+    try await withStack(.sqlite) { stack in
+      let alice = try await stack.signIn("alice")
+      let group = try await alice.group("Ours")
+      let connection = try RawConnection(to: stack.groups)
+      let (form, type) = Form.body(Data(), group: group.description)
+      let head = """
+        POST /api/photos/upload HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(alice.access)\r
+        Content-Type: \(type)\r\nTransfer-Encoding: chunked\r\n\r\n
+        """
+      #expect(connection.send(Data(head.utf8)))
+      // The end of the form is never sent.
+      let opening = form.dropLast(Data("\r\n--Boundary-7E1F9D--\r\n".utf8).count)
+      #expect(connection.send(Data("\(String(opening.count, radix: 16))\r\n".utf8) + opening + Data("\r\n".utf8)))
+      let piece = Data("10000\r\n".utf8) + Data(repeating: 7, count: 65_536) + Data("\r\n".utf8)
+      for _ in 0..<160 {
+        #expect(connection.received() == "")
+        #expect(connection.send(piece))
+      }
+      var answer = ""
+      try await eventually("413") {
+        _ = connection.send(piece)
+        answer += connection.received()
+        return answer.contains("\r\n")
+      }
+      #expect(answer.hasPrefix("HTTP/1.1 413 "))
+
+      let announced = try await alice.send(Data(count: 11_500_000), to: group)
+      #expect(announced.status == 413)
+      #expect(stack.photoFiles.isEmpty)
+    }
+  }
+
+  @Test func anUploadThatIsCutOffLeavesNothing() async throws {
+    try await withStack(.sqlite) { stack in
+      let alice = try await stack.signIn("alice")
+      let group = try await alice.group("Ours")
+      let photo = PNG.noise(400, 300)
+      let (form, type) = Form.body(photo, group: group.description)
+      for (target, type, body) in [
+        ("/api/photos/upload", type, form), ("/api/photos/upload?group_id=\(group)", "image/png", photo),
+      ] {
+        for framing in ["Content-Length: \(body.count)", "Transfer-Encoding: chunked"] {
+          let connection = try RawConnection(to: stack.groups)
+          let head = """
+            POST \(target) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(alice.access)\r
+            Content-Type: \(type)\r\n\(framing)\r\n\r\n
+            """
+          let chunk = framing.hasPrefix("T") ? "\(String(body.count, radix: 16))\r\n" : ""
+          // All but the last bytes, of which a decoder would hardly miss any.
+          #expect(connection.send(Data(head.utf8) + Data(chunk.utf8) + body.dropLast(20)))
+        }
+      }
+      try await Task.sleep(for: .milliseconds(500))
+      #expect(stack.photoFiles.isEmpty)
+      #expect(try await alice.today(group).isEmpty)
+      #expect(try await alice.send(photo, to: group).status == 200)
+    }
+  }
+
+  @Test func formsThatMakeNoSenseAreRefused() async throws {
+    try await withStack(.sqlite) { stack in
+      let alice = try await stack.signIn("alice")
+      let group = try await alice.group("Ours")
+      let (good, type) = Form.body(Pictures.jpeg, group: group.description)
+      let twice = good.dropLast(4) + Data("\r\n".utf8) + good.dropFirst(0)
+      for (body, type, status) in [
+        (good, "multipart/form-data", 400), (good, "multipart/mixed; boundary=Boundary-7E1F9D", 400),
+        (Data("nothing".utf8), type, 400), (good.dropLast(10), type, 400), (twice, type, 422),
+        (Form.body(Pictures.jpeg, group: "mine").0, type, 422), (Form.body(Pictures.jpeg, group: "").0, type, 422),
+      ] {
+        let reply = try await alice.browser.with(["Content-Type": type]).send(.POST, "/api/photos/upload", body: body)
+        #expect(reply.status == status, "\(reply.text)")
+      }
+      #expect(stack.photoFiles.isEmpty)
+    }
+  }
+}
