@@ -25,7 +25,7 @@ package func buildGroups(_ surroundings: Surroundings) async throws -> Server {
   return try Server(
     .groups, in: surroundings, database: database, callers: callers, api: OpenAPI(yaml: PackageResources.openapi_yaml),
     background: verification.background
-      + [IdempotencySweep(idempotency, logger: surroundings.logger), photos.sweep],
+      + [IdempotencySweep(idempotency, logger: surroundings.logger), photos.sweep, photos.outbox],
     // A photo may come over a slow line; the gateway says for every route how long it waits.
     patience: .seconds(180), isReady: { verification.ended.isKnown }
   ) { routes in
@@ -41,6 +41,6 @@ package func buildGroups(_ surroundings: Surroundings) async throws -> Server {
     DeviceRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
     NamedDeviceRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
     photos.add(to: routes)
-    PersonalDataRoutes(data: PersonalDataStore(database: database), now: now).add(to: routes)
+    PersonalDataRoutes(data: PersonalDataStore(database: database, outbox: photos.outbox), now: now).add(to: routes)
   }
 }

@@ -1,4 +1,5 @@
 import Database
+import Outbox
 import Web
 
 /// The tables of groups, photos, collections, blocks and devices.
@@ -8,6 +9,7 @@ let groupsMigrations = [
   Migration("collections", collectionTables),
   Migration("blocks, devices, invites that were used", otherTables),
   Idempotency.migration,
+  Outbox.migration,
 ]
 
 /// A group carries the number of its members and a person the number of their groups, so that one conditional update both

@@ -1,11 +1,13 @@
 import Database
 import Foundation
+import Outbox
 import Web
 import Wire
 
 /// Everything that this service knows of one user, to be handed out or forgotten.
 struct PersonalDataStore: Sendable {
   let database: any Database
+  let outbox: Outbox
 
   func export(of user: UserID) async throws -> PersonalData {
     try await database.read { db in
@@ -36,6 +38,7 @@ struct PersonalDataStore: Sendable {
       try db.change("delete from block where blocker_id = \(user) or blocked_id = \(user)")
       try db.change("delete from device where user_id = \(user)")
       try db.change("delete from invite_use where user_id = \(user)")
+      try outbox.erase(user, on: db)
       try Idempotency.erase(user, on: db)
     }
   }

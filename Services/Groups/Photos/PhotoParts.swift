@@ -2,12 +2,14 @@ import Clients
 import Database
 import Foundation
 import Hummingbird
+import Outbox
 import Tokens
 import Web
 
 /// All that there is to photos, put together: their routes, and what clears them away.
 struct PhotoParts: Sendable {
   let sweep: PhotoSweep
+  let outbox: Outbox
   private let routes: PhotoRoutes
   private let fileRoutes: PhotoFileRoutes
 
@@ -17,9 +19,13 @@ struct PhotoParts: Sendable {
   ) throws {
     let (settings, now) = (surroundings.settings, surroundings.now)
     let storage = try PhotoStorage(settings, logger: surroundings.logger)
+    outbox = Outbox(
+      database: database, keys: keys, in: surroundings,
+      deliveries: [FirstPhotos.delivery(of: database, logger: surroundings.logger, now: now)])
+    let news = FirstPhotos(outbox: outbox, areWanted: try settings.bool("PHOTO_EVENTS", default: false))
     let photos = Photos(
       store: PhotoStore(database: database), files: storage.files, local: storage.local, renderer: PhotoRenderer(),
-      idempotency: idempotency, now: now)
+      idempotency: idempotency, news: news, now: now)
     let base = settings.string("PUBLIC_URL", default: "http://127.0.0.1:8080")
     let links = PhotoLinks(keys: keys, base: base.hasSuffix("/") ? String(base.dropLast()) : base)
     let receiver = PhotoReceiver(folder: storage.local.incoming)

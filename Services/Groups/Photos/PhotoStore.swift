@@ -25,11 +25,12 @@ struct PhotoStore: Sendable {
     try await database.read { db in _ = try Self.openDay(of: group, for: user, at: now, on: db) }
   }
 
-  /// Keeps a photo whose bytes are there.
+  /// Keeps a photo whose bytes are there, and says of which day it is.
   ///
   /// - Throws: 403 to who is no member any more; 400 for the second of the day.
-  static func keep(_ photo: Photo, _ renditions: PhotoMeasures, on db: any Connection) throws {
-    let day = try joined(photo.group, by: photo.sender, on: db).day(at: photo.createdAt)
+  @discardableResult
+  static func keep(_ photo: Photo, _ renditions: PhotoMeasures, on db: any Connection) throws -> String {
+    let day = try lockedDay(of: photo, on: db)
     try oncePerDay {
       try db.change(
         """
@@ -38,6 +39,7 @@ struct PhotoStore: Sendable {
           \(renditions.width), \(renditions.height), \(renditions.byteCount))
         """)
     }
+    return day
   }
 
   /// Announces a photo that will be sent to the store itself. Who announces another takes the first back.
@@ -75,23 +77,22 @@ struct PhotoStore: Sendable {
     }
   }
 
-  /// Keeps an announced photo whose bytes are there now; its time begins only here.
+  /// Keeps an announced photo whose bytes are there now, and says of which day it is; its time begins only here.
   ///
   /// - Throws: 403 to who is no member any more; 400 for the second of the day; 410 when it was taken back meanwhile.
-  func confirm(_ photo: Photo, _ renditions: PhotoMeasures) async throws {
-    try await database.write { db in
-      let day = try Self.joined(photo.group, by: photo.sender, on: db).day(at: photo.createdAt)
-      let confirmed = try Self.oncePerDay {
-        try db.change(
-          """
-          update photo set state = 'ready', day = \(day), created_at = \(photo.createdAt),
-            expires_at = \(photo.expiresAt), width = \(renditions.width), height = \(renditions.height),
-            size_bytes = \(renditions.byteCount)
-          where id = \(photo.id) and sender_id = \(photo.sender) and state = 'pending'
-          """)
-      }
-      guard confirmed == 1 else { throw Failure.photoGone }
+  static func confirm(_ photo: Photo, _ renditions: PhotoMeasures, on db: any Connection) throws -> String {
+    let day = try lockedDay(of: photo, on: db)
+    let confirmed = try oncePerDay {
+      try db.change(
+        """
+        update photo set state = 'ready', day = \(day), created_at = \(photo.createdAt),
+          expires_at = \(photo.expiresAt), width = \(renditions.width), height = \(renditions.height),
+          size_bytes = \(renditions.byteCount)
+        where id = \(photo.id) and sender_id = \(photo.sender) and state = 'pending'
+        """)
     }
+    guard confirmed == 1 else { throw Failure.photoGone }
+    return day
   }
 
   /// The photos of the group's present day, in the order in which they came.
@@ -143,7 +144,7 @@ struct PhotoStore: Sendable {
   }
 
   /// A condition on `photo` and its `viewer`.
-  private static let isSeen: SQL = """
+  static let isSeen: SQL = """
     photo.state = 'ready' and viewer.state = 'active' and not \(BlockStore.keepsPhotoFromViewer)
     """
 
@@ -152,6 +153,15 @@ struct PhotoStore: Sendable {
       let group = try GroupStore.open(group, on: db)
     else { throw Failure.notInGroup }
     return group
+  }
+
+  /// The day to which a photo belongs. Whoever leaves, or is erased, in this moment has to wait: nothing of theirs may
+  /// come after they are gone.
+  private static func lockedDay(of photo: Photo, on db: any Connection) throws -> String {
+    guard let group = try GroupStore.locked(photo.group, on: db),
+      try MembershipStore.activeRole(of: photo.sender, in: photo.group, on: db) != nil
+    else { throw Failure.notInGroup }
+    return group.day(at: photo.createdAt)
   }
 
   private static func openDay(

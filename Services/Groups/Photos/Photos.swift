@@ -11,6 +11,7 @@ struct Photos: Sendable {
   let local: PhotoFolder
   let renderer: PhotoRenderer
   let idempotency: Idempotency
+  let news: FirstPhotos
   let now: @Sendable () -> Date
 
   /// Takes an upload for the photo of the day.
@@ -20,6 +21,7 @@ struct Photos: Sendable {
     let now = now()
     let photo = Photo(id: .new(at: now), group: upload.group, sender: user, sentAt: now)
     var hasBytes = false
+    defer { news.ring() }
     do {
       return try await idempotency.claimed(call) {
         try await store.checkMaySend(to: upload.group, by: user, at: now)
@@ -28,7 +30,7 @@ struct Photos: Sendable {
         try await keep(renditions, of: photo.id)
         return renditions.measures
       } effect: { measures, db in
-        try PhotoStore.keep(photo, measures, on: db)
+        try news.add(photo, on: PhotoStore.keep(photo, measures, on: db), db)
         return try .json(SentPhotoBody(photo_id: photo.id, expires_at: photo.expiresAt))
       }
     } catch {
@@ -60,8 +62,12 @@ struct Photos: Sendable {
     let photo = Photo(id: id, group: group, sender: user, sentAt: now)
     let renditions = try await renderedOriginal(of: id)
     try await keep(renditions, of: id)
-    do { try await store.confirm(photo, renditions.measures) } catch let failure as Failure where failure == .photoGone
-    {
+    do {
+      try await store.database.write { db in
+        try news.add(photo, on: PhotoStore.confirm(photo, renditions.measures, on: db), db)
+      }
+      news.ring()
+    } catch let failure as Failure where failure == .photoGone {
       // Somebody may have confirmed it in the meantime.
       guard case .sent = try await store.announced(id, by: user, at: now) else { throw failure }
     }

@@ -61,6 +61,62 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func whoIsErasedLeavesNoBytes(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let (group, other) = (try await alice.group("Ours"), try await alice.group("Others"))
+      try await stack.seat(bob, in: group, by: alice)
+      #expect(try await alice.send(Pictures.jpeg, to: group).status == 200)
+      let path = stack.path(try await bob.today(group).first?["url"])
+      #expect(try await bob.send(Pictures.jpeg, to: group).status == 200)
+      let announced = try await alice.browser.post("/api/photos/upload-url", ["group_id": other.description])
+      let place = stack.path(announced.string("upload_url"))
+      #expect(try await stack.gateway.send(.PUT, place, body: Pictures.jpeg).status == 200)
+      #expect(try await stack.gateway.get(path).status == 200)
+      #expect(stack.photoFiles.count == 5)
+
+      #expect(try await erase(alice, stack) == 204)
+      #expect(try await stack.gateway.get(path).status == 404)
+      #expect(try await stack.gateway.send(.PUT, place, body: Pictures.jpeg).status == 410)
+      try await eventually("the end of the bytes") { stack.photoFiles.count == 2 }
+      try await eventually("the end of the rows") { try await photoCount(of: alice, stack) == 0 }
+      #expect(try await bob.today(group).count == 1)
+    }
+  }
+
+  @Test(arguments: engines) func aPhotoThatArrivesDuringAnErasureDoesNotOutliveIt(engine: Engine) async throws {
+    try await withStack(engine, ["RATE_LIMIT_UPLOAD": "1000000"]) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      var groups: [GroupID] = []
+      for _ in 0..<5 {
+        groups.append(try await alice.group("Ours"))
+        try await stack.seat(bob, in: groups[groups.count - 1], by: alice)
+      }
+      let statuses = try await atOnce(11) { [groups] index in
+        guard index < 10 else {
+          try await Task.sleep(for: .milliseconds(20))
+          return try await erase(alice, stack)
+        }
+        return try await alice.send(Pictures.jpeg, to: groups[index / 2]).status
+      }
+      #expect(Set(statuses).isSubset(of: [200, 204, 400, 403]), "\(statuses)")
+      try await eventually("the end of the rows") { try await photoCount(of: alice, stack) == 0 }
+      try await eventually("the end of the bytes") { stack.photoFiles.isEmpty }
+      #expect(try await alice.send(Pictures.jpeg, to: groups[0]).status == 403)
+    }
+  }
+
+  private func erase(_ user: SignedInUser, _ stack: TestStack) async throws -> Int {
+    try await stack.groups.with(stack.with(key: "auth")).delete("/internal/users/\(user.id)/data").status
+  }
+
+  private func photoCount(of user: SignedInUser, _ stack: TestStack) async throws -> Int {
+    let database = try await stack.place.open("groups", [])
+    let count = try await database.read { try $0.rows("select id from photo where sender_id = \(user.id)").count }
+    await database.close()
+    return count
+  }
+
   /// 29 March 2026 has 23 hours in Oslo, 25 October has 25.
   @Test(arguments: [
     ("2026-03-28T22:59:50Z", "2026-03-28T23:00:00Z", "2026-03-29T21:59:50Z", "2026-03-29T22:00:00Z"),
