@@ -50,7 +50,9 @@ enum Vips {
       guard try JPEGOutline(of: bytes).scanCount <= JPEGOutline.scanCountMax else { throw Failure.photoTooSlow }
       return try rendered(bytes, as: type, within: limit)
     case .png: return try PNGOutline.reduced(bytes).withUnsafeBytes { try rendered($0, as: type, within: limit) }
-    case .heic: return try rendered(bytes, as: type, within: limit)
+    case .heic:
+      _ = try HEICOutline.codedPixelCount(of: bytes)
+      return try rendered(bytes, as: type, within: limit)
     }
   }
 
