@@ -66,68 +66,77 @@ enum Vips {
     end.initialize(to: g_get_monotonic_time() + gint64(limit / .microseconds(1)))
     defer { end.deallocate() }
 
-    let seen = try Held(kith_vips_reduced(opened(source, as: type).pointer, Int32(PhotoSize.large.rawValue)))
-    kith_vips_ends(seen.pointer, end)
-    guard let pixels = vips_image_copy_memory(seen.pointer) else {
+    let seen = try opened(source, as: type).made { kith_vips_reduced($0, Int32(PhotoSize.large.rawValue)) }
+    let pixels = seen.use { seen in
+      kith_vips_ends(seen, end)
+      return vips_image_copy_memory(seen)
+    }
+    guard let pixels else {
       throw g_get_monotonic_time() > end.pointee ? Failure.photoTooSlow : Failure.photoUnreadable
     }
     let large = try upright(Held(pixels))
-    let small = try Held(kith_vips_reduced(large.pointer, Int32(PhotoSize.small.rawValue)))
+    let small = try large.made { kith_vips_reduced($0, Int32(PhotoSize.small.rawValue)) }
     let bytes = try jpeg(large)
+    let (width, height) = size(of: large)
     return Renditions(
       large: bytes, small: try jpeg(small),
-      measures: PhotoMeasures(
-        width: Int(vips_image_get_width(large.pointer)), height: Int(vips_image_get_height(large.pointer)),
-        byteCount: bytes.count))
+      measures: PhotoMeasures(width: width, height: height, byteCount: bytes.count))
   }
 
   /// The picture, of which only the header has been read.
   private static func opened(_ source: Held<VipsSource>, as type: PictureType) throws -> Held<VipsImage> {
     switch type {
     case .jpeg:
-      let whole = try measured(Held(kith_vips_jpeg(source.pointer, 1)))
+      let whole = try measured(source.made { kith_vips_jpeg($0, 1) })
       let shrink = shrink(whole)
-      return shrink == 1 ? whole : try Held(kith_vips_jpeg(source.pointer, shrink))
-    case .png: return try measured(Held(kith_vips_png(source.pointer)))
+      return shrink == 1 ? whole : try source.made { kith_vips_jpeg($0, shrink) }
+    case .png: return try measured(source.made { kith_vips_png($0) })
     case .heic:
-      let picture = try measured(Held(kith_vips_heic(source.pointer)))
+      let picture = try measured(source.made { kith_vips_heic($0) })
       guard compression(of: picture) == "hevc" else { throw Failure.photoTypeUnsupported }
       return picture
     }
   }
 
   private static func measured(_ picture: Held<VipsImage>) throws -> Held<VipsImage> {
-    let (width, height) = (vips_image_get_width(picture.pointer), vips_image_get_height(picture.pointer))
-    let (pixels, overflow) = Int(width).multipliedReportingOverflow(by: Int(height))
+    let (width, height) = size(of: picture)
+    let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
     guard !overflow, pixels <= pixelsMax else { throw Failure.photoTooManyPixels }
     return picture
+  }
+
+  private static func size(of picture: Held<VipsImage>) -> (width: Int, height: Int) {
+    picture.use { (Int(vips_image_get_width($0)), Int(vips_image_get_height($0))) }
   }
 
   /// How much of a JPEG the decoder may leave out by itself (to a half, a quarter, an eighth), so that at least half as
   /// many pixels again are left as are needed: what is left is reduced with more care.
   private static func shrink(_ picture: Held<VipsImage>) -> Int32 {
-    let side = Double(max(vips_image_get_width(picture.pointer), vips_image_get_height(picture.pointer)))
+    let (width, height) = size(of: picture)
+    let side = Double(max(width, height))
     return [8, 4, 2].first { side / Double($0) >= 1.5 * Double(PhotoSize.large.rawValue) } ?? 1
   }
 
   private static func compression(of picture: Held<VipsImage>) -> String {
-    var text: UnsafePointer<CChar>?
-    guard vips_image_get_string(picture.pointer, "heif-compression", &text) == 0, let text else { return "" }
-    return String(cString: text)
+    picture.use { picture in
+      var text: UnsafePointer<CChar>?
+      guard vips_image_get_string(picture, "heif-compression", &text) == 0, let text else { return "" }
+      return String(cString: text)
+    }
   }
 
   private static func upright(_ pixels: Held<VipsImage>) throws -> Held<VipsImage> {
     var image = pixels
-    if vips_image_hasalpha(image.pointer) != 0 { image = try Held(kith_vips_flattened(image.pointer)) }
-    image = try Held(kith_vips_in_srgb(image.pointer))
-    image = try Held(kith_vips_turned(image.pointer))
-    return try Held(vips_image_copy_memory(image.pointer))
+    if image.use({ vips_image_hasalpha($0) }) != 0 { image = try image.made { kith_vips_flattened($0) } }
+    image = try image.made { kith_vips_in_srgb($0) }
+    image = try image.made { kith_vips_turned($0) }
+    return try image.made { vips_image_copy_memory($0) }
   }
 
   private static func jpeg(_ image: Held<VipsImage>) throws -> [UInt8] {
     var bytes: UnsafeMutableRawPointer?
     var count = 0
-    guard kith_vips_jpeg_bytes(image.pointer, quality, &bytes, &count) == 0, let bytes else {
+    guard image.use({ kith_vips_jpeg_bytes($0, quality, &bytes, &count) }) == 0, let bytes else {
       throw Failure.photoUnreadable
     }
     defer { g_free(bytes) }
@@ -137,7 +146,7 @@ enum Vips {
 
 /// One of the library's objects, let go of with this.
 private final class Held<Object> {
-  let pointer: UnsafeMutablePointer<Object>
+  private let pointer: UnsafeMutablePointer<Object>
 
   /// - Throws: 422 for the null with which the library says that it could not.
   init(_ pointer: UnsafeMutablePointer<Object>?) throws(Failure) {
@@ -146,4 +155,12 @@ private final class Held<Object> {
   }
 
   deinit { g_object_unref(pointer) }
+
+  /// The only way to the object: it must not go before the call that it is for has ended, which Swift cannot know.
+  func use<T>(_ body: (UnsafeMutablePointer<Object>) -> T) -> T { withExtendedLifetime(self) { body(pointer) } }
+
+  /// What the library makes of it.
+  func made<Other>(
+    _ make: (UnsafeMutablePointer<Object>) -> UnsafeMutablePointer<Other>?
+  ) throws(Failure) -> Held<Other> { try Held<Other>(use(make)) }
 }
