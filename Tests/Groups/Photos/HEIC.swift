@@ -23,7 +23,8 @@ struct HEIC {
   }
 
   private func meta(at start: Int) -> Data {
-    let grid = Data([0, 1, UInt8(rows - 1), UInt8(columns - 1)]) + Self.bytes(plane.width, 4) + Self.bytes(plane.height, 4)
+    let grid =
+      Data([0, 1, UInt8(rows - 1), UInt8(columns - 1)]) + Self.bytes(plane.width, 4) + Self.bytes(plane.height, 4)
     let place = { (item: Int, method: Int, offset: Int, count: Int) in
       Self.bytes(item, 2) + Self.bytes(method, 2) + Self.bytes(0, 2) + Self.bytes(1, 2) + Self.bytes(offset, 4)
         + Self.bytes(count, 4)
@@ -31,7 +32,8 @@ struct HEIC {
     let locations = Data([0x44, 0]) + Self.bytes(2, 2) + place(1, 0, start, coded.count) + place(2, 1, 0, grid.count)
     let kinds = Self.bytes(2, 2) + item(1, "hvc1") + item(2, kind)
     let associations = Self.bytes(2, 4) + Data([0, 1, 3, 0x81, 2, 4]) + Data([0, 2, 2, 3, 4])
-    let references = Self.bytes(2, 2) + Self.bytes(rows * columns, 2)
+    let references =
+      Self.bytes(2, 2) + Self.bytes(rows * columns, 2)
       + Data((0..<rows * columns).flatMap { _ in [UInt8(0), 1] })
     let boxes: [Data] = [
       Self.full("hdlr", Data("\0\0\0\0pict".utf8) + Data(count: 13)), Self.full("pitm", Self.bytes(2, 2)),

@@ -72,7 +72,8 @@ import Wire
       for _ in 0..<5000 {
         var damaged = file
         for _ in 0..<Int.random(in: 1...4, using: &random) {
-          damaged[Int.random(in: 0..<min(700, file.count), using: &random)] = [0, 1, 0x7F, 0x80, 0xFF].randomElement() ?? 0
+          damaged[Int.random(in: 0..<min(700, file.count), using: &random)] =
+            [0, 1, 0x7F, 0x80, 0xFF].randomElement() ?? 0
         }
         if (try? pixels(damaged)) == nil { refused += 1 }
       }
