@@ -79,6 +79,20 @@ import Testing
     }
   }
 
+  @Test(arguments: engines) func withoutAnAppToGoBackToALinkConfirmsAndOpensNothing(engine: Engine) async throws {
+    try await withDoors(engine) { doors in
+      let letter = try await ask(doors, "bob@example.com")
+      #expect(letter.link.isEmpty && letter.code.count == 6)
+      _ = try await doors.signUp("alice")
+      let sessions = try await doors.count("session")
+      let confirmation = try await doors.letter(to: "alice@example.com")
+      let statuses = try await atOnce(20) { _ in try await press(doors, confirmation.link).status }
+      #expect(statuses.filter { $0 == 200 }.count == 1 && statuses.filter { $0 == 410 }.count == 19)
+      #expect(try await doors.count("identity where issuer = 'email' and is_email_verified") == 1)
+      #expect(try await doors.count("session") == sessions)
+    }
+  }
+
   @Test(arguments: engines) func anAddressThatWasOnlyClaimedGoesToWhoeverVerifiesIt(engine: Engine) async throws {
     try await withDoors(engine) { doors in
       let claimed = try await doors.signUp("alice")

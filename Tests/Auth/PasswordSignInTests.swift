@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: engines) func aForgottenPasswordIsSetByCodeOrByLinkAndOnce(engine: Engine) async throws {
-    try await withDoors(engine) { doors in
+    try await withDoors(engine, ["AUTH_REDIRECTS": "myapp://signed-in"]) { doors in
       let alice = try await doors.signUp("alice")
       _ = try await doors.letter(to: "alice@example.com")
       for way in ["code", "link"] {

@@ -43,6 +43,15 @@ struct CodeDoor: Sendable {
     }
   }
 
+  /// Makes the address that of whoever reads its mail. Opens no session: nobody would receive it.
+  ///
+  /// - Throws: 400 `invalid_code`; 429 for too many tries from one place.
+  func confirm(_ link: LinkToken, from place: String, at now: Date) async throws {
+    _ = try await answered(from: place, at: now, { db in
+      try challenges.answer(link, at: now, on: db).flatMap(Self.mailed)
+    }) { _, _ in true }
+  }
+
   private static func mailed(_ answered: Answered) -> (Identity, Answered)? {
     guard let email = EmailAddress(answered.content.subject) else { return nil }
     var identity = Identity(
@@ -55,19 +64,29 @@ struct CodeDoor: Sendable {
     _ visit: Visit, from place: String, at now: Date,
     _ answer: @escaping @Sendable (any Connection) throws -> (Identity, Answered)?
   ) async throws -> PasswordDoor.Entered {
+    try await answered(from: place, at: now, answer) { [mint] user, db in
+      try PasswordDoor.entered(user, mint, visit, at: now, on: db)
+    }
+  }
+
+  /// - Parameter then: in the transaction that used the code up.
+  private func answered<Result: Sendable>(
+    from place: String, at now: Date, _ answer: @escaping @Sendable (any Connection) throws -> (Identity, Answered)?,
+    then: @escaping @Sendable (UserID, any Connection) throws -> Result
+  ) async throws -> Result {
     try await database.write { [quotas] db in try quotas.take(.codeTriesFromHere, for: place, at: now, on: db) }
-    let entered = try await AccountStore.again {
-      try await database.write { [mint, quotas] db -> PasswordDoor.Entered? in
+    let result = try await AccountStore.again {
+      try await database.write { [quotas] db -> Result? in
         // A wrong code has been counted: that is to stay, so it is no error here.
         guard let (identity, answered) = try answer(db),
           let user = try Self.account(of: identity, answered, at: now, on: db)
         else { return nil }
         try quotas.giveBack(.codeTriesFromHere, for: place, on: db)
-        return try PasswordDoor.entered(user, mint, visit, at: now, on: db)
+        return try then(user, db)
       }
     }
-    guard let entered else { throw Failure.invalidCode }
-    return entered
+    guard let result else { throw Failure.invalidCode }
+    return result
   }
 
   private static func account(

@@ -43,7 +43,7 @@ struct CodeSender: Sendable {
     outbox.ring()
   }
 
-  /// A mail with a code and a link.
+  /// A mail with a code, and a link when that leads somewhere.
   ///
   /// Nothing goes to an address of Apple's relay that its user has switched off.
   ///
@@ -53,10 +53,11 @@ struct CodeSender: Sendable {
     _ address: EmailAddress, for kind: Challenge.Kind, content: Challenge.Content, account: UserID? = nil,
     sends: Bool = true, from place: String, at now: Date
   ) async throws {
-    let (code, link) = (OneTimeCode.new(), LinkToken.new())
+    let code = OneTimeCode.new()
+    let link = links.leadSomewhere(for: kind) ? LinkToken.new() : nil
     let challenge = Challenge(kind: kind, content: content, account: account, lifetime: Self.mailLifetime)
     let message = CodeMail(
-      address: address.text, kind: kind, code: code.text, link: links.page(link, kind, redirect: content.redirect))
+      address: address.text, kind: kind, code: code.text, link: link.map { links.page($0, kind) })
     try await database.write { db in
       try quotas.take(.mailsToAddress, for: address.canonical, at: now, on: db)
       try quotas.take(.mailsFromHere, for: place, at: now, on: db)
@@ -85,7 +86,16 @@ struct MailLinks: Sendable {
     }
   }
 
-  func page(_ link: LinkToken, _ kind: Challenge.Kind, redirect: String?) -> String {
+  /// Whether whoever follows a link has something of it. Confirming an address needs no app to go back to; a session does.
+  func leadSomewhere(for kind: Challenge.Kind) -> Bool {
+    switch kind {
+    case .confirmation, .addEmail: true
+    case .email, .recovery: !redirects.isEmpty
+    case .phone, .addPhone: false
+    }
+  }
+
+  func page(_ link: LinkToken, _ kind: Challenge.Kind) -> String {
     "\(origin)/auth/v1/verify?type=\(kind.rawValue)&token_hash=\(link.text)"
   }
 

@@ -31,15 +31,19 @@ struct LinkPage: Sendable {
       """)
   }
 
-  /// Opens a session and hands it to the app, in the part of the address that no server sees.
+  /// Opens a session and hands it to the app, in the part of the address that no server sees. Without an app to go back
+  /// to, the address is confirmed and nothing more.
   func consume(_ request: Request) async throws -> Response {
     let form = try await request.form()
     do {
       let now = now()
       let link = LinkToken(presented: form["token_hash"] ?? "")
       let redirect = try await redirect(of: link)
+      guard let redirect else {
+        try await codes.confirm(link, from: request.place, at: now)
+        return page(Self.done)
+      }
       let entered = try await codes.signIn(link, visit: request.visit(.supabase), from: request.place, at: now)
-      guard let redirect else { return page(Self.done) }
       let body = SupabaseSessionBody(entered.pair, entered.profile, at: now)
       let fragment = [
         "access_token": body.access_token, "refresh_token": body.refresh_token, "token_type": body.token_type,
@@ -62,7 +66,7 @@ struct LinkPage: Sendable {
     <h1>This link is no longer good</h1><p>It was used, or is older than an hour. Ask the app for a new one.</p>
     """
   private static let done = """
-    <h1>Your address is confirmed</h1><p>Go back to the app; if it asks for a code, have it send a new one.</p>
+    <h1>Your address is confirmed</h1><p>Go back to the app and sign in there.</p>
     """
 
   private func page(_ body: String, status: HTTPResponse.Status = .ok) -> Response {

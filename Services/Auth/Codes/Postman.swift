@@ -26,16 +26,16 @@ struct TextMessage: Codable, Sendable {
   }
 }
 
-/// A mail with a code and a link, as it waits in the outbox.
+/// A mail with a code, and perhaps a link, as it waits in the outbox.
 struct CodeMail: Codable, Sendable {
   static let kind = "mail"
 
   let address: String
   let kind: String
   let code: String
-  let link: String
+  let link: String?
 
-  init(address: String, kind: Challenge.Kind, code: String, link: String) {
+  init(address: String, kind: Challenge.Kind, code: String, link: String?) {
     self.address = address
     self.kind = kind.rawValue
     self.code = code
@@ -67,23 +67,22 @@ struct CodeMail: Codable, Sendable {
   }
 
   func letter(to address: EmailAddress, app: String, id: UUID) -> Letter {
+    let terms = """
+      \(link == nil ? "It is" : "Both are") good for an hour, and for one time. If you have not asked for this, ignore \
+      this mail: nothing happens without the code.
+      """
     var letter = Letter(
       to: address, subject: "\(code) is your code for \(app)",
       text: """
         Your code: \(code)
-
-        Or open this page to \(purpose):
-        \(link)
-
-        Both are good for an hour, and for one time. If you have not asked for this, ignore this mail: nothing
-        happens without the code.
+        \(link.map { "\nOr open this page to \(purpose):\n\($0)\n" } ?? "")
+        \(terms)
         """)
     letter.html = """
       <!doctype html><html lang="en"><body style="font:16px/1.5 -apple-system,system-ui,sans-serif">
       <p>Your code:</p><p style="font-size:32px;letter-spacing:4px"><strong>\(code)</strong></p>
-      <p>Or <a href="\(link)">open this page to \(purpose)</a>.</p>
-      <p style="color:#666">Both are good for an hour, and for one time. If you have not asked for this, ignore this
-      mail: nothing happens without the code.</p></body></html>
+      \(link.map { "<p>Or <a href=\"\($0)\">open this page to \(purpose)</a>.</p>" } ?? "")
+      <p style="color:#666">\(terms)</p></body></html>
       """
     letter.id = id
     return letter
