@@ -35,6 +35,7 @@ import Wire
   private func spendUntilKilled(_ kith: KithProcess, _ user: UserID, _ spends: Spends, after delay: Duration)
     async throws
   {
+    let before = spends.acknowledged.count
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<4 {
         group.addTask {
@@ -48,6 +49,11 @@ import Wire
       }
       // `try?`: nothing cancels this task.
       try? await Task.sleep(for: delay)
+      // A busy machine may not have come to the first yet.
+      for _ in 0..<1000 where spends.acknowledged.count == before {
+        // `try?`: as above.
+        try? await Task.sleep(for: .milliseconds(10))
+      }
       await kith.kill()
       group.cancelAll()
     }
