@@ -42,6 +42,7 @@ let package = Package(
       ]),
     .shared("Traces", ["Wire", "Measures", .httpClient, .nio, .nioFoundation, .logging]),
     .shared("Outbox", ["Wire", "Measures", "Database", "Tokens", "Web", .lifecycle, .logging]),
+    .shared("Quotas", ["Wire", "Database", "Tokens", "Web"]),
     .shared(
       "Messages", ["Wire", "Web", "Clients", "Tokens", .httpClient, .nio, .nioFoundation, .logging]),
     .system("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev", brew: "argon2"),
@@ -55,7 +56,7 @@ let package = Package(
     .service(
       "Auth",
       [
-        "Wire", "Measures", "Database", "Tokens", "Web", "Clients", "Outbox", "Messages", "CArgon2", "CCurl",
+        "Wire", "Measures", "Database", "Tokens", "Web", "Clients", "Outbox", "Messages", "Quotas", "CArgon2", "CCurl",
         .hummingbird, .httpClient, .nio, .nioFoundation, .crypto, .cryptoExtras, .lifecycle, .logging,
       ]),
     .service(

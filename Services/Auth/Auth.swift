@@ -3,6 +3,7 @@ import Database
 import Foundation
 import Messages
 import Outbox
+import Quotas
 import ServiceLifecycle
 import Tokens
 import Web

@@ -1,6 +1,7 @@
 import Database
 import Foundation
 import Messages
+import Quotas
 import Wire
 
 /// Signing in with a code or a link, and showing that an address or a number is one's own.

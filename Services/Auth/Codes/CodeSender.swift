@@ -2,6 +2,7 @@ import Database
 import Foundation
 import Messages
 import Outbox
+import Quotas
 import Tokens
 import Web
 import Wire

@@ -1,6 +1,7 @@
 import Database
 import Foundation
 import Logging
+import Quotas
 import ServiceLifecycle
 import Web
 

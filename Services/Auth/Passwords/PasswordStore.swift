@@ -1,5 +1,6 @@
 import Database
 import Foundation
+import Quotas
 import Wire
 
 /// Every statement on passwords.

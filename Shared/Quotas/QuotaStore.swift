@@ -6,7 +6,7 @@ import Wire
 
 extension TextQuotas {
   /// - Throws: ``StartFailure`` for a number that is none.
-  init(_ settings: Settings) throws {
+  package init(_ settings: Settings) throws {
     func quota(_ name: String, _ variable: String, _ fallback: Int, _ window: Duration) throws -> Quota {
       Quota(name: name, limit: try settings.int(variable, default: fallback, in: 0...1_000_000), window: window)
     }
@@ -18,29 +18,45 @@ extension TextQuotas {
 }
 
 /// Every statement on quotas, whose keys are HMACs: an address or a number is not there to be read.
-struct QuotaStore: Sendable {
-  let keys: DataKeys
+package struct QuotaStore: Sendable {
+  package let keys: DataKeys
 
-  /// Takes one of a quota. The row is the lock, so a race takes no more than there is.
+  package init(keys: DataKeys) { self.keys = keys }
+
+  /// What the owner's database needs.
+  package static let table = """
+    create table quota (
+      name text not null,
+      key_hash bytea not null,
+      began_at timestamptz not null,
+      taken bigint not null
+    );
+    create unique index quota_key on quota (name, key_hash);
+    create index quota_age on quota (began_at);
+    """
+
+  /// Takes `count` of a quota, or none. The row is the lock, so a race takes no more than there is.
   ///
   /// - Throws: 429; the transaction must roll back then, or what was taken before stays taken.
-  func take(_ quota: Quota, for key: String, at now: Date, on db: any Connection) throws {
+  package func take(
+    _ quota: Quota, _ count: Int = 1, for key: String, at now: Date, on db: any Connection
+  ) throws {
     let hash = hash(quota, key)
-    guard quota.limit > 0 else { throw Failure.limited(retryAfterSeconds: Int(quota.window.components.seconds)) }
-    let fresh = now - quota.window
+    guard quota.limit >= count else { throw Failure.limited(retryAfterSeconds: Int(quota.window.components.seconds)) }
+    let fresh = now - Double(quota.window.components.seconds)
     let took = try db.change(
       """
-      insert into quota (name, key_hash, began_at, taken) values (\(quota.name), \(hash), \(now), 1)
+      insert into quota (name, key_hash, began_at, taken) values (\(quota.name), \(hash), \(now), \(count))
       on conflict (name, key_hash) do update set
-        taken = case when quota.began_at <= \(fresh) then 1 else quota.taken + 1 end,
+        taken = case when quota.began_at <= \(fresh) then excluded.taken else quota.taken + excluded.taken end,
         began_at = case when quota.began_at <= \(fresh) then excluded.began_at else quota.began_at end
-      where quota.began_at <= \(fresh) or quota.taken < \(quota.limit)
+      where quota.began_at <= \(fresh) or quota.taken + excluded.taken <= \(quota.limit)
       """)
     guard took == 1 else { throw try full(quota, hash, at: now, on: db) }
   }
 
   /// Gives one back: what was counted turned out well.
-  func giveBack(_ quota: Quota, for key: String, on db: any Connection) throws {
+  package func giveBack(_ quota: Quota, for key: String, on db: any Connection) throws {
     try db.change(
       """
       update quota set taken = taken - 1
@@ -49,7 +65,7 @@ struct QuotaStore: Sendable {
   }
 
   /// Forgets what no window reaches back to, at most `limit` rows.
-  func sweep(at now: Date, limit: Int, on db: any Connection) throws -> Int {
+  package func sweep(at now: Date, limit: Int, on db: any Connection) throws -> Int {
     try db.change(
       """
       delete from quota where (name, key_hash) in (
