@@ -8,6 +8,12 @@ package protocol Messages: Sendable {
   ///
   /// - Throws: ``MessageFailure``, which says whether trying again makes sense; `CancellationError`.
   func send(_ text: String, to number: PhoneNumber) async throws
+
+  /// Whether the message was handed over before, as far as its deliverer can tell: for a text that is like no other, after
+  /// a try whose end is not known.
+  ///
+  /// - Throws: ``MessageFailure`` when it cannot tell; `CancellationError`.
+  func hasTaken(_ text: String, to number: PhoneNumber) async throws -> Bool
 }
 
 /// Why a message did not go out. Says nothing of the number or the text.

@@ -11,7 +11,7 @@ package struct TwilioMessages: Messages {
   private let account: TwilioAccount
   private let logger: Logger
   private let timeout: Duration
-  private static let bodyBytesMax = 64 * 1024
+  private static let bodyBytesMax = 256 * 1024
 
   package init(_ account: TwilioAccount, logger: Logger, timeout: Duration = .seconds(10)) {
     self.account = account
@@ -20,8 +20,31 @@ package struct TwilioMessages: Messages {
   }
 
   package func send(_ text: String, to number: PhoneNumber) async throws {
-    let (response, body) = try await answer(to: request(text, number))
-    guard !(200..<300).contains(response.status.code) else { return }
+    _ = try await taken(request(text, number))
+  }
+
+  /// Looks through the newest messages to the number, whatever has become of them.
+  package func hasTaken(_ text: String, to number: PhoneNumber) async throws -> Bool {
+    var request = HTTPClientRequest(url: account.url + "?" + Form.encoded([("To", number.text), ("PageSize", "50")]))
+    request.headers.add(name: "authorization", value: account.authorization)
+    let body = try await taken(request)
+    // `try?`: an answer that is no list does not tell.
+    guard let list = try? JSON.decode(Listed.self, from: body) else { throw MessageFailure(.broken) }
+    // Accounts on trial have words of Twilio's before their own.
+    return list.messages.contains { $0.body?.hasSuffix(text) ?? false }
+  }
+
+  private struct Listed: Decodable {
+    struct Message: Decodable {
+      let body: String?
+    }
+
+    let messages: [Message]
+  }
+
+  private func taken(_ request: HTTPClientRequest) async throws -> Data {
+    let (response, body) = try await answer(to: request)
+    guard !(200..<300).contains(response.status.code) else { return body }
     let failure = Self.failure(Int(response.status.code), retryAfter: response.headers.first(name: "retry-after"), body)
     if failure.reason == .credentials {
       logger.error("refused by Twilio: check TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN")

@@ -25,6 +25,9 @@ package final class TwilioServer: Sendable {
     case refuses(status: Int, code: Int, headers: [String: String] = [:])
     /// What stands before Twilio.
     case answers(status: Int, body: String)
+    /// Takes the message, but its answer is lost on the way.
+    case takes(status: Int)
+    case takesAndHangs
     case hangs
   }
 
@@ -61,7 +64,17 @@ package final class TwilioServer: Sendable {
       return Response(status: .init(code: status), body: .init(byteBuffer: .init(string: body)))
     // `try?`: the end of the test ends the wait.
     case .hangs: await cancelWhenGracefulShutdown { try? await Task.sleep(for: .seconds(3600)) }
-    case nil: break
+    case .takes, .takesAndHangs, nil: break
+    }
+    if case .takes(let status) = mood {
+      keep(String(buffer: body))
+      return Response(status: .init(code: status))
+    }
+    if case .takesAndHangs = mood {
+      keep(String(buffer: body))
+      // `try?`: the end of the test ends the wait.
+      await cancelWhenGracefulShutdown { try? await Task.sleep(for: .seconds(3600)) }
+      return Response(status: .serviceUnavailable)
     }
     let credentials = Data("\(Self.account):\(Self.token)".utf8).base64EncodedString()
     guard request.headers[.authorization] == "Basic \(credentials)" else { return Self.refusal(401, 20003, [:]) }
@@ -71,6 +84,18 @@ package final class TwilioServer: Sendable {
     return Response(
       status: .created, headers: [.contentType: "application/json"],
       body: .init(byteBuffer: .init(string: #"{"sid":"SM0123456789abcdef0123456789abcdef","status":"queued"}"#)))
+  }
+
+  private func keep(_ form: String) {
+    state.withLock { $0.messages.append(Message(form: Self.fields(form), rawForm: form)) }
+  }
+
+  /// What it has taken for a number, the newest first.
+  private func listed(to number: String) throws -> Response {
+    let bodies = messages.filter { $0.to == number }.reversed().map { ["body": $0.text, "status": "queued"] }
+    let json = try JSONSerialization.data(withJSONObject: ["messages": Array(bodies)])
+    return Response(
+      status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: .init(data: json)))
   }
 
   private static func refusal(_ status: Int, _ code: Int, _ headers: [String: String]) -> Response {
@@ -100,6 +125,10 @@ package final class TwilioServer: Sendable {
     router.post("/2010-04-01/Accounts/:account/Messages.json") { [self] request, context -> Response in
       guard context.parameters.get("account") == Self.account else { return Self.refusal(404, 20404, [:]) }
       return try await answer(request)
+    }
+    router.get("/2010-04-01/Accounts/:account/Messages.json") { [self] request, context -> Response in
+      guard context.parameters.get("account") == Self.account else { return Self.refusal(404, 20404, [:]) }
+      return try listed(to: request.uri.queryParameters["To"].map(String.init) ?? "")
     }
     return Application(
       router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
