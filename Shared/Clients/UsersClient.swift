@@ -48,7 +48,15 @@ package struct UsersClient: Sendable {
     return found
   }
 
-  /// Who is behind phone numbers in international form, at most ``WhoAre/idsMax``. Numbers of nobody are left out.
+  /// The same, for at most ``WhoAre/idsMax`` of each, where the phone of whoever has one of `phones` is that one.
+  package func people(_ ids: Set<UserID>, matching phones: Set<String>) async throws -> [UserID: Person] {
+    let some = WhoAre(ids: Array(ids), phones: phones.sorted())
+    let answer: People = try await client.call(.POST, "/internal/users/people", body: some, isRepeatable: true)
+    return Dictionary(answer.people.filter { ids.contains($0.id) }.map { ($0.id, $0) }) { $1 }
+  }
+
+  /// Who is behind phone numbers in international form, at most ``WhoAre/idsMax``. Numbers of nobody are left out, and
+  /// of those who do not want to be found by theirs.
   package func people(behind phones: Set<String>) async throws -> [Person] {
     let some = WhoAre(ids: [], phones: phones.sorted())
     return try await client.call(

@@ -6,12 +6,16 @@ import Wire
 struct PeopleStore: Sendable {
   let database: any Database
 
-  /// Those of `ids`, and those behind `phones`, that are there, in one query.
+  /// Those of `ids`, and those behind `phones` who want to be found by them, that are there, in one query. Who has one of
+  /// `phones` is told with it.
   func people(_ ids: [UserID], phones: [String] = []) async throws -> [Person] {
     try await database.read { db in
       try db.rows(
         """
-        \(selectPerson) where a.deactivated_at is null and (a.id in (\(list: ids)) or a.id in (
+        select \(personColumns), coalesce(
+          (select min(subject) from identity i
+            where i.account_id = a.id and i.issuer = 'phone' and i.subject in (\(list: phones))), \(anyPhone)) as phone
+        from account a where a.deactivated_at is null and (a.id in (\(list: ids)) or a.is_discoverable and a.id in (
           select account_id from identity where issuer = 'phone' and subject in (\(list: phones))))
         """
       ).map(Person.init)
@@ -44,11 +48,9 @@ struct PeopleStore: Sendable {
   }
 }
 
-private let selectPerson: SQL = """
-  select a.id, a.number, a.display_name, a.email, a.locale, a.time_zone,
-    (select min(subject) from identity i where i.account_id = a.id and i.issuer = 'phone') as phone
-  from account a
-  """
+private let personColumns: SQL = "a.id, a.number, a.display_name, a.email, a.locale, a.time_zone"
+private let anyPhone: SQL = "(select min(subject) from identity i where i.account_id = a.id and i.issuer = 'phone')"
+private let selectPerson: SQL = "select \(personColumns), \(anyPhone) as phone from account a"
 
 extension Person {
   fileprivate init(_ row: Row) throws {
