@@ -11,12 +11,15 @@ package struct GroupStanding: Codable, Sendable, Hashable {
   @OrNull package var role: GroupRole?
   /// Only an active member may see anything, or invite.
   package let isActive: Bool
+  /// How many more can come in.
+  package let seatsLeft: Int
 
-  package init(groupID: GroupID, groupName: String, role: GroupRole?, isActive: Bool) {
+  package init(groupID: GroupID, groupName: String, role: GroupRole?, isActive: Bool, seatsLeft: Int) {
     self.groupID = groupID
     self.groupName = groupName
     self._role = OrNull(wrappedValue: role)
     self.isActive = isActive
+    self.seatsLeft = seatsLeft
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -24,6 +27,7 @@ package struct GroupStanding: Codable, Sendable, Hashable {
     case groupID = "group_id"
     case groupName = "group_name"
     case isActive = "is_active"
+    case seatsLeft = "seats_left"
   }
 }
 

@@ -79,7 +79,7 @@ import Wire
       #expect(try await alice.browser.delete("/api/groups/\(id)/").bool("success") == true)
       #expect(try await alice.browser.delete("/api/groups/\(id)/").status == 404)
       #expect(try await groups.standing(of: bob.id, in: id)?.role == .owner)
-      let gone = GroupStanding(groupID: id, groupName: "Ours", role: .member, isActive: false)
+      let gone = GroupStanding(groupID: id, groupName: "Ours", role: .member, isActive: false, seatsLeft: 10)
       #expect(try await groups.standing(of: alice.id, in: id) == gone)
       for user in [bob, carol] {
         #expect(try await user.browser.delete("/api/groups/\(id)").bool("success") == true)

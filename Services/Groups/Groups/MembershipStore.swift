@@ -13,7 +13,8 @@ struct MembershipStore: Sendable {
       guard let group = try GroupStore.open(id, on: db) else { throw Failure.groupNotFound }
       let row = try db.row("select role, state from membership where group_id = \(id) and user_id = \(user)")
       return GroupStanding(
-        groupID: id, groupName: group.name, role: try row?.role(), isActive: try row?.get("state") == "active")
+        groupID: id, groupName: group.name, role: try row?.role(), isActive: try row?.get("state") == "active",
+        seatsLeft: group.memberCountMax - group.memberCount)
     }
   }
 
