@@ -48,11 +48,14 @@ package struct ListName: Codable, Sendable, Hashable {
   package let id: Int
   package let name: String
   package let color: String
+  /// `private`, `shared` or `public`.
+  package let visibility: String
 
-  package init(id: Int, name: String, color: String) {
+  package init(id: Int, name: String, color: String, visibility: String) {
     self.id = id
     self.name = name
     self.color = color
+    self.visibility = visibility
   }
 }
 

@@ -127,7 +127,7 @@ import Wire
       #expect(try await lists.role(of: alice.id, in: id)?.role == "owner")
       #expect(
         try await lists.role(of: bob.id, in: id)
-          == ListRole(role: nil, list: .init(id: id, name: "Groceries", color: "blue")))
+          == ListRole(role: nil, list: .init(id: id, name: "Groceries", color: "blue", visibility: "private")))
       #expect(try await lists.role(of: bob.id, in: id + 1) == nil)
       let joins = try await atOnce(20) { _ in
         try await lists.join(id, bob.id, by: .init(inviteID: "i1", role: "viewer"))

@@ -44,9 +44,11 @@ struct InternalListRoutes: Sendable {
 /// in it yet.
 private enum Invitation {
   static func list(_ id: Int, on db: any Connection) throws -> ListName {
-    let row = try db.row("select id, name, color from list where id = \(id) and deleted_at is null")
+    let row = try db.row("select id, name, color, visibility from list where id = \(id) and deleted_at is null")
     guard let row else { throw Failure.listNotFound }
-    return ListName(id: try row.get("id"), name: try row.get("name"), color: try row.get("color"))
+    return ListName(
+      id: try row.get("id"), name: try row.get("name"), color: try row.get("color"),
+      visibility: try row.get("visibility"))
   }
 
   static func role(of user: UserID, in list: Int, on db: any Connection) throws -> Role? {
