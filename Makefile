@@ -1,6 +1,6 @@
 .PHONY: help run test lint format bench fuzz env release
 
-PRODUCTS := kith kith-gateway kith-auth kith-groups kith-lists kith-credits
+PRODUCTS := kith kith-gateway kith-auth kith-invites kith-groups kith-lists kith-credits
 SOURCES := Package.swift Services Shared gateway Tests $(wildcard Benchmarks)
 
 help: ## Say what each target does

@@ -9,6 +9,7 @@ let package = Package(
     .executable(name: "kith-gateway", targets: ["kith-gateway"]),
     .executable(name: "kith-auth", targets: ["kith-auth"]),
     .executable(name: "kith-credits", targets: ["kith-credits"]),
+    .executable(name: "kith-invites", targets: ["kith-invites"]),
     .executable(name: "kith-groups", targets: ["kith-groups"]),
     .executable(name: "kith-lists", targets: ["kith-lists"]),
   ],
@@ -60,6 +61,12 @@ let package = Package(
         .hummingbird, .httpClient, .nio, .nioFoundation, .crypto, .cryptoExtras, .lifecycle, .logging,
       ]),
     .service(
+      "Invites",
+      [
+        "Wire", "Measures", "Database", "Tokens", "Web", "Clients", "Outbox", "Messages", "Quotas", .hummingbird, .nio,
+        .crypto, .lifecycle, .logging,
+      ]),
+    .service(
       "Groups",
       [
         "Wire", "Measures", "Database", "Tokens", "Web", "Clients", "Outbox", "CVips", .hummingbird, .httpClient, .nio,
@@ -78,18 +85,20 @@ let package = Package(
     ]),
     .executable("kith-auth", ["Auth", "Web"], path: "Services/Auth/Main"),
     .executable("kith-credits", ["Credits", "Web"], path: "Services/Credits/Main"),
+    .executable("kith-invites", ["Invites", "Web"], path: "Services/Invites/Main"),
     .executable("kith-groups", ["Groups", "Web"], path: "Services/Groups/Main"),
     .executable("kith-lists", ["Lists", "Web"], path: "Services/Lists/Main"),
     .executable("kith-gateway", ["Gateway", "Web"], path: "gateway/Main"),
     .executable(
-      "kith", ["Auth", "Groups", "Lists", "Credits", "Gateway", "Web", "Wire", "Tokens", .lifecycle],
+      "kith", ["Auth", "Invites", "Groups", "Lists", "Credits", "Gateway", "Web", "Wire", "Tokens", .lifecycle],
       path: "Services/Kith"),
 
     .target(
       name: "Support",
       dependencies: [
-        "Auth", "Groups", "Lists", "Credits", "Gateway", "Web", "Wire", "Clients", "Database", "Postgres", "CPostgres",
-        "Outbox", "Messages", "Measures", "Tokens", .cryptoExtras, .hummingbird, .httpClient, .lifecycle, .logging,
+        "Auth", "Invites", "Groups", "Lists", "Credits", "Gateway", "Web", "Wire", "Clients", "Database", "Postgres",
+        "CPostgres", "Outbox", "Messages", "Measures", "Tokens", .cryptoExtras, .hummingbird, .httpClient, .lifecycle,
+        .logging,
         .nio, .nioPosix, .nioSSL, .nioHTTP1, .nioFoundation,
       ],
       path: "Tests/Support", swiftSettings: strict),
@@ -118,6 +127,12 @@ let package = Package(
         .hummingbird, .nio, .nioPosix, .nioSSL,
       ]),
     .tests(
+      "Invites",
+      [
+        "Invites", "Clients", "Database", "Messages", "Outbox", "Support", "Tokens", "Web", "Wire", .crypto,
+        .hummingbird,
+      ]),
+    .tests(
       "Groups",
       ["Groups", "Clients", "Database", "Support", "Tokens", "Web", "Wire", "kith", .crypto, .hummingbird, .nio]),
     .tests("Lists", ["Lists", "Clients", "Database", "Support", "Tokens", "Web", "Wire", .hummingbird]),
@@ -126,7 +141,7 @@ let package = Package(
       "Stories",
       [
         "Auth", "Credits", "Gateway", "Support", "Clients", "Database", "Tokens", "Web", "Wire", .crypto, "kith",
-        "kith-auth", "kith-groups", "kith-lists", "kith-credits", "kith-gateway",
+        "kith-auth", "kith-invites", "kith-groups", "kith-lists", "kith-credits", "kith-gateway",
       ]),
   ]
 )

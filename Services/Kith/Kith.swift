@@ -3,6 +3,7 @@ import Credits
 import Foundation
 import Gateway
 import Groups
+import Invites
 import Lists
 import Logging
 import ServiceLifecycle
@@ -31,8 +32,9 @@ func buildKith(_ surroundings: Surroundings) async throws -> Stack {
   for service in ServiceName.built { try await requireFreePort(of: loopback(service).settings, service.defaultPort) }
   try await requireFreePort(of: settings, GatewayServer.defaultPort)
   return Stack(
-    auth: try await buildAuth(loopback(.auth)), groups: try await buildGroups(loopback(.groups)),
-    lists: try await buildLists(loopback(.lists)), credits: try await buildCredits(loopback(.credits)),
+    auth: try await buildAuth(loopback(.auth)), invites: try await buildInvites(loopback(.invites)),
+    groups: try await buildGroups(loopback(.groups)), lists: try await buildLists(loopback(.lists)),
+    credits: try await buildCredits(loopback(.credits)),
     gateway: try buildGateway(within("gateway", [:])), neighbours: neighbours)
 }
 
@@ -47,6 +49,7 @@ private func keyPresented(by name: String, _ settings: Settings) -> [String: Str
 /// The services of one process, started together and stopped from the outside in: gateway first.
 struct Stack: Service {
   let auth: Server
+  let invites: Server
   let groups: Server
   let lists: Server
   let credits: Server
@@ -55,11 +58,12 @@ struct Stack: Service {
 
   func run() async throws {
     let introductions = Introductions(
-      servers: [.auth: auth.port, .groups: groups.port, .lists: lists.port, .credits: credits.port],
-      neighbours: neighbours)
+      servers: [
+        .auth: auth.port, .invites: invites.port, .groups: groups.port, .lists: lists.port, .credits: credits.port,
+      ], neighbours: neighbours)
     var quiet = Logger(label: "kith")
     quiet.logLevel = .warning
-    let services: [any Service] = [introductions, auth, groups, lists, credits, gateway]
+    let services: [any Service] = [introductions, auth, invites, groups, lists, credits, gateway]
     try await ServiceGroup(
       configuration: .init(
         services: services.map {

@@ -119,7 +119,9 @@ package struct SagaRow: Sendable {
 }
 
 /// Another worker has taken over, because this one took too long.
-package struct LeaseLost: Error {}
+package struct LeaseLost: Error {
+  package init() {}
+}
 
 /// How many changes of a saga are not finished.
 private final class Waiting: Sendable {

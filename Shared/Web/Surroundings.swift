@@ -33,7 +33,7 @@ package enum ServiceName: String, Sendable, CaseIterable {
   case auth, invites, groups, lists, credits, adventures, timepoints
 
   /// Those that come with this version; the others are nowhere until their URL says where.
-  package static let built: [ServiceName] = [.auth, .groups, .lists, .credits]
+  package static let built: [ServiceName] = [.auth, .invites, .groups, .lists, .credits]
 
   package var isBuilt: Bool { Self.built.contains(self) }
 

@@ -70,7 +70,8 @@ import Web
     try await withStack(.sqlite) { stack in
       let alice = try await stack.signIn("alice")
       for (path, bearer) in [
-        ("/api/v1/timepoints", alice.browser), ("/api/invites/pending/1", alice.browser), ("/i/ABC123", stack.gateway),
+        ("/api/v1/timepoints", alice.browser), ("/api/v1/users/me/timepoints", alice.browser),
+        ("/api/v1/timepoints/1", stack.gateway),
       ] {
         let answer = try await bearer.get(path)
         #expect(answer.status == 503, "\(path)")
@@ -85,7 +86,8 @@ import Web
   @Test func whatIsDocumentedIsInTheTable() async throws {
     try await withStack(.sqlite) { stack in
       for (service, browser) in [
-        (ServiceName.auth, stack.auth), (.groups, stack.groups), (.lists, stack.lists), (.credits, stack.credits),
+        (ServiceName.auth, stack.auth), (.invites, stack.invites), (.groups, stack.groups), (.lists, stack.lists),
+        (.credits, stack.credits),
       ] {
         let document = try await browser.get("/openapi.json")
         let paths = try #require(document["paths"] as? [String: [String: Any]])

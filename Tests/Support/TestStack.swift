@@ -4,13 +4,14 @@ import Database
 import Foundation
 import Gateway
 import Groups
+import Invites
 import Lists
 import Logging
 import ServiceLifecycle
 import Web
 import Wire
 
-/// Auth, groups, lists, credits and the gateway in this process, on ports of their own, over real sockets.
+/// Auth, invites, groups, lists, credits and the gateway in this process, on ports of their own, over real sockets.
 package struct TestStack: Sendable {
   package let place: Place
   package let clock: TestClock
@@ -19,6 +20,7 @@ package struct TestStack: Sendable {
   /// Through the gateway, as apps come.
   package let gateway: Browser
   package let auth: Browser
+  package let invites: Browser
   package let groups: Browser
   package let lists: Browser
   package let credits: Browser
@@ -102,14 +104,17 @@ package func withStack(
         surroundings.with(settings.overlaid(["SERVICE_KEY": TestStack.keys[name] ?? ""]))
       }
       let auth = try await buildAuth(within("auth"))
+      let invites = try await buildInvites(within("invites"))
       let groups = try await buildGroups(within("groups"))
       let lists = try await buildLists(within("lists"))
       let credits = try await buildCredits(within("credits"))
       let gateway = try buildGateway(within("gateway"))
-      try await running([auth, groups, lists, credits, gateway]) {
+      try await running([auth, invites, groups, lists, credits, gateway]) {
         let ports = (try await auth.port.number, try await credits.port.number, try await gateway.port.number)
+        let invitesURL = "http://127.0.0.1:\(try await invites.port.number)"
         let groupsURL = "http://127.0.0.1:\(try await groups.port.number)"
         let listsURL = "http://127.0.0.1:\(try await lists.port.number)"
+        surroundings.neighbours.moved(.invites, to: invitesURL)
         surroundings.neighbours.moved(.lists, to: listsURL)
         surroundings.neighbours.moved(.groups, to: groupsURL)
         surroundings.neighbours.moved(.auth, to: "http://127.0.0.1:\(ports.0)")
@@ -117,8 +122,8 @@ package func withStack(
         let stack = TestStack(
           place: place, clock: clock, apple: apple, surroundings: surroundings,
           gateway: Browser("http://127.0.0.1:\(ports.2)"), auth: Browser("http://127.0.0.1:\(ports.0)"),
-          groups: Browser(groupsURL), lists: Browser(listsURL), credits: Browser("http://127.0.0.1:\(ports.1)"),
-          servers: [auth, groups, lists, credits])
+          invites: Browser(invitesURL), groups: Browser(groupsURL), lists: Browser(listsURL),
+          credits: Browser("http://127.0.0.1:\(ports.1)"), servers: [auth, invites, groups, lists, credits])
         try await stack.ready()
         try await body(stack)
       }
@@ -129,7 +134,7 @@ package func withStack(
 extension TestStack {
   /// Waits until every process has heard of ended sessions.
   fileprivate func ready() async throws {
-    for browser in [auth, groups, lists, credits, gateway] {
+    for browser in [auth, invites, groups, lists, credits, gateway] {
       try await eventually { try await browser.get("/health/ready").status == 200 }
     }
   }

@@ -7,6 +7,8 @@ extension Route {
 
   private static let toCollections: [Route] = [
     .init(.POST, "/collections/{collection}/invites", to: .invites, bearer: .required),
+    .init(.GET, "/collections/{collection}/invites", to: .invites, bearer: .required),
+    .init(.DELETE, "/collections/{collection}/invites/{invite}", to: .invites, bearer: .required),
     .init(.GET, "/invites/resolve", to: .invites, limit: .preview),
     .init(.POST, "/invites/{invite}/accept", to: .invites, bearer: .required),
     .init(.POST, "/invites/{invite}/reject", to: .invites, bearer: .required),
@@ -17,6 +19,9 @@ extension Route {
     .init(.POST, "/api/invites/send", to: .invites, bearer: .required),
     .init(.POST, "/api/invites/redeem", to: .invites, bearer: .required),
     .init(.POST, "/api/invites/redeem/{code}", to: .invites, bearer: .required),
+    .init(.GET, "/api/groups/{group}/invites", to: .invites, bearer: .required),
+    .init(.POST, "/api/groups/{group}/invites", to: .invites, bearer: .required),
+    .init(.DELETE, "/api/groups/{group}/invites/{invite}", to: .invites, bearer: .required),
     .init(.GET, "/api/invites/pending/{group}", to: .invites, bearer: .required),
   ]
 

@@ -1,0 +1,79 @@
+import Database
+import Foundation
+import Wire
+
+/// Links with codes that people can also read out: to groups and lists, for as many people as they say.
+struct CodeLinks: Sendable {
+  let invites: InviteStore
+  let addresses: AppLinks
+
+  func make(
+    to destination: Destination, _ terms: LinkTerms, by user: UserID, at now: Date, on db: any Connection
+  ) throws -> Made {
+    try Pacing.links.admit(1, by: user, at: now, on: db)
+    let new = NewInvite(
+      destination: destination, role: terms.role, inviter: user, keepsSecret: true, usesMax: terms.usesMax,
+      expiresAt: terms.expiresAt)
+    let (invite, code) = try invites.add(new, secret: Secret.linkCode, at: now, on: db)
+    return Made(invite: invite, code: code)
+  }
+
+  /// A link, and the code that can be shown again to those who may make links.
+  struct Made: Sendable {
+    let invite: Invite
+    let code: Secret
+  }
+
+  /// The newest that were not taken back.
+  func links(to destination: Destination) async throws -> [Made] {
+    let found = try await invites.links(to: destination).filter { $0.kept != .revoked }
+    return try await invites.database.read { db in
+      try found.compactMap { invite in
+        try invites.open(.secret, of: invite.id, on: db).flatMap { Secret(code: $0) }
+          .map { Made(invite: invite, code: $0) }
+      }
+    }
+  }
+
+  /// Takes back every link that is still good.
+  func revokeAll(to destination: Destination, at now: Date) async throws {
+    try await invites.database.write { db in
+      try db.change(
+        """
+        update invite set state = 'revoked', ended_at = \(now)
+        where kind = \(destination.kind.rawValue) and destination_id = \(destination.id) and way = 'link'
+          and state = 'pending'
+        """)
+    }
+  }
+
+  func body(_ made: Made, at now: Date) -> CodeLinkBody { CodeLinkBody(made, addresses, at: now) }
+}
+
+/// A link as those see it who may make links.
+struct CodeLinkBody: Encodable {
+  let id: InviteID
+  let code: String
+  @OrNull var role: String?
+  let invite_url: String
+  let deep_link: String
+  let expires_at: Date
+  @OrNull var max_uses: Int?
+  let uses_count: Int
+  let usable: Bool
+  let created_at: Date
+
+  init(_ made: CodeLinks.Made, _ links: AppLinks, at now: Date) {
+    let invite = made.invite
+    id = invite.id
+    code = made.code.text
+    _role = OrNull(wrappedValue: invite.role)
+    invite_url = links.page(ofCode: made.code)
+    deep_link = links.deepLink(ofCode: made.code)
+    expires_at = invite.expiresAt
+    _max_uses = OrNull(wrappedValue: invite.usesMax)
+    uses_count = invite.usesCount
+    usable = invite.isUsable(at: now)
+    created_at = invite.createdAt
+  }
+}

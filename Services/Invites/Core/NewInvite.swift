@@ -1,0 +1,79 @@
+import Database
+import Foundation
+import Tokens
+import Wire
+
+/// An invite as somebody asks for it.
+struct NewInvite: Sendable {
+  var way = Invite.Way.link
+  let destination: Destination
+  var role: String?
+  let inviter: UserID
+  var invitee: UserID?
+  var email: String?
+  var phone: String?
+  /// Whether the secret can be shown again, sealed for as long as it opens anything.
+  var keepsSecret = false
+  var usesMax: Int?
+  let expiresAt: Date
+}
+
+extension InviteStore {
+  /// Writes an invite, with the one secret that opens it.
+  func add(
+    _ new: NewInvite, secret make: () -> Secret, at now: Date, on db: any Connection
+  ) throws -> (invite: Invite, secret: Secret) {
+    let id = InviteID.new(at: now)
+    // Of millions of codes one may be taken; that all of these are never happens.
+    for _ in 0..<8 {
+      let secret = make()
+      let sealed = try new.keepsSecret ? seal(secret.text, .secret, id) : nil
+      let made = try db.change(
+        """
+        insert into invite
+          (id, way, kind, destination_id, secret_hash, sealed_secret, role, inviter_id, invitee_id, sealed_email,
+            sealed_phone, state, uses_max, created_at, expires_at)
+        values (\(id), \(new.way.rawValue), \(new.destination.kind.rawValue), \(new.destination.id),
+          \(secret.digest(under: keys)), \(sealed), \(new.role), \(new.inviter), \(new.invitee),
+          \(try new.email.map { try seal($0, .email, id) }), \(try new.phone.map { try seal($0, .phone, id) }),
+          'pending', \(new.usesMax), \(now), \(new.expiresAt))
+        on conflict (secret_hash) do nothing
+        """)
+      guard made == 1 else { continue }
+      guard let invite = try Self.find(id, on: db) else { throw DatabaseFailure.contended }
+      return (invite, secret)
+    }
+    throw DatabaseFailure.contended
+  }
+
+  /// What rests sealed beside an invite.
+  enum Sealed: String {
+    case secret, email, phone
+
+    var column: SQL {
+      switch self {
+      case .secret: "sealed_secret"
+      case .email: "sealed_email"
+      case .phone: "sealed_phone"
+      }
+    }
+  }
+
+  /// nil when it was never there, or has been forgotten.
+  func open(_ sealed: Sealed, of id: InviteID, on db: any Connection) throws -> String? {
+    let bytes = try db.row("select \(sealed.column) as sealed from invite where id = \(id)")?
+      .optional("sealed", as: [UInt8].self)
+    return try bytes.map { String(decoding: try keys.open($0, purpose: purpose(sealed, id)), as: UTF8.self) }
+  }
+
+  func open(_ sealed: Sealed, of id: InviteID) async throws -> String? {
+    try await database.read { db in try open(sealed, of: id, on: db) }
+  }
+
+  private func seal(_ text: String, _ sealed: Sealed, _ id: InviteID) throws -> [UInt8] {
+    try keys.seal(Data(text.utf8), purpose: purpose(sealed, id))
+  }
+
+  /// Names the row, so that one row's secret cannot be put into another.
+  private func purpose(_ sealed: Sealed, _ id: InviteID) -> String { "invite \(sealed.rawValue) \(id)" }
+}

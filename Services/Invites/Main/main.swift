@@ -1,0 +1,4 @@
+import Invites
+import Web
+
+await serve("invites") { try await buildInvites($0) }

@@ -1,0 +1,42 @@
+import Foundation
+import Hummingbird
+import Web
+import Wire
+
+/// What a phone's system reads before it opens the app for a link of ours, instead of the page.
+struct AppSiteAssociation: Sendable {
+  private let body: Data
+
+  /// - Throws: ``StartFailure`` for what is no app's id.
+  init(_ settings: Settings) throws {
+    let apps = settings.list("APPLE_APP_IDS")
+    guard apps.allSatisfy({ $0.wholeMatch(of: /[A-Z0-9]{10}\.[A-Za-z0-9.-]+/) != nil }) else {
+      throw StartFailure("APPLE_APP_IDS must be ids with their team's, such as A1B2C3D4E5.com.example.app")
+    }
+    let paths = ["/invite/*", "/i/*"]
+    let details =
+      apps.isEmpty ? [] : [Details(appIDs: apps, components: paths.map { ["/": $0] }, paths: paths)]
+    body = try JSON.encode(["applinks": Links(details: details)])
+  }
+
+  func add(to routes: Router<Context>) {
+    for path: RouterPath in ["/apple-app-site-association", "/.well-known/apple-app-site-association"] {
+      routes.get(path) { [body] _, _ in
+        Response(
+          status: .ok, headers: [.contentType: "application/json", .cacheControl: "public, max-age=3600"],
+          body: .init(byteBuffer: .init(data: body)))
+      }
+    }
+  }
+
+  private struct Links: Encodable {
+    let details: [Details]
+  }
+
+  private struct Details: Encodable {
+    let appIDs: [String]
+    let components: [[String: String]]
+    /// For systems before iOS 13.
+    let paths: [String]
+  }
+}

@@ -1,0 +1,96 @@
+import Database
+import Foundation
+import Messages
+import Outbox
+import Web
+import Wire
+
+/// What a user is handed when they ask what this service knows of them.
+struct PersonalData: Encodable, Sendable {
+  /// An invite that the user has made.
+  struct Made: Encodable, Sendable {
+    let id: InviteID
+    let way: String
+    let leads_to: String
+    let destination_id: String
+    let state: String
+    /// Somebody else's, so only its country and its end.
+    let phone_number: String?
+    let uses_count: Int
+    let created_at: Date
+    let expires_at: Date
+  }
+
+  /// An invite by which the user has come in.
+  struct Used: Encodable, Sendable {
+    let id: InviteID
+    let leads_to: String
+    let destination_id: String
+    let used_at: Date
+  }
+
+  let invites_made: [Made]
+  let invites_used: [Used]
+}
+
+/// Everything that this service knows of one user, to be handed out or forgotten.
+struct PersonalDataStore: Sendable {
+  let invites: InviteStore
+  let outbox: Outbox
+
+  func export(of user: UserID) async throws -> PersonalData {
+    try await invites.database.read { [invites] db in
+      let made = try db.rows("\(selectInvite) where inviter_id = \(user) order by created_at, id").map(Invite.init)
+      return PersonalData(
+        invites_made: try made.map { try Self.made($0, invites, on: db) }, invites_used: try Self.used(by: user, on: db)
+      )
+    }
+  }
+
+  private static func made(
+    _ invite: Invite, _ invites: InviteStore, on db: any Connection
+  ) throws -> PersonalData.Made {
+    let phone = try invites.open(.phone, of: invite.id, on: db).flatMap { PhoneNumber($0)?.masked }
+    return PersonalData.Made(
+      id: invite.id, way: invite.way.rawValue, leads_to: invite.destination.kind.rawValue,
+      destination_id: invite.destination.id, state: invite.kept.rawValue, phone_number: phone,
+      uses_count: invite.usesCount, created_at: invite.createdAt, expires_at: invite.expiresAt)
+  }
+
+  private static func used(by user: UserID, on db: any Connection) throws -> [PersonalData.Used] {
+    try db.rows(
+      """
+      select i.id, i.kind, i.destination_id, u.claimed_at from invite_use u join invite i on i.id = u.invite_id
+      where u.user_id = \(user) order by u.claimed_at, i.id
+      """
+    ).map { row in
+      PersonalData.Used(
+        id: try row.get("id"), leads_to: try row.get("kind"), destination_id: try row.get("destination_id"),
+        used_at: try row.get("claimed_at"))
+    }
+  }
+
+  /// Nobody comes in any more by what the user has made, or in the user's name by what was made for them. Who is on their
+  /// way in by an invite of theirs still gets there. Safe to repeat.
+  func erase(_ user: UserID, at now: Date) async throws {
+    try await invites.database.write { [outbox] db in
+      try db.change(
+        """
+        update invite set state = case when state = 'pending' then 'revoked' else state end,
+          ended_at = coalesce(ended_at, \(now)), sealed_secret = null, sealed_phone = null, sealed_email = null,
+          inviter_id = null
+        where inviter_id = \(user)
+        """)
+      try db.change(
+        """
+        update invite set state = case when state = 'pending' then 'revoked' else state end,
+          ended_at = coalesce(ended_at, \(now)), invitee_id = null
+        where invitee_id = \(user)
+        """)
+      try db.change("delete from invite_use where user_id = \(user)")
+      try db.change("delete from inviter where user_id = \(user)")
+      try outbox.erase(user, on: db)
+      try Idempotency.erase(user, on: db)
+    }
+  }
+}

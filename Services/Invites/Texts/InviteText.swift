@@ -1,0 +1,54 @@
+import Database
+import Foundation
+import Messages
+import Outbox
+import Wire
+
+/// The text that invites somebody, as it waits in the outbox.
+struct InviteText: Codable, Sendable {
+  static let kind = "invite"
+
+  let invite: InviteID
+  let number: String
+  let text: String
+
+  /// Names the sender, the group, the App Store's link and the code, in the words that the app's users know.
+  static func words(from sender: String?, to group: String, code: Secret, _ links: AppLinks) -> String {
+    """
+    \(plain(sender ?? "", most: 40) ?? "Someone") invited you to share daily photos \
+    with "\(plain(group, most: 50) ?? "a group")" on \(links.app).
+
+    Download: \(links.appStore)
+    Invite code: \(code.text)
+    """
+  }
+
+  /// One line of it, without what could be taken for a link: it goes out in our name.
+  private static func plain(_ words: String, most: Int) -> String? {
+    let line = words.split(whereSeparator: { $0.isWhitespace || $0.isNewline }).joined(separator: " ")
+    let harmless = line.replacing("://", with: " ").replacing(/(?i)\bwww\./, with: "").prefix(most)
+    return harmless.isEmpty ? nil : String(harmless)
+  }
+
+  /// Sends it once. The provider takes a message under no key of ours: after a try whose end is not known it is asked
+  /// first whether it has the message, and as long as it cannot say, nothing is sent.
+  static func delivery(
+    _ messages: any Messages, _ invites: InviteStore, now: @escaping @Sendable () -> Date
+  ) -> Delivery {
+    Delivery(kind) { post in
+      let message = try post.decode(InviteText.self)
+      guard let number = PhoneNumber(message.number) else { throw Undeliverable("not a number") }
+      let invite = try await invites.database.read { db in try InviteStore.find(message.invite, on: db) }
+      // Taken back, used or expired in the meantime: the text would only confuse.
+      guard let invite, invite.isUsable(at: now()) else { return }
+      do {
+        if post.tries > 1, try await messages.hasTaken(message.text, to: number) { return }
+        try await messages.send(message.text, to: number)
+      } catch let failure as MessageFailure {
+        guard failure.isWorthAnotherTry else { throw Undeliverable("\(failure)") }
+        // Time in which the provider's list comes to show what it has taken.
+        throw TryLater(after: failure.retryAfter ?? (failure.reason == .unreachable ? .seconds(30) : .zero))
+      }
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import Database
+import Foundation
+import Support
+import Testing
+
+/// Links to groups, for as many people as they say.
+@Suite struct GroupLinkTests {
+  @Test(arguments: engines) func aLinkLetsInAsManyAsItSays(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let guests = try await atOnce(8) { try await stack.signIn("guest\($0)") }
+      let group = try await alice.group()
+      let path = "/api/groups/\(group)/invites"
+      let made = try await alice.browser.post(path, ["max_uses": 3])
+      #expect(made.status == 201 && made.int("max_uses") == 3 && made.bool("usable") == true)
+      let code = made.string("code")
+      #expect(code.wholeMatch(of: /[A-Z2-9]{8}/) != nil)
+      #expect(made.string("invite_url").hasSuffix("/i/\(code)"))
+      let statuses = try await atOnce(8) { try await guests[$0].browser.post("/api/invites/redeem/\(code)").status }
+      #expect(statuses.count { $0 == 200 } == 3)
+      #expect(statuses.count { $0 == 404 } == 5)
+      let listed = try #require((try await alice.browser.get(path)["invites"] as? [[String: Any]])?.first)
+      #expect(listed["uses_count"] as? Int == 3 && listed["usable"] as? Bool == false)
+      #expect(listed["code"] as? String == code)
+    }
+  }
+
+  @Test(arguments: engines) func termsAreKeptAndWhatIsWrongWithThemIsTold(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob, carol) = (
+        try await stack.signIn("alice"), try await stack.signIn("bob"), try await stack.signIn("carol")
+      )
+      let group = try await alice.group()
+      let path = "/api/groups/\(group)/invites"
+      for terms in [
+        ["max_uses": 0], ["max_uses": 1001], ["expires_at": "soon"], ["expires_at": "2001-01-01T00:00:00Z"],
+        ["expires_at": "2999-01-01T00:00:00Z"],
+      ] as [[String: any Sendable]] {
+        #expect(try await alice.browser.post(path, terms).status == 422, "\(terms)")
+      }
+      #expect(try await bob.browser.post(path).status == 403)
+      #expect(try await bob.browser.get(path).status == 403)
+      let expiry = stack.clock.now + 600
+      let made = try await alice.browser.post(path, ["expires_at": expiry.formatted(.iso8601)])
+      #expect(made.status == 201 && made["max_uses"] is NSNull)
+      let code = made.string("code")
+      #expect(try await bob.browser.post("/api/invites/redeem/\(code)").status == 200)
+      let own = try await bob.browser.post(path, ["max_uses": 2])
+      #expect(own.status == 201)
+      // Who made a link takes it back, and the owner any.
+      let first = "\(path)/\(made.string("id"))"
+      #expect(try await bob.browser.delete(first).status == 403)
+      #expect(try await alice.browser.delete("\(path)/\(own.string("id"))").status == 204)
+      #expect(try await carol.browser.post("/api/invites/redeem/\(own.string("code"))").status == 404)
+      stack.clock.advance(by: .seconds(600))
+      let late = try await stack.signIn("late")
+      #expect(try await late.browser.post("/api/invites/redeem/\(code)").status == 404)
+    }
+  }
+}

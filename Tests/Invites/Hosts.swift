@@ -1,0 +1,105 @@
+import Database
+import Foundation
+import Support
+import Wire
+
+extension SignedInUser {
+  /// The id, as apps see it, of a collection that this user has just made.
+  func collection(_ name: String = "Modern Marbles") async throws -> String {
+    let made = try await browser.post("/collections", ["name": name])
+    guard let id = made.data["id"] as? String else { throw Unexpected(reply: made.text) }
+    return id
+  }
+
+  /// The id of a group that this user has just made.
+  func group(_ name: String = "The Cabin") async throws -> String {
+    let made = try await browser.post("/api/groups", ["name": name])
+    guard made.status == 200 else { throw Unexpected(reply: made.text) }
+    return made.string("id")
+  }
+
+  /// A link to a collection of this user's.
+  func link(to collection: String, _ body: [String: any Sendable] = ["role": "VIEW_ONLY"]) async throws -> Link {
+    let made = try await browser.post("/collections/\(collection)/invites", body)
+    guard made.status == 201, let id = made.data["id"] as? String, let token = made.data["token"] as? String else {
+      throw Unexpected(reply: made.text)
+    }
+    return Link(id: id, token: token)
+  }
+
+  /// What this user is in a collection; nil for who is not in it.
+  func role(in collection: String) async throws -> String? {
+    let members = try await browser.get("/collections/\(collection)/members")["data"] as? [[String: Any]] ?? []
+    return members.first { ($0["userId"] as? String) == id.prefixed(.user) }?["role"] as? String
+  }
+
+  func accept(_ link: Link) async throws -> Browser.Reply { try await browser.post("/invites/\(link.id)/accept") }
+
+  func reject(_ link: Link) async throws -> Browser.Reply { try await browser.post("/invites/\(link.id)/reject") }
+}
+
+struct Link: Sendable {
+  let id: String
+  let token: String
+}
+
+extension Browser.Reply {
+  /// What stands under `data`.
+  var data: [String: Any] { self["data"] as? [String: Any] ?? [:] }
+}
+
+extension TestStack {
+  func resolve(_ link: Link) async throws -> Browser.Reply {
+    try await gateway.get("/invites/resolve?token=\(link.token)")
+  }
+}
+
+/// Everything up, with a provider of texts beside it.
+struct Texting: Sendable {
+  let stack: TestStack
+  let twilio: TwilioServer
+
+  /// Somebody with a phone, signed in by it.
+  func signIn(_ name: String, _ number: String) async throws -> SignedInUser {
+    let before = texts(to: number).count
+    let asked = try await stack.gateway.post("/api/auth/request-verification", ["phone_number": number])
+    guard asked.status == 200 else { throw Unexpected(reply: asked.text) }
+    try await eventually("a code for \(number)") { texts(to: number).count > before }
+    let code = texts(to: number).last?.firstMatch(of: /\b\d{6}\b/).map { String($0.output) } ?? ""
+    let reply = try await stack.gateway.post(
+      "/api/auth/verify", ["phone_number": number, "code": code, "first_name": name])
+    guard reply.status == 200 else { throw Unexpected(reply: reply.text) }
+    return try await SignedInUser(reply, through: stack.gateway)
+  }
+
+  func texts(to number: String) -> [String] { twilio.messages.filter { $0.to == number }.map(\.text) }
+
+  /// Sends invites to numbers, and gives their codes.
+  func invite(_ numbers: [String], to group: String, by user: SignedInUser) async throws -> [String] {
+    let sent = try await user.browser.post(
+      "/api/invites/send", ["group_id": group, "phone_numbers": numbers, "existing_users": [[String: String]]()])
+    guard sent.status == 200 else { throw Unexpected(reply: sent.text) }
+    return (sent["sent_invites"] as? [[String: String]] ?? []).compactMap { $0["invite_code"] }
+  }
+}
+
+func withTexting(
+  _ engine: Engine, _ overrides: [String: String] = [:], _ body: (Texting) async throws -> Void
+) async throws {
+  try await withTwilio { twilio in
+    let limits = [
+      "SMS_PER_ADDRESS_HOUR": "1000", "SMS_PER_PREFIX_HOUR": "1000",
+      "APP_NAME": "Dayly", "APP_STORE_URL": "https://apps.apple.com/app/id42",
+    ]
+    let settings = twilio.settings.merging(limits) { $1 }.merging(overrides) { $1 }
+    try await withStack(engine, settings) { stack in try await body(Texting(stack: stack, twilio: twilio)) }
+  }
+}
+
+/// A number that is in no book.
+func number(_ index: Int) -> String { "+4790\(100_000 + index)" }
+
+/// Runs `body` as often as `count` says, all at the same time, and gives what came of it in the order of the numbers.
+func inOrder<T: Sendable>(_ count: Int, _ body: @escaping @Sendable (Int) async throws -> T) async throws -> [T] {
+  try await atOnce(count) { ($0, try await body($0)) }.sorted { $0.0 < $1.0 }.map(\.1)
+}

@@ -1,0 +1,118 @@
+import Database
+import Foundation
+import Support
+import Testing
+import Web
+import Wire
+
+@testable import Invites
+
+/// What becomes of people who were cut off on their way in.
+@Suite struct InterruptedTests {
+  /// The invites' own database, as a process that is about to die has it.
+  private func withInvites(
+    _ stack: TestStack, _ body: (any Database) async throws -> Void
+  ) async throws {
+    let database = try await stack.place.open("invites", [])
+    do { try await body(database) } catch {
+      await database.close()
+      throw error
+    }
+    await database.close()
+  }
+
+  /// Claims as a request does whose process dies right afterwards.
+  private func claim(_ link: Link, _ user: UserID, _ stack: TestStack) async throws {
+    let id = try #require(InviteID(link.id, prefix: .invite))
+    let now = stack.clock.now
+    try await withInvites(stack) { database in
+      let attempt = try await database.write { db in
+        try ClaimStore.claim(id, for: user, isAddressed: true, at: now, on: db)
+      }
+      guard case .mine = attempt else { throw Unexpected(reply: "\(attempt)") }
+    }
+  }
+
+  private func unfinished(_ stack: TestStack) async throws -> Int {
+    let found = try await uses(stack, "due_at is not null")
+    return found
+  }
+
+  private func uses(_ stack: TestStack, _ condition: SQL) async throws -> Int {
+    let database = try await stack.place.open("invites", [])
+    let found = try await database.read { db in
+      try db.row("select count(*) as found from invite_use where \(condition)")?.get("found", as: Int.self) ?? -1
+    }
+    await database.close()
+    return found
+  }
+
+  @Test(arguments: engines) func aClaimWithoutAProcessIsFinishedWithinAMinute(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let collection = try await alice.collection()
+      let link = try await alice.link(to: collection)
+      try await claim(link, bob.id, stack)
+      #expect(try await bob.role(in: collection) == nil)
+      stack.clock.advance(by: .seconds(30))
+      try await eventually("bob in the collection") { try await bob.role(in: collection) == "VIEW_ONLY" }
+      try await eventually("the end of it") { try await unfinished(stack) == 0 }
+      // Bob never had an answer: he may ask for it, once.
+      let answered = try await bob.accept(link)
+      #expect(answered.status == 200 && answered.data["role"] as? String == "VIEW_ONLY")
+      #expect(try await bob.accept(link).status == 409)
+      #expect(try await uses(stack, "state = 'joined'") == 1)
+    }
+  }
+
+  @Test(arguments: engines) func whoeverWasCutOffTakesUpTheirClaimAgain(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob, carol) = (
+        try await stack.signIn("alice"), try await stack.signIn("bob"), try await stack.signIn("carol")
+      )
+      let collection = try await alice.collection()
+      let link = try await alice.link(to: collection)
+      try await claim(link, bob.id, stack)
+      #expect(try await carol.accept(link).status == 409)
+      #expect(try await carol.reject(link).status == 409)
+      stack.clock.advance(by: .seconds(16))
+      let statuses = try await atOnce(20) { _ in try await bob.accept(link).status }
+      #expect(statuses.count { $0 == 200 } == 1)
+      #expect(statuses.count { $0 == 409 } == 19)
+      #expect(try await bob.role(in: collection) == "VIEW_ONLY")
+    }
+  }
+
+  @Test(arguments: engines) func whenTheOtherServiceIsAwayTheWorkerGoesOn(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let collection = try await alice.collection()
+      let link = try await alice.link(to: collection)
+      let neighbours = stack.surroundings.neighbours
+      let groups = neighbours.urls(of: .groups)
+      neighbours.moved(.groups, to: "http://127.0.0.1:9")
+      let refused = try await bob.accept(link)
+      #expect(refused.status == 503)
+      #expect(try await unfinished(stack) == 1)
+      neighbours.moved(.groups, to: groups)
+      stack.clock.advance(by: .seconds(60))
+      try await eventually("bob in the collection") { try await bob.role(in: collection) == "VIEW_ONLY" }
+      try await eventually("the end of it") { try await unfinished(stack) == 0 }
+      #expect(try await bob.accept(link).status == 200)
+    }
+  }
+
+  @Test(arguments: engines) func whatCannotBeFinishedIsUndone(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let collection = try await alice.collection()
+      let link = try await alice.link(to: collection)
+      try await claim(link, bob.id, stack)
+      #expect(try await alice.browser.delete("/collections/\(collection)").status == 204)
+      stack.clock.advance(by: .seconds(30))
+      try await eventually("nothing claimed") { try await uses(stack, "true") == 0 }
+      #expect(try await bob.accept(link).status == 409)
+      #expect(try await stack.resolve(link).status == 410)
+    }
+  }
+}

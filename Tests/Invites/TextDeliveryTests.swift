@@ -1,0 +1,101 @@
+import Database
+import Foundation
+import Support
+import Testing
+import Wire
+
+/// Texts that do not get through at once.
+@Suite struct TextDeliveryTests {
+  @Test(arguments: engines) func aTextThatFailsNineTimesIsSentOnce(engine: Engine) async throws {
+    try await withTexting(engine) { texting in
+      let alice = try await texting.stack.signIn("alice")
+      texting.twilio.next(.refuses(status: 503, code: 20503), times: 9)
+      _ = try await texting.invite([number(5)], to: try await alice.group(), by: alice)
+      try await eventually("a text") {
+        texting.stack.clock.advance(by: .seconds(60))
+        return texting.texts(to: number(5)).count == 1
+      }
+      #expect(texting.twilio.calls == 10)
+      texting.stack.clock.advance(by: .seconds(7200))
+      try await Task.sleep(for: .milliseconds(1500))
+      #expect(texting.twilio.messages.count == 1)
+    }
+  }
+
+  @Test(arguments: engines) func aTextWhoseAnswerWasLostIsNotSentAgain(engine: Engine) async throws {
+    try await withTexting(engine) { texting in
+      let alice = try await texting.stack.signIn("alice")
+      texting.twilio.next(.takes(status: 502))
+      let group = try await alice.group()
+      _ = try await texting.invite([number(5)], to: group, by: alice)
+      try await eventually("a try") { texting.twilio.calls == 1 }
+      try await settled(texting)
+      #expect(texting.texts(to: number(5)).count == 1 && texting.twilio.calls == 1)
+      // The provider knows the first, so that the second is another.
+      texting.stack.clock.advance(by: .seconds(86_401))
+      let again = try await texting.stack.signIn("alice")
+      _ = try await texting.invite([number(5)], to: group, by: again)
+      try await eventually("a second text") { texting.texts(to: number(5)).count == 2 }
+    }
+  }
+
+  @Test(arguments: engines) func whatWasSentIsWiped(engine: Engine) async throws {
+    try await withTexting(engine) { texting in
+      let alice = try await texting.stack.signIn("alice")
+      let code = try await texting.invite([number(5)], to: try await alice.group(), by: alice)[0]
+      try await eventually("a text") { texting.twilio.messages.count == 1 }
+      let sealed = try await sealedText(texting)
+      #expect(sealed.isEmpty)
+      // Neither the number nor the code can be read in any table.
+      let database = try await texting.stack.place.open("invites", [])
+      let rows = try await database.read { db in
+        "\(try db.rows("select * from invite") + db.rows("select * from outbox"))"
+      }
+      await database.close()
+      #expect(!rows.contains(code) && !rows.contains(number(5)))
+      #expect(rows.contains(alice.id.description))
+    }
+  }
+
+  /// What waits in the outbox.
+  private func sealedText(_ texting: Texting) async throws -> [[UInt8]] {
+    try await settled(texting)
+    let database = try await texting.stack.place.open("invites", [])
+    let found = try await database.read { db in
+      try db.rows("select content from outbox where content is not null").map {
+        try $0.get("content", as: [UInt8].self)
+      }
+    }
+    await database.close()
+    return found
+  }
+
+  private func settled(_ texting: Texting) async throws {
+    let database = try await texting.stack.place.open("invites", [])
+    do {
+      try await eventually("an empty outbox") {
+        texting.stack.clock.advance(by: .seconds(30))
+        let row = try await database.read { db in
+          try db.row("select count(*) as waiting from outbox where due_at is not null")
+        }
+        return try row?.get("waiting", as: Int.self) == 0
+      }
+    } catch {
+      await database.close()
+      throw error
+    }
+    await database.close()
+  }
+
+  @Test func aTextForAnInviteThatIsOverIsNotSent() async throws {
+    try await withTexting(.sqlite) { texting in
+      let (alice, bob) = (try await texting.stack.signIn("alice"), try await texting.stack.signIn("bob"))
+      texting.twilio.next(.refuses(status: 503, code: 20503))
+      let code = try await texting.invite([number(5)], to: try await alice.group(), by: alice)[0]
+      try await eventually("a try") { texting.twilio.calls == 1 }
+      #expect(try await bob.browser.post("/api/invites/redeem/\(code)").status == 200)
+      try await settled(texting)
+      #expect(texting.twilio.messages.isEmpty)
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import Database
+import Foundation
+import Support
+import Testing
+import Wire
+
+/// kill -9 while people come in by invites: whoever took one up is in, once, and each text goes out once.
+@Suite struct InviteCrashTests {
+  private func signIn(_ kith: KithProcess, _ name: String) async throws -> SignedInUser {
+    let token = try await kith.gateway.with(["X-Admin-Key": TestStack.adminKey])
+      .post("/api/v1/auth/dev/token", ["email": "\(name)@example.com", "display_name": name])
+    return try await SignedInUser(token, through: kith.gateway)
+  }
+
+  /// As if the dead process's leases had run out.
+  private func release(_ table: SQL, in place: Place) async throws {
+    let database = try await place.open("invites", [])
+    let now = Date()
+    try await database.write { db in try db.change("update \(table) set due_at = \(now) where due_at is not null") }
+    await database.close()
+  }
+
+  private func count(_ sql: SQL, in place: Place) async throws -> Int {
+    let database = try await place.open("invites", [])
+    let found = try await database.read { try $0.row(sql)?.get("found", as: Int.self) ?? -1 }
+    await database.close()
+    return found
+  }
+
+  @Test(arguments: engines) func whoeverTookUpAnInviteIsInOnceWheneverTheKillCame(engine: Engine) async throws {
+    try await withPlace(engine) { place in
+      let environment = try KithProcess.environment(place).merging([
+        "RATE_LIMIT": "100000", "RATE_LIMIT_USER": "100000", "RATE_LIMIT_SIGN_IN": "100000",
+      ]) { $1 }
+      var kith = try await KithProcess.start(in: place, environment)
+      var interrupted = 0
+      for round in 0..<8 {
+        let alice = try await signIn(kith, "alice\(round)")
+        var guests: [SignedInUser] = []
+        for index in 0..<10 { guests.append(try await signIn(kith, "guest\(index)")) }
+        let crowd = guests
+        let made = try await alice.browser.post("/api/groups", ["name": "Round \(round)"])
+        let group = made.string("id")
+        let link = try await alice.browser.post("/api/groups/\(group)/invites", ["max_uses": 11])
+        let code = link.string("code")
+        #expect(link.status == 201)
+        let victim = kith
+        let killing = Task {
+          try await Task.sleep(for: .milliseconds(Int.random(in: 2...90)))
+          await victim.kill()
+        }
+        let replies = try await atOnce(10) { index in
+          do { return (index, try await crowd[index].browser.post("/api/invites/redeem/\(code)").status) } catch {
+            return (index, 0)
+          }
+        }
+        let answered = replies.sorted { $0.0 < $1.0 }.map(\.1)
+        try await killing.value
+        if answered.contains(0) { interrupted += 1 }
+        try await release("invite_use", in: place)
+        kith = try await KithProcess.start(in: place, environment)
+        try await eventually("the end of what was begun") {
+          try await count("select count(*) as found from invite_use where due_at is not null", in: place) == 0
+        }
+        let again = try await signIn(kith, "alice\(round)")
+        let mine = try await again.browser.get("/api/groups").list.first { $0["id"] as? String == group }
+        let members = Set((mine?["members"] as? [[String: Any]] ?? []).compactMap { $0["id"] as? String })
+        for (guest, status) in zip(guests, answered) where status == 200 {
+          #expect(members.contains(guest.id.description))
+        }
+        let listed = try await again.browser.get("/api/groups/\(group)/invites")["invites"] as? [[String: Any]]
+        #expect(listed?.first?["uses_count"] as? Int == members.count - 1)
+        #expect(mine?["member_count"] as? Int == members.count)
+        // Whoever was cut off asks again; everybody else is told that they are in.
+        for (index, status) in answered.enumerated() where status != 200 {
+          let guest = try await signIn(kith, "guest\(index)")
+          let retried = try await guest.browser.post("/api/invites/redeem/\(code)")
+          #expect([200, 404].contains(retried.status), "\(retried.text)")
+          if retried.status == 404 { #expect(members.contains(guest.id.description)) }
+          #expect(try await guest.browser.delete("/api/groups/\(group)").status == 200)
+        }
+        for (index, status) in answered.enumerated() where status == 200 {
+          #expect(try await signIn(kith, "guest\(index)").browser.delete("/api/groups/\(group)").status == 200)
+        }
+      }
+      #expect(interrupted > 0)
+      #expect(await kith.stop() == 0)
+    }
+  }
+
+  @Test(arguments: engines) func aTextIsSentOnceThoughTheProcessDiedBeforeItKnew(engine: Engine) async throws {
+    try await withPlace(engine) { place in
+      try await withTwilio { twilio in
+        let environment = try KithProcess.environment(place).merging(twilio.settings) { $1 }
+        var kith = try await KithProcess.start(in: place, environment)
+        let alice = try await signIn(kith, "alice")
+        let group = try await alice.browser.post("/api/groups", ["name": "The Cabin"]).string("id")
+        twilio.next(.takesAndHangs)
+        let sent = try await alice.browser.post(
+          "/api/invites/send", ["group_id": group, "phone_numbers": ["+4790100005"]])
+        #expect(sent.status == 200)
+        try await eventually("a text") { twilio.messages.count == 1 }
+        await kith.kill()
+        #expect(try await count("select count(*) as found from outbox where due_at is not null", in: place) == 1)
+        try await release("outbox", in: place)
+        kith = try await KithProcess.start(in: place, environment)
+        try await eventually("an empty outbox") {
+          try await count("select count(*) as found from outbox where due_at is not null", in: place) == 0
+        }
+        #expect(twilio.messages.count == 1)
+        #expect(await kith.stop() == 0)
+      }
+    }
+  }
+}
