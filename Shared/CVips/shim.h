@@ -35,12 +35,15 @@ static inline VipsImage *kith_vips_heic(VipsSource *source) {
   return failed ? NULL : image;
 }
 
-// No larger than `side` either way, never enlarged, not yet turned, its colours moved into sRGB.
+// No larger than `side` either way, never enlarged, not yet turned, its colours moved into sRGB from what its profile
+// says. Without one it must not be asked to: it would go by way of another space, and come back with other colours.
 static inline VipsImage *kith_vips_reduced(VipsImage *picture, int side) {
   VipsImage *image = NULL;
-  int failed = vips_thumbnail_image(
-      picture, &image, side, "height", side, "size", VIPS_SIZE_DOWN, "no_rotate", TRUE, "export_profile", "srgb",
-      NULL);
+  int failed = vips_image_get_typeof(picture, VIPS_META_ICC_NAME)
+      ? vips_thumbnail_image(
+            picture, &image, side, "height", side, "size", VIPS_SIZE_DOWN, "no_rotate", TRUE, "export_profile", "srgb",
+            NULL)
+      : vips_thumbnail_image(picture, &image, side, "height", side, "size", VIPS_SIZE_DOWN, "no_rotate", TRUE, NULL);
   return failed ? NULL : image;
 }
 

@@ -127,8 +127,16 @@ import Wire
       }
       #expect(answer.hasPrefix("HTTP/1.1 413 "))
 
-      let announced = try await alice.send(Data(count: 11_500_000), to: group)
-      #expect(announced.status == 413)
+      let announced = try RawConnection(to: stack.groups)
+      let length = "Content-Type: \(type)\r\nContent-Length: 11500000\r\n\r\n"
+      let intent = "POST /api/photos/upload HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(alice.access)\r\n"
+      #expect(announced.send(Data((intent + length).utf8)))
+      var refusal = ""
+      try await eventually("413 before anything has come") {
+        refusal += announced.received()
+        return refusal.contains("\r\n")
+      }
+      #expect(refusal.hasPrefix("HTTP/1.1 413 "))
       #expect(stack.photoFiles.isEmpty)
     }
   }
