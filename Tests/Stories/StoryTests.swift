@@ -53,40 +53,38 @@ import Wire
   @Test(arguments: engines) func separateProcessesServeTheSameStory(engine: Engine) async throws {
     try await withPlace(engine) { place in
       var shared = try KithProcess.environment(place)
-      let (auth, credits) = (shared["AUTH_PORT"] ?? "", shared["CREDITS_PORT"] ?? "")
-      let groups = shared["GROUPS_PORT"] ?? ""
-      shared["GROUPS_URL"] = "http://127.0.0.1:\(groups)"
-      shared["AUTH_URL"] = "http://127.0.0.1:\(auth)"
-      let lists = shared["LISTS_PORT"] ?? ""
-      shared["LISTS_URL"] = "http://127.0.0.1:\(lists)"
-      shared["CREDITS_URL"] = "http://127.0.0.1:\(credits)"
-      func launch(_ name: String, port: String, key: String) throws -> KithProcess {
-        let own = ["PORT": port, "SERVICE_KEY": TestStack.keys[key] ?? ""]
-        return try .launch(name, shared.merging(own) { $1 }, in: place)
+      var ports: [ServiceName: String] = [:]
+      for service in ServiceName.built {
+        let name = service.rawValue.uppercased()
+        ports[service] = shared["\(name)_PORT"]
+        shared["\(name)_URL"] = "http://127.0.0.1:\(shared["\(name)_PORT"] ?? "")"
       }
-      let processes = [
-        try launch("kith-gateway", port: shared["PORT"] ?? "", key: "gateway"),
-        try launch("kith-credits", port: credits, key: "credits"), try launch("kith-auth", port: auth, key: "auth"),
-        try launch("kith-groups", port: groups, key: "groups"),
-        try launch("kith-lists", port: lists, key: "lists"),
-      ]
-      try await processes[0].healthy()
-      let gateway = processes[0].gateway
+      func launch(_ service: ServiceName) throws -> KithProcess {
+        let own = ["PORT": ports[service] ?? "", "SERVICE_KEY": TestStack.keys[service.rawValue] ?? ""]
+        return try .launch("kith-\(service.rawValue)", shared.merging(own) { $1 }, in: place)
+      }
+      let own = ["SERVICE_KEY": TestStack.keys["gateway"] ?? ""]
+      let front = try KithProcess.launch("kith-gateway", shared.merging(own) { $1 }, in: place)
+      var services: [ServiceName: KithProcess] = [:]
+      for service in ServiceName.built { services[service] = try launch(service) }
+      try await front.healthy()
+      let gateway = front.gateway
       let token = try await gateway.with(["X-Admin-Key": TestStack.adminKey])
         .post("/api/v1/auth/dev/token", ["email": "alice@example.com"])
       let alice = try await SignedInUser(token, through: gateway)
       #expect(try await alice.browser.get("/api/v1/credits/balance").int("balance") == 50)
 
       // One service down: its routes say so, the others serve.
-      await processes[1].kill()
+      await services[.credits]?.kill()
       let down = try await alice.browser.get("/api/v1/credits/balance")
       #expect(down.status == 502 || down.status == 503)
       #expect(try await alice.browser.get("/api/v1/credits/balance").status == 503)
       #expect(try await alice.browser.get("/api/v1/auth/me").status == 200)
-      let back = try launch("kith-credits", port: credits, key: "credits")
+      let back = try launch(.credits)
+      services[.credits] = back
       try await back.healthy("/health/ready")
       #expect(try await alice.browser.get("/api/v1/credits/balance").int("balance") == 50)
-      for process in [processes[0], back, processes[2], processes[3]] { #expect(await process.stop() == 0) }
+      for process in [front] + services.values { #expect(await process.stop() == 0) }
     }
   }
 

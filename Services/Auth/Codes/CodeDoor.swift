@@ -48,9 +48,12 @@ struct CodeDoor: Sendable {
   ///
   /// - Throws: 400 `invalid_code`; 429 for too many tries from one place.
   func confirm(_ link: LinkToken, from place: String, at now: Date) async throws {
-    _ = try await answered(from: place, at: now, { db in
-      try challenges.answer(link, at: now, on: db).flatMap(Self.mailed)
-    }) { _, _ in true }
+    _ = try await answered(
+      from: place, at: now,
+      { db in
+        try challenges.answer(link, at: now, on: db).flatMap(Self.mailed)
+      }
+    ) { _, _ in true }
   }
 
   private static func mailed(_ answered: Answered) -> (Identity, Answered)? {

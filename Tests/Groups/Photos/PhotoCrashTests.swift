@@ -41,6 +41,7 @@ import Wire
   private func sendUntilKilled(
     _ kith: KithProcess, _ members: [(SignedInUser, GroupID)], _ photo: Data, _ answers: Answers
   ) async throws {
+    let before = answers.count
     await withTaskGroup(of: Void.self) { group in
       for (user, id) in members {
         group.addTask {
@@ -61,6 +62,11 @@ import Wire
       }
       // `try?`: nothing cancels this task.
       try? await Task.sleep(for: .milliseconds(Int.random(in: 100...500)))
+      // A busy machine may not have come to the first yet.
+      for _ in 0..<2000 where answers.count == before {
+        // `try?`: as above.
+        try? await Task.sleep(for: .milliseconds(10))
+      }
       await kith.kill()
       group.cancelAll()
     }
