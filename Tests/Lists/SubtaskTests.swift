@@ -46,6 +46,12 @@ import Testing
       let part = try #require(try await alice.post(path, body).object("subtask").int("id"))
       let again = try await alice.post(path, body)
       #expect(again.status == 200 && again.object("subtask").int("id") == part)
+      // An id of the phone's own names one thing: not a part of another task, nor a task.
+      let whole: [String: any Sendable] = ["task": ["title": "Cake", "client_id": "c1"]]
+      for (path, body) in [("/api/v1/tasks/\(other)/subtasks", body), ("/api/v1/lists/\(list)/tasks", whole)] {
+        let taken = try await alice.post(path, body)
+        #expect(taken.status == 409 && taken.string("code") == "client_id_taken")
+      }
       #expect(try await alice.get("/api/v1/tasks/\(other)/subtasks/\(part)").status == 404)
       #expect(try await alice.post("/api/v1/tasks/\(part)/subtasks", body).faults == ["parent_task_id"])
       #expect(try await alice.post(path, ["subtask": ["title": ""]]).faults == ["title"])

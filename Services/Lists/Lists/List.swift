@@ -72,6 +72,7 @@ extension Failure {
   static let listNotFound = Failure(.notFound, "list_not_found", "There is no such list.")
   static let tooManyLists = Failure(
     .conflict, "too_many_lists", "You have as many lists as one person can have. Delete one first.")
+  static let clientIDTaken = Failure(.conflict, "client_id_taken", "Another task of this list has this client_id.")
   static let listFull = Failure(.conflict, "list_full", "This list is full. Delete something from it first.")
   static let changedMeanwhile = Failure(
     .preconditionFailed, "precondition_failed", "Somebody has changed it since you looked.")

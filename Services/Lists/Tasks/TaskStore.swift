@@ -13,14 +13,14 @@ enum TaskStore {
     case known(Int)
   }
 
-  /// - Throws: 404 for strangers, 403 for viewers, 409 when the list is full, 410 when it was made under this
-  ///   `client_id` and deleted since. The unique index's failure when somebody has taken the `client_id` a moment ago:
+  /// - Throws: 404 for strangers, 403 for viewers, 409 when the list is full or the `client_id` is that of a task
+  ///   elsewhere in it, 410 when it was made under this `client_id` and deleted since. The unique index's failure when somebody has taken the `client_id` a moment ago:
   ///   run again, it finds what they have made.
   static func create(
     _ change: TaskChange, in list: Int, below parent: Int? = nil, by doer: Doer, at now: Date, on db: any Connection
   ) throws -> Made {
     let user = doer.user
-    if let known = try known(change.clientID, in: list, for: user, on: db) { return .known(known) }
+    if let known = try known(change.clientID, in: list, below: parent, for: user, on: db) { return .known(known) }
     let list = try ListStore.hold(list, for: user, on: db)
     let step = try change.made(in: list, parent: parent, by: user, at: now)
     guard list.taskCount < List.tasksMax else { throw Failure.listFull }
@@ -78,12 +78,14 @@ enum TaskStore {
   }
 
   private static func known(
-    _ clientID: String?, in list: Int, for user: UserID, on db: any Connection
+    _ clientID: String?, in list: Int, below parent: Int?, for user: UserID, on db: any Connection
   ) throws -> Int? {
     guard let clientID else { return nil }
     try ListStore.list(list, for: user, on: db).role.requireEditor()
-    let row = try db.row("select id, deleted_at from task where list_id = \(list) and client_id = \(clientID)")
+    let row = try db.row(
+      "select id, parent_id, deleted_at from task where list_id = \(list) and client_id = \(clientID)")
     guard let row else { return nil }
+    guard try row.optional("parent_id", as: Int.self) == parent else { throw Failure.clientIDTaken }
     guard try row.optional("deleted_at", as: Date.self) == nil else { throw Failure.taskDeleted }
     return try row.get("id")
   }
