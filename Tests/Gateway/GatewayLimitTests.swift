@@ -34,6 +34,25 @@ import Web
     }
   }
 
+  /// Passwords and refresh tokens may come by one path. What could be read as either is a sign-in.
+  @Test func aRefreshIsToldFromASignInByItsWholeQuery() async throws {
+    try await withPipe(["RATE_LIMIT_SIGN_IN": "7", "RATE_LIMIT_REFRESH": "3"]) { pipe in
+      for query in [
+        "", "?", "?grant=password", "?grant=refresh&grant=password", "?grant=password&grant=refresh", "?Grant=refresh",
+        "?grant=refres%68",
+      ] {
+        let answer = try await pipe.browser.post("/try\(query)")
+        #expect(answer.headers["ratelimit-policy"] == ["\"sign-in\";q=7;w=60"], "\(query)")
+      }
+      #expect(try await pipe.browser.post("/try?grant=password").status == 429)
+      for path in ["/try?grant=refresh", "/try/?grant=refresh", "/try?grant=refresh"] {
+        let answer = try await pipe.browser.post(path)
+        #expect(answer.status == 200 && answer.headers["ratelimit-policy"] == ["\"refresh\";q=3;w=60"])
+      }
+      #expect(try await pipe.browser.post("/try?grant=refresh").status == 429)
+    }
+  }
+
   @Test func usersAreCountedByThemselvesAndServicesAreNot() async throws {
     try await withPipe(["RATE_LIMIT_USER": "2"]) { pipe in
       let alice = try await pipe.stack.signIn("alice")

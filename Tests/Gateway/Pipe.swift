@@ -36,7 +36,7 @@ struct Pipe: Sendable {
     .init(.POST, "/early-hurry", to: .credits, bodySeconds: 3),
     .init(.GET, "/quiet", to: .credits, silenceSeconds: 1), .init(.GET, "/ended", to: .credits),
     .init(.DELETE, "/echo", to: .credits), .init(.GET, "/away", to: .lists),
-    .init(.POST, "/try", to: .credits, limit: .signIn),
+    .init(.POST, "/try", to: .credits, limit: .signIn, refreshQuery: "grant=refresh"),
   ]
 }
 

@@ -35,10 +35,14 @@ import Wire
       _ = try await stack.gateway.post("/api/v1/auth/refresh", ["refresh_token": alice.refresh])
       _ = try await stack.gateway.post("/api/v1/auth/refresh", ["refresh_token": alice.refresh])
       _ = try await stack.gateway.post("/api/v1/auth/dev/token", ["email": "x@example.com"])
+      _ = try await stack.gateway.post("/auth/v1/signup")
+      _ = try await stack.gateway.post("/auth/v1/signup", ["email": "x@example.com"])
       let auth = try await stack.auth.get("/metrics").text
       for line in [
         #"kith_sign_ins_total{way="developer",outcome="done"} 1"#,
         #"kith_sign_ins_total{way="developer",outcome="refused"} 1"#,
+        #"kith_sign_ins_total{way="anonymous",outcome="done"} 1"#,
+        #"kith_sign_ins_total{way="sign_up",outcome="refused"} 1"#,
         #"kith_sign_ins_total{way="refresh",outcome="done"} 1"#,
         #"kith_sign_ins_total{way="refresh",outcome="reused"} 1"#,
         #"kith_http_requests_total{route="/api/v1/auth/me",method="GET",status="200"} 1"#,

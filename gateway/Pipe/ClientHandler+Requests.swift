@@ -46,6 +46,7 @@ extension ClientHandler {
     switch gateway.table.match(head.method, bytes, head.path) {
     case .route(let route):
       self.exchange?.route = route
+      self.exchange?.limit = route.limit(of: head, bytes)
       if case .length(let length) = head.framing, length > route.bodyBytesMax { return refuse(.tooLarge) }
       decide(bytes, route)
     case .own(let own):
@@ -89,7 +90,7 @@ extension ClientHandler {
   private func count(_ caller: Caller, _ route: Route) {
     exchange?.caller = caller
     guard caller.service == nil else { return go(on: .forward(route)) }
-    count(as: route.limit ?? .usual(isUser: caller.user != nil), then: .forward(route))
+    count(as: exchange?.limit ?? .usual(isUser: caller.user != nil), then: .forward(route))
   }
 
   /// What becomes of a request that is within its limit.

@@ -14,7 +14,7 @@ struct Exchange {
   var caller: Caller?
   /// Counted, unless the caller is not limited.
   var limited: LimitVerdict?
-  /// As what it was counted.
+  /// As what it is counted; nil until that is known, and for what counts as its caller does.
   var limit: LimitClass?
   /// The origin of a page that may read the answer.
   var origin: [UInt8]?

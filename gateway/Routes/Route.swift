@@ -11,6 +11,8 @@ package final class Route: Sendable {
   let bearer: Bearer
   /// What it counts as; nil: as the user's, or as an anonymous caller's.
   let limit: LimitClass?
+  /// What it counts as instead when this is the whole query, byte for byte.
+  let otherwise: (query: [UInt8], limit: LimitClass)?
   let bodyBytesMax: Int
   /// How long the service may take until its answer begins.
   let answerSeconds: Int64
@@ -32,9 +34,11 @@ package final class Route: Sendable {
     case service
   }
 
+  /// - Parameter refreshQuery: the query that makes it a refresh, where sign-ins come by the same path.
   package init(
     _ method: RequestHead.Method, _ path: String, to service: ServiceName, bearer: Bearer = .none,
-    limit: LimitClass? = nil, bodyBytesMax: Int = 64 * 1024, answerSeconds: Int64 = 10, bodySeconds: Int64 = 60,
+    limit: LimitClass? = nil, refreshQuery: String? = nil, bodyBytesMax: Int = 64 * 1024, answerSeconds: Int64 = 10,
+    bodySeconds: Int64 = 60,
     silenceSeconds: Int64? = nil
   ) {
     self.method = method
@@ -42,11 +46,20 @@ package final class Route: Sendable {
     self.service = service
     self.bearer = bearer
     self.limit = limit
+    otherwise = refreshQuery.map { (Array("?\($0)".utf8), .refresh) }
     self.bodyBytesMax = bodyBytesMax
     self.answerSeconds = answerSeconds
     self.bodySeconds = bodySeconds
     self.silenceSeconds = silenceSeconds ?? max(60, answerSeconds)
     answerLine = Array("\(Header.timeout): \(answerSeconds * 1000)\r\n".utf8)
     bodyAndAnswerLine = Array("\(Header.timeout): \((answerSeconds + bodySeconds) * 1000)\r\n".utf8)
+  }
+
+  /// What a request of this route counts as. Only one spelling of a query is known: whatever a service could read in
+  /// another way counts as the route says.
+  func limit(of head: RequestHead, _ bytes: Span<UInt8>) -> LimitClass? {
+    guard let otherwise, head.target.end - head.path.end == otherwise.query.count else { return limit }
+    for index in otherwise.query.indices where bytes[head.path.end + index] != otherwise.query[index] { return limit }
+    return otherwise.limit
   }
 }

@@ -57,8 +57,8 @@ extension Route {
     .init(.POST, "/auth/v1/signup/email", to: .auth, limit: .signIn),
     .init(.POST, "/auth/v1/signout", to: .auth, bearer: .required),
     .init(.POST, "/auth/v1/signup", to: .auth, limit: .signIn),
-    // Passwords and refresh tokens come by the same path, told apart by the query only: the stricter limit for both.
-    .init(.POST, "/auth/v1/token", to: .auth, limit: .signIn),
+    // Passwords and refresh tokens come by the same path, told apart by the query only.
+    .init(.POST, "/auth/v1/token", to: .auth, limit: .signIn, refreshQuery: "grant_type=refresh_token"),
     .init(.POST, "/auth/v1/otp", to: .auth, limit: .signIn),
     .init(.POST, "/auth/v1/magiclink", to: .auth, limit: .signIn),
     // A link in a mail: GET shows a page with a button, whose POST consumes.

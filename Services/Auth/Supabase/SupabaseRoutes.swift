@@ -34,15 +34,10 @@ struct SupabaseRoutes: Sendable {
 
   /// With an address and a password, a number and a password (which is asked for a code instead), or as nobody yet.
   @Sendable private func signUp(_ request: Request, _ context: Context) async throws -> Response {
-    try await signIns.counted(.signUp) {
-      let body = try await request.json(SupabaseBody.self)
+    let body = try await request.json(SupabaseBody.self)
+    guard let typed = body.email, !typed.isEmpty else { return try await signUpAsNobody(body, request) }
+    return try await signIns.counted(.signUp) {
       let now = now()
-      guard let typed = body.email, !typed.isEmpty else {
-        guard body.phone == nil else { throw Failure.phonePasswords }
-        let pair = try await accounts.openAnonymous(
-          metadata: body.data, name: try body.name(), mint: mint, visit: request.visit(.supabase), at: now)
-        return try await session(pair.pair, pair.user, now)
-      }
       guard let password = body.password else { throw Failure.invalid(.init("password", "is required")) }
       let newcomer = PasswordDoor.Newcomer(
         email: try .required(typed, field: "email"), password: password, name: try body.name(), metadata: body.data)
@@ -53,6 +48,16 @@ struct SupabaseRoutes: Sendable {
       } catch let failure as Failure where failure == .emailTaken {
         throw Failure.userAlreadyExists
       }
+    }
+  }
+
+  private func signUpAsNobody(_ body: SupabaseBody, _ request: Request) async throws -> Response {
+    try await signIns.counted(.anonymous) {
+      guard body.phone == nil else { throw Failure.phonePasswords }
+      let now = now()
+      let pair = try await accounts.openAnonymous(
+        metadata: body.data, name: try body.name(), mint: mint, visit: request.visit(.supabase), at: now)
+      return try await session(pair.pair, pair.user, now)
     }
   }
 
