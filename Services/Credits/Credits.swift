@@ -29,6 +29,6 @@ package func buildCredits(_ surroundings: Surroundings) async throws -> Server {
   ) { routes in
     CreditRoutes(accounts: accounts, postings: postings, adminKey: adminKey, now: surroundings.now).add(to: routes)
     InternalCreditRoutes(accounts: accounts, postings: postings, now: surroundings.now).add(to: routes)
-    UserDataRoutes(database: database, store: store).add(to: routes)
+    PersonalDataRoutes(PersonalDataStore(database: database, ledger: store), now: surroundings.now).add(to: routes)
   }
 }

@@ -41,6 +41,6 @@ package func buildGroups(_ surroundings: Surroundings) async throws -> Server {
     DeviceRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
     NamedDeviceRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
     photos.add(to: routes)
-    PersonalDataRoutes(data: PersonalDataStore(database: database, outbox: photos.outbox), now: now).add(to: routes)
+    PersonalDataRoutes(PersonalDataStore(database: database, outbox: photos.outbox), now: now).add(to: routes)
   }
 }

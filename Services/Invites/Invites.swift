@@ -58,6 +58,6 @@ package func buildInvites(_ surroundings: Surroundings) async throws -> Server {
     InvitePage(invites: invites, destinations: destinations, tries: tries, users: users, links: links, now: now)
       .add(to: routes)
     site.add(to: routes)
-    PersonalDataRoutes(data: PersonalDataStore(invites: invites, outbox: outbox), now: now).add(to: routes)
+    PersonalDataRoutes(PersonalDataStore(invites: invites, outbox: outbox), now: now).add(to: routes)
   }
 }

@@ -33,6 +33,6 @@ package func buildLists(_ surroundings: Surroundings) async throws -> Server {
     MyTaskRoutes(database: database, acquaintances: acquaintances, users: users, now: now).add(to: routes)
     TagRoutes(database: database, once: once, now: now).add(to: routes)
     InternalListRoutes(database: database, now: now).add(to: routes)
-    UserDataRoutes(database: database, now: now).add(to: routes)
+    PersonalDataRoutes(PersonalDataStore(database: database), now: now).add(to: routes)
   }
 }

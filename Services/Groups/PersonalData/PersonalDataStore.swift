@@ -5,7 +5,7 @@ import Web
 import Wire
 
 /// Everything that this service knows of one user, to be handed out or forgotten.
-struct PersonalDataStore: Sendable {
+struct PersonalDataStore: KeepsPersonalData {
   let database: any Database
   let outbox: Outbox
 
@@ -19,7 +19,6 @@ struct PersonalDataStore: Sendable {
   }
 
   /// The user is in nothing any more, what they own passes on, and their photos are handed to whoever deletes the bytes.
-  /// Safe to repeat, also after it has stopped half-way: every step takes away what is then not there.
   func erase(_ user: UserID, at now: Date) async throws {
     let memberships = MembershipStore(database: database)
     for group in try await activeGroups(of: user) {

@@ -34,12 +34,13 @@ struct PersonalData: Encodable, Sendable {
 }
 
 /// Everything that this service knows of one user, to be handed out or forgotten.
-struct PersonalDataStore: Sendable {
+struct PersonalDataStore: KeepsPersonalData {
   let invites: InviteStore
   let outbox: Outbox
+  var database: any Database { invites.database }
 
   func export(of user: UserID) async throws -> PersonalData {
-    try await invites.database.read { [invites] db in
+    try await database.read { [invites] db in
       let made = try db.rows("\(selectInvite) where inviter_id = \(user) order by created_at, id").map(Invite.init)
       return PersonalData(
         invites_made: try made.map { try Self.made($0, invites, on: db) }, invites_used: try Self.used(by: user, on: db)
@@ -71,9 +72,9 @@ struct PersonalDataStore: Sendable {
   }
 
   /// Nobody comes in any more by what the user has made, or in the user's name by what was made for them. Who is on their
-  /// way in by an invite of theirs still gets there. Safe to repeat.
+  /// way in by an invite of theirs still gets there.
   func erase(_ user: UserID, at now: Date) async throws {
-    try await invites.database.write { [outbox] db in
+    try await database.write { [outbox] db in
       try db.change(
         """
         update invite set state = case when state = 'pending' then 'revoked' else state end,
