@@ -6,6 +6,8 @@ import Testing
 import Web
 import Wire
 
+@testable import Lists
+
 /// Who is in a list.
 @Suite struct MembershipTests {
   @Test(arguments: engines) func peopleComeAndGo(engine: Engine) async throws {
@@ -95,6 +97,10 @@ import Wire
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       let direct = stack.lists.bearing(alice.access)
       let path = "/api/v1/lists/\(try await direct.makeList())/memberships"
+      _ = try await stack.signIn("carol")
+      let keyed = direct.with(["Idempotency-Key": "carol"])
+      let carol = try await keyed.post(path, ["membership": ["user_identifier": "carol@example.com"]])
+      #expect(carol.status == 201)
       @Sendable func ask(_ number: Int) async throws -> Int {
         try await direct.post(path, ["membership": ["user_identifier": number]]).status
       }
@@ -103,11 +109,14 @@ import Wire
         #expect(statuses.allSatisfy { $0 == 404 })
       }
       let statuses = try await atOnce(20) { index in try await ask(2_000_000 + index) }
-      #expect(statuses.count { $0 == 404 } == 8 && statuses.count { $0 == 429 } == 12)
+      #expect(statuses.count { $0 == 404 } == 7 && statuses.count { $0 == 429 } == 13)
       let late = try await direct.post(path, ["membership": ["user_identifier": "bob@example.com"]])
       #expect(late.status == 429 && late.string("code") == "too_many_people")
       let seconds = try #require(late.headers.first(name: "retry-after").flatMap { Int($0) })
       #expect((1...86_400).contains(seconds))
+      // What was done under a key is not done again, so it is not counted either.
+      let again = try await keyed.post(path, ["membership": ["user_identifier": "carol@example.com"]])
+      #expect(again.text == carol.text && again.headers["idempotency-hit"] == ["true"])
       // Others are not kept from it, and neither is she when the day is over.
       let own = try await bob.browser.makeList()
       try await bob.browser.share(own, with: "alice")
@@ -163,6 +172,25 @@ import Wire
       }
       #expect(outcomes.count(where: \.self) == 100)
       #expect(try await alice.get("/api/v1/lists/\(id)").object("list").int("members_count") == 100)
+    }
+  }
+
+  @Test(arguments: engines) func nobodyIsPutOnMoreListsThanOnePersonCanBeIn(engine: Engine) async throws {
+    try await withPlace(engine) { place in
+      let database = try await place.open("lists", listsMigrations)
+      let (now, bob) = (Date(), UserID.new(at: Date()))
+      let outcomes = try await database.write { db in
+        try (0...List.joinedMax).map { _ in
+          var fields = Fields(["name": .string("A list")])
+          let list = try ListStore.create(ListChange(&fields).made(by: bob, at: now), on: db)
+          try db.change("update list set owner_id = \(UserID.new(at: now)) where id = \(list)")
+          do { return try MembershipStore.add(bob, to: list, as: .viewer, at: now, on: db) != nil } catch let failure
+            as Failure where failure.code == "in_too_many_lists"
+          { return false }
+        }
+      }
+      #expect(outcomes.count(where: \.self) == List.joinedMax && outcomes.last == false)
+      await database.close()
     }
   }
 

@@ -38,6 +38,12 @@ import Wire
       ] {
         #expect(try await alice.get("/api/v1/tasks?per_page=50&\(query)").objects("tasks").count == count, "\(query)")
       }
+      // Of somebody who has no account there is as much to see as of a stranger.
+      _ = try await stack.signIn("stranger")
+      for name in ["stranger@example.com", "ghost@example.com", "999999"] {
+        let reply = try await alice.get("/api/v1/tasks?assigned_to=\(name)")
+        #expect(reply.status == 200 && reply.objects("tasks").isEmpty, "\(name)")
+      }
       for (query, fault) in [
         ("per_page=51", "per_page"), ("page=0", "page"), ("status=lost", "status"), ("priority=9", "priority"),
         ("due_after=soon", "due_after"), ("starred=2", "starred"), ("assigned_to=nobody", "assigned_to"),

@@ -3,6 +3,8 @@ import Foundation
 import Support
 import Testing
 
+@testable import Lists
+
 /// The parts of tasks, and the words by which people sort them.
 @Suite struct SubtaskTests {
   @Test(arguments: engines) func aTaskHasParts(engine: Engine) async throws {
@@ -65,6 +67,41 @@ import Testing
       #expect(try await alice.with(["If-Match": before]).delete("/api/v1/tasks/\(task)").status == 412)
       #expect(try await alice.delete("/api/v1/tasks/\(task)").status == 200)
       #expect(try await alice.get("/api/v1/tasks/\(part)").status == 404)
+    }
+  }
+
+  @Test(arguments: engines) func aListHasOnlySoManyPartsInAll(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      let list = try await alice.makeList()
+      let (task, other) = (try await alice.makeTask(list, "Party"), try await alice.makeTask(list, "Work"))
+      @Sendable func add(to task: Int) async throws -> Browser.Reply {
+        try await alice.post("/api/v1/tasks/\(task)/subtasks", ["subtask": ["title": "Cake"]])
+      }
+      let database = try await stack.place.open("lists", [])
+      func counted() async throws -> Int? {
+        try await database.read {
+          try $0.row("select subtask_count from list where id = \(list)")?.get("subtask_count")
+        }
+      }
+      let part = try #require(try await add(to: task).object("subtask").int("id"))
+      for _ in 0..<2 { _ = try await add(to: other) }
+      #expect(try await counted() == 3)
+      // As if there were many more.
+      try await database.write { db in
+        try db.change("update list set subtask_count = \(List.subtasksMax - 2) where id = \(list)")
+      }
+      let replies = try await atOnce(10) { index in try await add(to: index.isMultiple(of: 2) ? task : other) }
+      #expect(replies.count { $0.status == 201 } == 2)
+      #expect(replies.count { $0.status == 409 && $0.string("code") == "list_full" } == 8)
+      // What goes makes room: a part, and a task with its parts.
+      #expect(try await alice.delete("/api/v1/tasks/\(task)/subtasks/\(part)").status == 204)
+      #expect(try await counted() == List.subtasksMax - 1)
+      let left = try await alice.get("/api/v1/tasks/\(other)/subtasks").objects("subtasks").count
+      #expect(try await alice.delete("/api/v1/tasks/\(other)").status == 200)
+      #expect(try await counted() == List.subtasksMax - 1 - left)
+      #expect(try await add(to: task).status == 201)
+      await database.close()
     }
   }
 

@@ -111,14 +111,30 @@ import Wire
     }
   }
 
+  /// The body that moves one task among several.
+  private func one(_ id: Int, _ position: Int, version: Int? = nil) -> [String: any Sendable] {
+    var move = ["id": id, "position": position]
+    move["version"] = version
+    return ["tasks": [move]]
+  }
+
   @Test(arguments: engines) func aMoveThatMakesNoSenseIsRefused(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice").browser
       let (list, other) = (try await alice.makeList(), try await alice.makeList("Other"))
       let (id, elsewhere) = (try await alice.makeTask(list), try await alice.makeTask(other))
       let path = "/api/v1/tasks/\(id)/reorder"
-      for body in [["position": "1"], [:], ["after_id": id], ["position": 1e300]] as [[String: any Sendable]] {
+      for body in [
+        ["position": "1"], [:], ["after_id": id], ["position": 1e300], ["position": Int.min], ["position": Int.max],
+        ["position": 1, "version": "1"],
+      ] as [[String: any Sendable]] {
         #expect(try await alice.post(path, body).status == 422, "\(body)")
+        let several = ["tasks": [body.merging(["id": id]) { $1 }]]
+        #expect(try await alice.post("/api/v1/tasks/reorder", several).faults == ["tasks"], "\(body)")
+      }
+      for path in ["/api/v1/tasks/reorder", "/api/v1/lists/\(list)/tasks/reorder"] {
+        #expect(try await alice.post(path, ["tasks": [1]]).faults == ["tasks"])
+        #expect(try await alice.with(["If-Match": "\"1\""]).post(path, one(id, 1)).faults == ["If-Match"])
       }
       #expect(try await alice.post(path, ["after_id": elsewhere]).faults == ["tasks"])
       let across: [[String: any Sendable]] = [["id": id, "position": 1], ["id": elsewhere, "position": 2]]
@@ -129,6 +145,10 @@ import Wire
       let retitled = try await alice.patch("/api/v1/tasks/\(id)", ["task": ["title": "Tea"]])
       #expect(try await seen.post(path, ["after_id": NSNull()]).status == 412)
       #expect(try await alice.with(["If-Match": retitled.tag]).post(path, ["after_id": NSNull()]).status == 200)
+      let version = try #require(try await alice.get("/api/v1/tasks/\(id)").object("task").int("version"))
+      #expect(try await alice.post("/api/v1/tasks/reorder", one(id, 3, version: version)).status == 200)
+      let late = try await alice.post("/api/v1/tasks/reorder", one(id, 4, version: version))
+      #expect(late.status == 412 && late.string("code") == "precondition_failed")
       let unknown = ["tasks": [["id": 999_999, "position": 1]]]
       #expect(try await alice.post("/api/v1/tasks/reorder", unknown).status == 404)
     }

@@ -43,7 +43,7 @@ extension Route {
 
   private static let taskActions: [Route] = {
     var routes = actions("/api/v1/tasks/reorder") + actions("/api/v1/lists/{list}/tasks/reorder")
-    for action in ["complete", "reopen", "assign", "unassign", "reassign", "reschedule", "reorder", "nudge"] {
+    for action in ["complete", "reopen", "assign", "unassign", "reassign", "reschedule", "reorder"] {
       for task in taskPaths { routes += actions("\(task)/\(action)") }
     }
     return routes

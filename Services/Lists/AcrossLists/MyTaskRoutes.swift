@@ -23,12 +23,14 @@ struct MyTaskRoutes: Sendable {
   @Sendable private func index(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (user, now) = (context.user, now())
     var fields = Fields(request.queryMembers)
-    let filter = TaskFilter(&fields, assignee: try await assignee(request, user))
+    let assignee = try await assignee(request, user)
+    let filter = TaskFilter(&fields, assignee: assignee.known)
     try fields.finish()
     let page = try request.queryNumber("page", default: 1, in: 1...Self.pageMax)
     let size = try request.queryNumber("per_page", default: 25, in: 1...50)
     let views = try await database.read { db in
-      try TaskView.with(try filter.page(page, of: size, for: user, at: now, on: db), on: db)
+      guard assignee != .nobody else { return [TaskView]() }
+      return try TaskView.with(try filter.page(page, of: size, for: user, at: now, on: db), on: db)
     }
     let bodies = try await bodies(Array(views.prefix(size)), at: now)
     let body = PageBody(tasks: bodies, page: page, per_page: size, has_more: views.count > size)
@@ -71,16 +73,26 @@ struct MyTaskRoutes: Sendable {
     return views.map { TaskBody($0, people, at: now) }
   }
 
-  /// `me`, or whom the query names; nil without that.
-  ///
-  /// - Throws: 422 for somebody who is not there.
-  private func assignee(_ request: Request, _ user: UserID) async throws -> UserID? {
-    guard let name = request.uri.queryParameters["assigned_to"] else { return nil }
-    if name == "me" { return user }
-    guard !name.isEmpty, name.count <= 320, let person = try await users.person(named: String(name)) else {
-      throw Failure.invalid(.init("assigned_to", "must be me, or somebody's id"))
+  /// Whose tasks a query asks for.
+  private enum Assignee: Hashable {
+    case anybody
+    case user(UserID)
+    /// Has no tasks, as a stranger has none that the user sees: nobody learns from it who has an account.
+    case nobody
+
+    var known: UserID? {
+      if case .user(let id) = self { id } else { nil }
     }
-    return person.id
+  }
+
+  /// - Throws: 422 for what can be nobody's name.
+  private func assignee(_ request: Request, _ user: UserID) async throws -> Assignee {
+    guard let name = request.uri.queryParameters["assigned_to"].map(String.init) else { return .anybody }
+    if name == "me" { return .user(user) }
+    guard name.count <= 320, name.contains("@") || Int(name) != nil || UserID(name) != nil else {
+      throw Failure.invalid(.init("assigned_to", "must be me, an e-mail address or an id"))
+    }
+    return try await users.person(named: name).map { .user($0.id) } ?? .nobody
   }
 
   private func zone(_ request: Request, _ user: UserID) async throws -> TimeZone {

@@ -14,6 +14,7 @@ struct List: Sendable, Hashable {
   let role: Role
   let taskCount: Int
   let completedCount: Int
+  let subtaskCount: Int
   let memberCount: Int
   /// Counts every change of the list and of what is on it.
   let revision: Int
@@ -26,6 +27,8 @@ struct List: Sendable, Hashable {
   static let joinedMax = 500
   static let membersMax = 100
   static let tasksMax = 5000
+  /// Under all of its tasks together: they come with the list.
+  static let subtasksMax = 10_000
   static let visibilities = ["private", "shared", "public"]
 
   /// - Throws: 403 for everyone else.
@@ -63,7 +66,7 @@ struct ListChange: Sendable {
     applied(
       to: List(
         id: 0, owner: owner, name: "", visibility: "private", color: "blue", role: .owner, taskCount: 0,
-        completedCount: 0, memberCount: 0, revision: 1, version: 1, createdAt: now, updatedAt: now))
+        completedCount: 0, subtaskCount: 0, memberCount: 0, revision: 1, version: 1, createdAt: now, updatedAt: now))
   }
 }
 
@@ -72,6 +75,8 @@ extension Failure {
   static let listNotFound = Failure(.notFound, "list_not_found", "There is no such list.")
   static let tooManyLists = Failure(
     .conflict, "too_many_lists", "You have as many lists as one person can have. Delete one first.")
+  static let inTooManyLists = Failure(
+    .conflict, "in_too_many_lists", "They are in as many lists as one person can be in.")
   static let clientIDTaken = Failure(.conflict, "client_id_taken", "Another task of this list has this client_id.")
   static let listFull = Failure(.conflict, "list_full", "This list is full. Delete something from it first.")
   static let changedMeanwhile = Failure(

@@ -111,8 +111,8 @@ enum ListStore {
 }
 
 private let listColumns: SQL = """
-  l.id, l.owner_id, l.name, l.description, l.visibility, l.color, l.task_count, l.completed_count, l.member_count,
-  l.revision, l.version, l.created_at, l.updated_at
+  l.id, l.owner_id, l.name, l.description, l.visibility, l.color, l.task_count, l.completed_count, l.subtask_count,
+  l.member_count, l.revision, l.version, l.created_at, l.updated_at
   """
 
 extension List {
@@ -121,7 +121,8 @@ extension List {
       id: try row.get("id"), owner: try row.get("owner_id"), name: try row.get("name"),
       description: try row.optional("description"), visibility: try row.get("visibility"),
       color: try row.get("color"), role: try Role(row), taskCount: try row.get("task_count"),
-      completedCount: try row.get("completed_count"), memberCount: try row.get("member_count"),
+      completedCount: try row.get("completed_count"), subtaskCount: try row.get("subtask_count"),
+      memberCount: try row.get("member_count"),
       revision: try row.get("revision"), version: try row.get("version"), createdAt: try row.get("created_at"),
       updatedAt: try row.get("updated_at"))
   }

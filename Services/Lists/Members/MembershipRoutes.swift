@@ -41,12 +41,15 @@ struct MembershipRoutes: Sendable {
     let identifier = fields.identifier("user_identifier")
     let role = fields.choice("role", Membership.roles).value.flatMap(Role.init) ?? .viewer
     try fields.finish()
-    try await database.write { db in
-      try ListStore.list(id, for: user, on: db).role.requireEditor()
-      try NamedPeople.take(by: user, at: now, on: db)
+    let asking = {
+      try await database.write { db in
+        try ListStore.list(id, for: user, on: db).role.requireEditor()
+        try NamedPeople.take(by: user, at: now, on: db)
+      }
+      guard let identifier, let person = try await users.person(named: identifier) else { throw Failure.userNotFound }
+      return person
     }
-    guard let identifier, let person = try await users.person(named: identifier) else { throw Failure.userNotFound }
-    return try await once.answer(request, context) { db, acquaintances in
+    return try await once.answer(request, context, asking: asking) { db, acquaintances, person in
       let list = try ListStore.hold(id, for: user, on: db)
       guard person.id != list.owner else {
         throw Failure.invalid(.init("user_identifier", "is the owner of this list"))

@@ -45,7 +45,8 @@ enum MembershipStore {
 
   /// nil when they are a member already, and then nothing has changed.
   ///
-  /// - Throws: 409 when the list is full.
+  /// - Throws: 409 when the list is full, or they are in as many as one person can be in. The latter is not exact when
+  ///   several let them in at the very same time: it only keeps what others can put upon somebody within bounds.
   static func add(
     _ user: UserID, to list: Int, as role: Role, invite: String? = nil, at now: Date, on db: any Connection
   ) throws -> Membership? {
@@ -56,6 +57,9 @@ enum MembershipStore {
       on conflict (list_id, user_id) do nothing returning id
       """)
     guard let row else { return nil }
+    let joined = try db.rows(
+      "select list_id from membership where user_id = \(user) limit \(List.joinedMax + 1)")
+    guard joined.count <= List.joinedMax else { throw Failure.inTooManyLists }
     let seated = try db.change(
       """
       update list set member_count = member_count + 1, version = revision

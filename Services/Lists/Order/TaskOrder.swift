@@ -23,6 +23,8 @@ struct TaskOrder: Sendable {
   struct Move: Sendable, Hashable {
     let id: Int
     let place: Place
+    /// The version of the task that the move is meant for; nil: whichever it is.
+    var version: Int?
   }
 
   /// As it is now, in order.
@@ -30,6 +32,7 @@ struct TaskOrder: Sendable {
   private static let step = TaskStore.positionStep
   /// Far from where sums could overflow, and exact in every client's numbers.
   static let positionMax = 1 << 50
+  fileprivate static let positions = -positionMax...positionMax
 
   /// What has another position after the moves.
   ///
@@ -124,8 +127,13 @@ extension TaskOrder.Move {
   /// What an object of a body asks for; nil when it is not in order.
   init?(id: Int, _ fields: [String: JSONValue]) {
     self.id = id
+    switch fields["version"] {
+    case nil: version = nil
+    case .integer(let seen)?: version = seen
+    default: return nil
+    }
     switch (fields["position"], fields["after_id"], fields["before_id"]) {
-    case (.integer(let position)?, _, _) where abs(position) <= TaskOrder.positionMax: place = .at(Double(position))
+    case (.integer(let position)?, _, _) where TaskOrder.positions.contains(position): place = .at(Double(position))
     case (.number(let position)?, _, _) where abs(position) <= Double(TaskOrder.positionMax): place = .at(position)
     case (nil, .integer(let other)?, _) where other != id: place = .after(other)
     case (nil, .null?, _): place = .after(nil)

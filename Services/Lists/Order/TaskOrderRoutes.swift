@@ -29,6 +29,7 @@ struct TaskOrderRoutes: Sendable {
       return TaskOrder.Move(id: id, object)
     }
     if moves.count < objects.count { fields.refuse("tasks", "must each have an id and a position") }
+    if request.headers[.ifMatch] != nil { fields.refuse("If-Match", "is for one task; give each its version") }
     try fields.finish()
     return try await answer(request, context) { db in
       guard list == nil else { return [list ?? 0: moves] }

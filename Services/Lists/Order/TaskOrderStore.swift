@@ -6,17 +6,25 @@ import Wire
 /// the order that the first has made.
 enum TaskOrderStore {
   /// - Parameter expected: the versions of the first task that the move is meant for.
-  /// - Throws: 404 for tasks that the user cannot see, 403 for viewers, 412 when the first is another version by now, 422
-  ///   for tasks that do not lie beside each other.
+  /// - Throws: 404 for tasks that the user cannot see, 403 for viewers, 412 when one is another version by now, 422 for
+  ///   tasks that do not lie beside each other.
   static func move(
     _ moves: [TaskOrder.Move], of list: Int, by user: UserID, expecting expected: Expectation = .any,
     on db: any Connection
   ) throws {
-    guard let first = moves.first else { return }
     let held = try ListStore.hold(list, for: user, on: db)
+    guard let first = moves.first else { return }
     let task = try TaskView.task(TaskPlace(id: first.id, list: list), for: user, on: db)
     try expected.require(task.revision)
-    for item in try order(of: list, below: task.parent, on: db).changes(moves) {
+    let rows = try tasks(of: list, below: task.parent, on: db)
+    let revisions = try rows.reduce(into: [Int: Int]()) { $0[try $1.get("id")] = try $1.get("revision") }
+    for move in moves {
+      if let version = move.version, let revision = revisions[move.id], version != revision {
+        throw Failure.changedMeanwhile
+      }
+    }
+    let order = TaskOrder(items: try rows.map { .init(id: try $0.get("id"), position: try $0.get("position")) })
+    for item in try order.changes(moves) {
       try db.change("update task set position = \(item.position), revision = \(held.revision) where id = \(item.id)")
     }
     if let parent = task.parent {
@@ -31,18 +39,19 @@ enum TaskOrderStore {
     }
   }
 
-  private static func order(of list: Int, below parent: Int?, on db: any Connection) throws -> TaskOrder {
-    let rows =
-      if let parent {
-        try db.rows(
-          "select id, position from task where parent_id = \(parent) and deleted_at is null order by position, id")
-      } else {
-        try db.rows(
-          """
-          select id, position from task where list_id = \(list) and parent_id is null and deleted_at is null
-          order by position, id
-          """)
-      }
-    return TaskOrder(items: try rows.map { TaskOrder.Item(id: try $0.get("id"), position: try $0.get("position")) })
+  /// What lies beside each other, in order.
+  private static func tasks(of list: Int, below parent: Int?, on db: any Connection) throws -> [Row] {
+    if let parent {
+      return try db.rows(
+        """
+        select id, position, revision from task where parent_id = \(parent) and deleted_at is null
+        order by position, id
+        """)
+    }
+    return try db.rows(
+      """
+      select id, position, revision from task where list_id = \(list) and parent_id is null and deleted_at is null
+      order by position, id
+      """)
   }
 }

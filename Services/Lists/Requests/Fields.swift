@@ -126,7 +126,9 @@ struct Fields {
       refuse(name, "must be a list of 1 to \(most) objects")
       return []
     }
-    return values.compactMap { if case .object(let object) = $0 { object } else { nil } }
+    let objects = values.compactMap { if case .object(let object) = $0 { object } else { nil } }
+    if objects.count < values.count { refuse(name, "must be a list of 1 to \(most) objects") }
+    return objects
   }
 
   /// The same members, and those of the object `name` among them, which win.

@@ -1,6 +1,7 @@
 import Database
 import Foundation
 import Hummingbird
+import Synchronization
 import Web
 import Wire
 
@@ -16,11 +17,23 @@ struct Once: Sendable {
     _ request: Request, _ context: SignedIn,
     _ effect: @escaping @Sendable (any Connection, Acquaintances) throws -> Reply
   ) async throws -> Response {
+    try await answer(request, context, asking: {}) { db, acquaintances, _ in try effect(db, acquaintances) }
+  }
+
+  /// - Parameter asking: what must be known, or counted, before the change. A repeat under the same key is answered
+  ///   without it.
+  func answer<Asked: Sendable>(
+    _ request: Request, _ context: SignedIn, asking: () async throws -> Asked,
+    _ effect: @escaping @Sendable (any Connection, Acquaintances, Asked) throws -> Reply
+  ) async throws -> Response {
     var request = request
     let call = try await request.idempotentCall(by: context.user.description, context)
+    let answered = Answered<Asked>()
     for _ in 0..<Self.triesMax {
       do {
-        let reply = try await idempotency.once(call) { [acquaintances] db in try effect(db, acquaintances) }
+        let reply = try await idempotency.once(call, check: { try await answered.ask(asking) }) {
+          [acquaintances] db in try effect(db, acquaintances, answered.answer())
+        }
         var response = reply.response
         if reply.status == Reply.nothing.status {
           (response.headers[.contentType], response.headers[.contentLength]) = (nil, nil)
@@ -32,6 +45,22 @@ struct Once: Sendable {
       } catch DatabaseFailure.unique("task_client_id") {}
     }
     throw Failure.unavailable
+  }
+}
+
+/// Something that is asked once, however often the change is tried.
+private final class Answered<Answer: Sendable>: Sendable {
+  private let kept = Mutex<Answer?>(nil)
+
+  func ask(_ question: () async throws -> Answer) async throws {
+    guard kept.withLock({ $0 == nil }) else { return }
+    let answer = try await question()
+    kept.withLock { $0 = answer }
+  }
+
+  func answer() throws -> Answer {
+    guard let answer = kept.withLock({ $0 }) else { throw Failure.unavailable }
+    return answer
   }
 }
 

@@ -24,12 +24,18 @@ enum TaskStore {
     let list = try ListStore.hold(list, for: user, on: db)
     let step = try change.made(in: list, parent: parent, by: user, at: now)
     guard list.taskCount < List.tasksMax else { throw Failure.listFull }
-    if let parent { try requireRoom(below: try TaskView.task(.init(id: parent), for: user, on: db).id, on: db) }
+    if let parent {
+      try requireRoom(in: list, below: try TaskView.task(.init(id: parent), for: user, on: db).id, on: db)
+    }
     let position = try lastPosition(in: list.id, below: parent, on: db) + positionStep
     let id = try insert(step.task, at: position, on: db)
     try note(step.events, of: id, by: doer, on: db)
-    try count(parent == nil ? 1 : 0, completed: parent == nil && step.task.isDone ? 1 : 0, in: list.id, on: db)
-    if let parent { try touch(parent, at: list.revision, on: db) }
+    if let parent {
+      try touch(parent, at: list.revision, on: db)
+      try countSubtasks(1, in: list.id, on: db)
+    } else {
+      try count(1, completed: step.task.isDone ? 1 : 0, in: list.id, on: db)
+    }
     if let tags = change.tags { try TagStore.set(tags, on: id, by: user, on: db) }
     return .new(id)
   }
@@ -65,16 +71,20 @@ enum TaskStore {
 
   /// Keeps the list's counts, and shows the parent of a sub-task as changed.
   private static func follow(from old: ListTask, to new: ListTask, at revision: Int, on db: any Connection) throws {
-    if let parent = old.parent { return try touch(parent, at: revision, on: db) }
     let isGone = new.deletedAt != nil
+    if let parent = old.parent {
+      if isGone { try countSubtasks(-1, in: old.list, on: db) }
+      return try touch(parent, at: revision, on: db)
+    }
     let completed = (new.isDone && !isGone ? 1 : 0) - (old.isDone ? 1 : 0)
     try count(isGone ? -1 : 0, completed: completed, in: old.list, on: db)
     guard isGone else { return }
-    try db.change(
+    let parts = try db.change(
       """
       update task set deleted_at = \(new.deletedAt), revision = \(revision)
       where parent_id = \(old.id) and deleted_at is null
       """)
+    try countSubtasks(-parts, in: old.list, on: db)
   }
 
   private static func known(
@@ -90,7 +100,8 @@ enum TaskStore {
     return try row.get("id")
   }
 
-  private static func requireRoom(below parent: Int, on db: any Connection) throws {
+  private static func requireRoom(in list: List, below parent: Int, on db: any Connection) throws {
+    guard list.subtaskCount < List.subtasksMax else { throw Failure.listFull }
     let row = try db.row("select count(*) as subtasks from task where parent_id = \(parent) and deleted_at is null")
     guard try row?.get("subtasks") ?? 0 < ListTask.subtasksMax else { throw Failure.listFull }
   }
@@ -136,6 +147,11 @@ enum TaskStore {
 
   private static func touch(_ task: Int, at revision: Int, on db: any Connection) throws {
     try db.change("update task set revision = \(revision) where id = \(task)")
+  }
+
+  private static func countSubtasks(_ subtasks: Int, in list: Int, on db: any Connection) throws {
+    guard subtasks != 0 else { return }
+    try db.change("update list set subtask_count = subtask_count + \(subtasks) where id = \(list)")
   }
 
   private static func count(_ tasks: Int, completed: Int, in list: Int, on db: any Connection) throws {
