@@ -11,6 +11,10 @@ final class Link {
   private var prepared: [String: String] = [:]
   private var order: [String] = []
   private var counter = 0
+  /// A commit was sent, and what became of it has not been read yet.
+  private var isUnsettled = false
+  /// What the server thinks is not known any more.
+  private var isLost = false
   private static let preparedMax = 256
 
   /// - Throws: ``DatabaseFailure/unavailable`` within `connect_timeout` when nobody answers.
@@ -31,20 +35,30 @@ final class Link {
 
   deinit { PQfinish(pointer) }
 
-  var isOpen: Bool { PQstatus(pointer) == CONNECTION_OK }
+  var isOpen: Bool { PQstatus(pointer) == CONNECTION_OK && !isLost }
+
+  var isInTransaction: Bool { transactionIsSound || PQtransactionStatus(pointer) == PQTRANS_INERROR }
 
   /// False once a statement of the open transaction has failed.
   var transactionIsSound: Bool { PQtransactionStatus(pointer) == PQTRANS_INTRANS }
 
   /// Several statements without bindings, in one implicit transaction.
   func script(_ text: String) throws {
+    try settle()
     let result = PQexec(pointer, text)
     defer { PQclear(result) }
     try check(result)
   }
 
-  func rows(_ sql: SQL) throws -> [Row] {
-    let result = try execute(sql)
+  /// Ends a transaction that has only read, without waiting for the answer: the next statement takes it up.
+  func endReading() {
+    isUnsettled = PQsendQuery(pointer, "commit") == 1
+    if !isUnsettled { isLost = true }
+  }
+
+  /// - Parameter begin: what begins a transaction; it goes with the statement in one round trip.
+  func rows(_ sql: SQL, beginningWith begin: String? = nil) throws -> [Row] {
+    let result = try execute(sql, begin)
     defer { PQclear(result) }
     let columns = (0..<PQnfields(result)).map { String(cString: PQfname(result, $0)) }
     let types = (0..<PQnfields(result)).map { PQftype(result, $0) }
@@ -53,23 +67,69 @@ final class Link {
     }
   }
 
-  @discardableResult func change(_ sql: SQL) throws -> Int {
-    let result = try execute(sql)
+  @discardableResult func change(_ sql: SQL, beginningWith begin: String? = nil) throws -> Int {
+    let result = try execute(sql, begin)
     defer { PQclear(result) }
     return Int(String(cString: PQcmdTuples(result))) ?? 0
   }
 
-  private func execute(_ sql: SQL) throws -> OpaquePointer? {
+  private func execute(_ sql: SQL, _ begin: String?) throws -> OpaquePointer? {
+    try settle()
     let name = try prepare(sql.text)
     let parameters = try Parameters(sql.bindings)
-    let result = parameters.withPointers { values, lengths, formats in
-      PQexecPrepared(pointer, name, Int32(sql.bindings.count), values, lengths, formats, 0)
+    let result = try parameters.withPointers { values, lengths, formats in
+      let count = Int32(sql.bindings.count)
+      guard let begin else { return PQexecPrepared(pointer, name, count, values, lengths, formats, 0) }
+      return try following(begin) { PQsendQueryPrepared(pointer, name, count, values, lengths, formats, 0) }
     }
     do { try check(result) } catch {
       PQclear(result)
       throw error
     }
     return result
+  }
+
+  /// Sends `begin` and a statement at once (libpq's pipeline mode) and returns what became of the statement.
+  private func following(_ begin: String, _ send: () -> Int32) throws -> OpaquePointer? {
+    guard PQenterPipelineMode(pointer) == 1, PQsendQueryParams(pointer, begin, 0, nil, nil, nil, nil, 0) == 1,
+      send() == 1, PQpipelineSync(pointer) == 1
+    else { throw lost() }
+    let begun = PQgetResult(pointer)
+    defer { PQclear(begun) }
+    do { try check(begun) } catch {
+      // Whatever kept a transaction from beginning: nothing is known of what follows.
+      isLost = true
+      throw error
+    }
+    guard PQgetResult(pointer) == nil else { throw lost() }
+    let result = PQgetResult(pointer)
+    guard result == nil || PQgetResult(pointer) == nil else {
+      PQclear(result)
+      throw lost()
+    }
+    let end = PQgetResult(pointer)
+    defer { PQclear(end) }
+    // Where the connection broke there is no end, and the result says why.
+    if PQresultStatus(end) != PGRES_PIPELINE_SYNC || PQexitPipelineMode(pointer) != 1 { isLost = true }
+    return result
+  }
+
+  /// Reads what became of the commit that was not waited for. It committed nothing but reading, so if the connection has
+  /// broken since, nothing is lost but the connection.
+  private func settle() throws {
+    guard isUnsettled else { return }
+    isUnsettled = false
+    var isSound = true
+    while let result = PQgetResult(pointer) {
+      isSound = isSound && PQresultStatus(result) == PGRES_COMMAND_OK
+      PQclear(result)
+    }
+    guard isSound, isOpen else { throw lost() }
+  }
+
+  private func lost() -> DatabaseFailure {
+    isLost = true
+    return .unavailable(Self.words(pointer))
   }
 
   private func prepare(_ text: String) throws -> String {
@@ -115,19 +175,19 @@ final class Link {
 
   private static func value(_ result: OpaquePointer?, _ row: Int32, _ column: Int32, _ type: Oid) -> Value {
     guard PQgetisnull(result, row, column) == 0, let start = PQgetvalue(result, row, column) else { return .null }
-    let length = Int(PQgetlength(result, row, column))
-    let bytes = UnsafeBufferPointer(start: start, count: length).map { UInt8(bitPattern: $0) }
-    let text = String(decoding: bytes, as: UTF8.self)
+    let bytes = UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(result, row, column)))
     switch type {
-    case 20, 21, 23: return Int64(text).map(Value.integer) ?? .text(text)  // int8, int2, int4
-    case 16: return .integer(text == "t" ? 1 : 0)  // bool
+    case 20, 21, 23:  // int8, int2, int4
+      let text = String(decoding: bytes, as: UTF8.self)
+      return Int64(text).map(Value.integer) ?? .text(text)
+    case 16: return .integer(bytes.first == UInt8(ascii: "t") ? 1 : 0)  // bool
     case 17: return .bytes(unhex(bytes.dropFirst(2)))  // bytea, "\x…"
-    case 1184: return .text(time(text))  // timestamptz
-    default: return .text(text)
+    case 1184: return .text(time(bytes))  // timestamptz
+    default: return .text(String(decoding: bytes, as: UTF8.self))
     }
   }
 
-  private static func unhex(_ digits: ArraySlice<UInt8>) -> [UInt8] {
+  private static func unhex(_ digits: Slice<UnsafeRawBufferPointer>) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(digits.count / 2)
     var high: UInt8?
@@ -144,8 +204,14 @@ final class Link {
   }
 
   /// `2026-11-21 08:15:30.5+00`, as PostgreSQL writes it in UTC, with the `T` and `Z` of RFC 3339.
-  private static func time(_ text: String) -> String {
-    text.hasSuffix("+00") ? text.dropLast(3).replacingOccurrences(of: " ", with: "T") + "Z" : text
+  private static func time(_ bytes: UnsafeRawBufferPointer) -> String {
+    guard bytes.count > 13, bytes[10] == UInt8(ascii: " "), bytes.suffix(3).elementsEqual("+00".utf8) else {
+      return String(decoding: bytes, as: UTF8.self)
+    }
+    var text = Array(bytes.dropLast(2))
+    text[10] = UInt8(ascii: "T")
+    text[text.count - 1] = UInt8(ascii: "Z")
+    return String(decoding: text, as: UTF8.self)
   }
 }
 
@@ -177,11 +243,11 @@ private struct Parameters {
   }
 
   func withPointers<T>(
-    _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) -> T
-  ) -> T {
-    storage.withUnsafeBufferPointer { storage in
+    _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) throws -> T
+  ) rethrows -> T {
+    try storage.withUnsafeBufferPointer { storage in
       let values = offsets.map { offset in offset.flatMap { storage.baseAddress?.advanced(by: $0) } }
-      return body(values, lengths, formats)
+      return try body(values, lengths, formats)
     }
   }
 }

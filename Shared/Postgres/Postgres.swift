@@ -39,7 +39,10 @@ package final class Postgres: Database {
 
   package func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
     try await pool.with { lane in
-      try Self.transaction(on: lane, begin: "begin isolation level repeatable read read only", body)
+      let reading = Transaction(on: lane, begin: "begin isolation level repeatable read read only")
+      let result = try reading.run(body)
+      try reading.endReading()
+      return result
     }
   }
 
@@ -50,7 +53,12 @@ package final class Postgres: Database {
     let begin = isolation == .serializable ? "begin isolation level serializable" : "begin"
     for attempt in 1...Self.triesMax {
       do {
-        return try await pool.with { try Self.transaction(on: $0, begin: begin, body) }
+        return try await pool.with { lane in
+          let writing = Transaction(on: lane, begin: begin)
+          let result = try writing.run(body)
+          try writing.commit()
+          return result
+        }
       } catch DatabaseFailure.contended where attempt < Self.triesMax {
         try await Task.sleep(for: .milliseconds(Int.random(in: 1...(4 << attempt))))
       }
@@ -59,45 +67,6 @@ package final class Postgres: Database {
   }
 
   package func close() async { pool.close() }
-
-  /// A connection that broke while it lay idle shows at `begin`, when nothing has been done yet: a second one is tried.
-  private static func transaction<T>(
-    on lane: Lane, begin: String, _ body: (any Connection) throws -> T
-  ) throws -> T {
-    var link = try lane.connected()
-    do { try link.script(begin) } catch DatabaseFailure.unavailable {
-      lane.drop()
-      link = try lane.connected()
-      try link.script(begin)
-    }
-    let result: T
-    do {
-      result = try body(PostgresConnection(link: link))
-    } catch {
-      rollBack(link, lane)
-      throw error
-    }
-    do { try commit(link) } catch let failure as DatabaseFailure {
-      guard link.isOpen else {
-        lane.drop()
-        throw DatabaseFailure.outcomeUnknown
-      }
-      rollBack(link, lane)
-      throw failure
-    }
-    return result
-  }
-
-  /// A commit of a transaction in which a statement failed answers ROLLBACK: a body that swallowed the error must not
-  /// believe that its work was kept.
-  private static func commit(_ link: Link) throws {
-    guard link.transactionIsSound else { throw DatabaseFailure.other("a statement failed and the body went on") }
-    try link.script("commit")
-  }
-
-  private static func rollBack(_ link: Link, _ lane: Lane) {
-    do { try link.script("rollback") } catch { lane.drop() }
-  }
 
   package func migrate(_ migrations: [Migration]) async throws {
     let lane = Lane(name: "\(schema)-migrations") { [url, migrationURL, schema] in
@@ -150,12 +119,4 @@ package final class Postgres: Database {
       grant usage on all sequences in schema "\(schema)" to \(role)
       """)
   }
-}
-
-/// libpq's connection within one transaction.
-private struct PostgresConnection: Connection {
-  let link: Link
-
-  func rows(_ sql: SQL) throws -> [Row] { try link.rows(sql) }
-  func change(_ sql: SQL) throws -> Int { try link.change(sql) }
 }

@@ -4,12 +4,15 @@ import Foundation
 package enum Instant {
   /// `2026-11-21T08:15:30.123Z`: what databases and service-to-service bodies hold.
   package static func milliseconds(_ date: Date) -> String {
+    if let text = plain(date, withMilliseconds: true) { return text }
     // The style cuts, and 0.123 s is a little less than that as a Double: half a millisecond makes the cut a rounding.
-    (date + 0.0005).formatted(fractional)
+    return (date + 0.0005).formatted(fractional)
   }
 
   /// `2026-11-21T08:15:30Z`: what `.iso8601` decoders of iOS apps read.
-  package static func seconds(_ date: Date) -> String { (date + 0.0005).formatted(whole) }
+  package static func seconds(_ date: Date) -> String {
+    plain(date, withMilliseconds: false) ?? (date + 0.0005).formatted(whole)
+  }
 
   /// Reads both; nil for anything that is not UTC with `Z`.
   package static func parse(_ text: String) -> Date? {
@@ -64,6 +67,47 @@ extension Instant {
     // Years that begin in March, so that the leap day is their last.
     let (years, months) = month > 2 ? (year, month - 3) : (year - 1, month + 9)
     return years * 365 + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day - 1 - 719_468
+  }
+}
+
+extension Instant {
+  /// Writes times since 1970 with four digits of the year, without a calendar. nil for every other time.
+  private static func plain(_ date: Date, withMilliseconds: Bool) -> String? {
+    let rounded = (date.timeIntervalSince1970 * 1000).rounded()
+    guard rounded >= 0, rounded < 253_402_300_800_000, let milliseconds = Int(exactly: rounded) else { return nil }
+    let (days, ofDay) = (milliseconds / 86_400_000, milliseconds % 86_400_000)
+    let (year, month, day) = calendarDay(after: days)
+    return String(unsafeUninitializedCapacity: 24) { text in
+      var end = 0
+      func write(_ number: Int, _ digits: Int, _ mark: Unicode.Scalar) {
+        var rest = number
+        for index in stride(from: end + digits - 1, through: end, by: -1) {
+          text[index] = UInt8(ascii: "0") + UInt8(rest % 10)
+          rest /= 10
+        }
+        text[end + digits] = UInt8(ascii: mark)
+        end += digits + 1
+      }
+      write(year, 4, "-")
+      write(month, 2, "-")
+      write(day, 2, "T")
+      write(ofDay / 3_600_000, 2, ":")
+      write(ofDay / 60_000 % 60, 2, ":")
+      write(ofDay / 1000 % 60, 2, withMilliseconds ? "." : "Z")
+      if withMilliseconds { write(ofDay % 1000, 3, "Z") }
+      return end
+    }
+  }
+
+  /// The day in the Gregorian calendar that is so many days after 1970-01-01: ``days(to:_:_:)`` the other way.
+  private static func calendarDay(after days: Int) -> (year: Int, month: Int, day: Int) {
+    // Days since 0000-03-01, in eras of 400 years, whose years begin in March.
+    let (era, ofEra) = ((days + 719_468) / 146_097, (days + 719_468) % 146_097)
+    let years = (ofEra - ofEra / 1460 + ofEra / 36_524 - ofEra / 146_096) / 365
+    let ofYear = ofEra - (365 * years + years / 4 - years / 100)
+    let months = (5 * ofYear + 2) / 153
+    let month = months < 10 ? months + 3 : months - 9
+    return (era * 400 + years + (month < 3 ? 1 : 0), month, ofYear - (153 * months + 2) / 5 + 1)
   }
 }
 

@@ -35,6 +35,48 @@ import Testing
       try await administer(place.databaseURL, "select pg_terminate_backend(\(before))")
       let after = try await backend(database)
       #expect(after != before)
+      // Also where something is written: it is written once.
+      try await administer(place.databaseURL, "select pg_terminate_backend(\(after))")
+      try await database.write { db in
+        for x in [1, 2] { try db.change("insert into a (x) values (\(x))") }
+      }
+      #expect(try await database.read { try $0.rows("select x from a").count } == 2)
+      await database.close()
+    }
+  }
+
+  /// The first statement goes with the beginning of its transaction.
+  @Test func aFirstStatementThatFailsLeavesTheConnectionAsItWas() async throws {
+    try await withPlace(.postgres) { place in
+      let database = try await place.open("test", Self.schema, connections: 1)
+      let before = try await backend(database)
+      try await database.write { db in try db.change("insert into a (x) values (1)") }
+      for statement in ["insert into a (x) values (1)", "insert into nowhere (x) values (1)"] as [SQL] {
+        await #expect(throws: DatabaseFailure.self) { try await database.write { db in try db.change(statement) } }
+        await #expect(throws: DatabaseFailure.self) {
+          try await database.write { db in
+            // `try?`: nothing of what follows a failure is kept, even when the body goes on.
+            _ = try? db.change(statement)
+            try db.change("insert into a (x) values (2)")
+          }
+        }
+        await #expect(throws: DatabaseFailure.self) { try await database.read { db in try db.rows("select 1 / 0") } }
+      }
+      // Nothing is asked, nothing is begun.
+      try await database.write { _ in }
+      try await database.read { _ in }
+      #expect(try await database.read { try $0.rows("select x from a").count } == 1)
+      #expect(try await backend(database) == before)
+      await database.close()
+    }
+  }
+
+  @Test func aReadThatHasEndedHoldsNothing() async throws {
+    try await withPlace(.postgres) { place in
+      let database = try await place.open("test", Self.schema, connections: 1)
+      _ = try await database.read { try $0.rows("select * from a") }
+      // Its commit was sent and not waited for: nobody has to wait for it, or for a transaction that stays open.
+      try await administer(place.databaseURL, "set lock_timeout = 5000; drop table test.a")
       await database.close()
     }
   }

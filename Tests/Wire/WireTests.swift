@@ -106,6 +106,22 @@ import Wire
     #expect(Trace(requestID: nil, traceparent: "00-1-2-01").traceparent == nil)
   }
 
+  @Test func timesAreWrittenAsTheFormatStyleWritesThem() {
+    let fractional = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+    var milliseconds = -86_400_000_000.0
+    while milliseconds < 253_402_300_800_000 {
+      let date = Date(timeIntervalSince1970: (milliseconds + 0.2) / 1000)
+      #expect(Instant.milliseconds(date) == (date + 0.0005).formatted(fractional))
+      #expect(Instant.seconds(date) == (date + 0.0005).formatted(.iso8601))
+      milliseconds += 86_400_000 * 97 + 12_345_678
+    }
+    for (seconds, text) in [
+      (951_782_399.9996, "2000-02-29T00:00:00.000Z"), (0, "1970-01-01T00:00:00.000Z"),
+      (-0.001, "1969-12-31T23:59:59.999Z"),
+      (253_402_300_799.999, "9999-12-31T23:59:59.999Z"), (4_107_542_399.5, "2100-02-28T23:59:59.500Z"),
+    ] { #expect(Instant.milliseconds(Date(timeIntervalSince1970: seconds)) == text) }
+  }
+
   @Test func ourOwnFormOfTimesIsReadAsTheFormatStyleReadsIt() throws {
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     var milliseconds = -11_676_096_000_000.0

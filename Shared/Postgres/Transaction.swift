@@ -1,0 +1,81 @@
+import Database
+
+/// One transaction on a lane's connection. It begins with its first statement, in the same round trip; a body without
+/// any has none.
+final class Transaction: Connection {
+  private let lane: Lane
+  private let begin: String
+  /// Since the first statement.
+  private var link: Link?
+
+  init(on lane: Lane, begin: String) {
+    self.lane = lane
+    self.begin = begin
+  }
+
+  func run<T>(_ body: (any Connection) throws -> T) throws -> T {
+    do { return try body(self) } catch {
+      rollBack()
+      throw error
+    }
+  }
+
+  func rows(_ sql: SQL) throws -> [Row] { try statement { try $0.rows(sql, beginningWith: $1) } }
+  func change(_ sql: SQL) throws -> Int { try statement { try $0.change(sql, beginningWith: $1) } }
+
+  /// A connection that broke while it lay idle shows at the first statement, when nothing can have been committed: a
+  /// second one is tried.
+  private func statement<T>(_ work: (Link, _ begin: String?) throws -> T) throws -> T {
+    if let link { return try work(link, nil) }
+    let first = try connected()
+    do { return try work(first, begin) } catch DatabaseFailure.unavailable where !first.isInTransaction {
+      lane.drop()
+      return try work(try connected(), begin)
+    }
+  }
+
+  private func connected() throws -> Link {
+    let connected = try lane.connected()
+    link = connected
+    return connected
+  }
+
+  /// - Throws: ``DatabaseFailure/outcomeUnknown`` when the connection breaks before the answer.
+  func commit() throws {
+    guard let link else { return }
+    do {
+      try requireSound(link)
+      try link.script("commit")
+    } catch let failure as DatabaseFailure {
+      guard link.isOpen else {
+        lane.drop()
+        throw DatabaseFailure.outcomeUnknown
+      }
+      rollBack()
+      throw failure
+    }
+  }
+
+  /// Nothing hangs on how a transaction ends that has only read, so nobody waits for it.
+  func endReading() throws {
+    guard let link else { return }
+    do { try requireSound(link) } catch {
+      rollBack()
+      throw error
+    }
+    link.endReading()
+  }
+
+  /// A commit of a transaction in which a statement failed answers ROLLBACK: a body that swallowed the error must not
+  /// believe that its work was kept.
+  private func requireSound(_ link: Link) throws {
+    guard link.transactionIsSound else { throw DatabaseFailure.other("a statement failed and the body went on") }
+  }
+
+  private func rollBack() {
+    guard let link else { return }
+    guard link.isOpen else { return lane.drop() }
+    guard link.isInTransaction else { return }
+    do { try link.script("rollback") } catch { lane.drop() }
+  }
+}
