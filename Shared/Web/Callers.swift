@@ -83,10 +83,12 @@ package struct Callers: Sendable {
 extension Request {
   /// The token of `Authorization: Bearer …` (RFC 6750 §2.1); the scheme in any case.
   package var bearer: String? {
-    guard let header = headers[.authorization] else { return nil }
-    let parts = header.split(separator: " ", maxSplits: 1)
-    guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-    return parts[1].trimmingCharacters(in: .whitespaces)
+    guard let header = headers[.authorization]?.utf8, let space = header.firstIndex(of: UInt8(ascii: " ")),
+      header[..<space].count == 6, String(header[..<space])?.lowercased() == "bearer"
+    else { return nil }
+    let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    let rest = header[space...].drop(while: isBlank)
+    return rest.lastIndex { !isBlank($0) }.flatMap { String(rest[...$0]) }
   }
 }
 

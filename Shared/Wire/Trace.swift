@@ -18,9 +18,15 @@ package struct Trace: Sendable, Hashable {
   @TaskLocal package static var current: Trace?
 
   package static func newRequestID() -> String {
-    let bits = UInt128.random(in: .min ... .max)
-    let hex = String(bits, radix: 16)
-    return String(repeating: "0", count: 32 - hex.utf8.count) + hex
+    var bits = UInt128.random(in: .min ... .max)
+    return String(unsafeUninitializedCapacity: 32) { text in
+      for index in 0..<32 {
+        let digit = UInt8(truncatingIfNeeded: bits & 0xF)
+        text[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+        bits >>= 4
+      }
+      return 32
+    }
   }
 
   /// 1 to 128 letters, digits, `-`, `_` and `.`: nothing that could break a log line or a header.

@@ -1,0 +1,142 @@
+import AsyncHTTPClient
+import Clients
+import Foundation
+import Gateway
+import Hummingbird
+import NIOCore
+import NIOHTTP1
+import Support
+import Synchronization
+import Testing
+import Web
+import Wire
+
+/// Bodies on their way through the gateway: they stream both ways, nothing is held, each side hears of the other.
+@Suite struct BodyTests {
+  @Test func anEventPassesAtOnce() async throws {
+    try await withPipe { pipe in
+      let response = try await Outbound.http.execute(
+        HTTPClientRequest(url: pipe.url + "/events"), timeout: .seconds(20))
+      #expect(response.headers.first(name: "content-type") == "text/event-stream")
+      var events = response.body.makeAsyncIterator()
+      let first = try #require(await events.next())
+      #expect(String(buffer: first) == "data: 1\n\n")
+      // The service sends the second only when the first has been seen.
+      pipe.service.proceed()
+      let second = try #require(await events.next())
+      #expect(String(buffer: second) == "data: 2\n\n")
+      #expect(try await events.next() == nil)
+    }
+  }
+
+  @Test func largeBodiesGoThroughUnchangedBothWays() async throws {
+    try await withPipe { pipe in
+      let size = 32 * 1024 * 1024
+      let up = try await pipe.browser.send(.POST, "/count", body: Data(repeating: 0x61, count: size))
+      #expect(up.int("bytes") == size)
+      #expect(up.string("content_length") == String(size))
+      let down = try await pipe.browser.get("/download?bytes=\(size)")
+      #expect(down.body.count == size)
+      #expect(down.body.allSatisfy { $0 == 0x62 })
+    }
+  }
+
+  /// Who acts for somebody is asked about at auth: until the answer comes, the body waits.
+  @Test func aBodyThatHadToWaitGoesOn() async throws {
+    try await withPipe { pipe in
+      let alice = try await pipe.stack.signIn("alice")
+      let raw = try await RawConnection(port: pipe.port)
+      let size = 1024 * 1024
+      let head = """
+        POST /upload HTTP/1.1\r\nHost: x\r\nX-Service-Key: \(TestStack.keys["sync+act"] ?? "")\r\n\
+        X-User-ID: \(alice.id)\r\nContent-Length: \(size)\r\n\r\n
+        """
+      for number in 1...8 {
+        try await raw.send(head + String(repeating: "a", count: size))
+        try await eventually("answer \(number)") {
+          let answers = RawAnswer.all(in: try await raw.received())
+          #expect(answers.allSatisfy { $0.status == 200 })
+          return answers.count == number
+        }
+      }
+      // The premise: all but the first went through a connection that was kept.
+      #expect(pipe.service.completed == 8 && pipe.service.connections == 1)
+      raw.close()
+    }
+  }
+
+  @Test func clientsOfHTTP10GetNoChunks() async throws {
+    try await withPipe { pipe in
+      let raw = try await RawConnection(port: pipe.port)
+      try await raw.send("GET /download?bytes=131072 HTTP/1.0\r\n\r\n")
+      let parts = try await raw.untilClosed().components(separatedBy: "\r\n\r\n")
+      #expect(parts.count == 2)
+      #expect(parts[0].hasPrefix("HTTP/1.1 200 ") && !parts[0].lowercased().contains("transfer-encoding"))
+      #expect(parts[1] == String(repeating: "b", count: 131_072))
+    }
+  }
+
+  @Test func aSlowReaderHoldsTheServiceBack() async throws {
+    try await withPipe { pipe in
+      let size = 1024 * 1024 * 1024
+      let raw = try await RawConnection(port: pipe.port)
+      try await raw.send("GET /download?bytes=\(size) HTTP/1.1\r\nHost: x\r\n\r\n")
+      try await Task.sleep(for: .seconds(1))
+      let sent = pipe.service.bytesSent
+      try await Task.sleep(for: .milliseconds(500))
+      // The kernel's sockets hold some tens of megabytes, the gateway next to nothing; after that nobody may write.
+      #expect(pipe.service.bytesSent == sent)
+      #expect(sent > 0 && sent < Pipe.heldBytesMax, "\(sent)")
+      raw.close()
+      try await eventually("the end of the download") { pipe.service.downloadsCutOff == 1 }
+    }
+  }
+
+  @Test func aSlowServiceHoldsTheClientBack() async throws {
+    try await withPipe { pipe in
+      let (size, block) = (1024 * 1024 * 1024, [UInt8](repeating: 0x61, count: 256 * 1024))
+      let raw = try await RawConnection(port: pipe.port)
+      try await raw.send("POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: \(size)\r\n\r\n")
+      let sent = Mutex(0)
+      let sending = Task {
+        for _ in 0..<(size / block.count) {
+          try await raw.send(block)
+          sent.withLock { $0 += block.count }
+        }
+      }
+      try await Task.sleep(for: .seconds(1))
+      let held = sent.withLock { $0 }
+      try await Task.sleep(for: .milliseconds(500))
+      #expect(sent.withLock { $0 } == held)
+      #expect(held > 0 && held < Pipe.heldBytesMax, "\(held)")
+      pipe.service.proceed()
+      try await sending.value
+      try await eventually("the answer") {
+        try await raw.received().hasSuffix("{\"bytes\":\(size),\"content_length\":\"\(size)\"}")
+      }
+    }
+  }
+
+  @Test func aClientThatLeavesIsReportedToTheService() async throws {
+    try await withPipe { pipe in
+      let raw = try await RawConnection(port: pipe.port)
+      try await raw.send("GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
+      try await eventually("the first event") { try await raw.received().contains("data: 1") }
+      raw.close()
+      try await eventually("word that the client left") { pipe.service.eventsCutOff == 1 }
+    }
+  }
+
+  @Test func anAnswerThatBeganBeforeTheRequestEndedIsNotCutOff() async throws {
+    try await withPipe { pipe in
+      let raw = try await RawConnection(port: pipe.port)
+      try await raw.send("POST /early HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
+      try await eventually("the beginning") { try await raw.received().contains("begun") }
+      try await raw.send("0\r\n\r\n")
+      // Longer than the service may take until its answer begins.
+      try await Task.sleep(for: .milliseconds(1600))
+      pipe.service.proceed()
+      #expect(try await raw.untilClosed().contains("done"))
+    }
+  }
+}
