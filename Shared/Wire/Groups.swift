@@ -87,11 +87,12 @@ package struct JoinedGroup: Codable, Sendable, Hashable {
 package struct AddToGroup: Codable, Sendable {
   package static let usersMax = 500
 
+  /// Each once, in one order whoever asks: a call that is repeated under its key must have the same body.
   package let users: [UserID]
   package let addedBy: UserID
 
-  package init(users: [UserID], addedBy: UserID) {
-    self.users = users
+  package init(users: some Sequence<UserID>, addedBy: UserID) {
+    self.users = Set(users).sorted { $0.description < $1.description }
     self.addedBy = addedBy
   }
 

@@ -52,6 +52,14 @@ import Wire
     }
   }
 
+  /// Whoever asks again under one key may be another process: the body must not depend on which.
+  @Test func theSamePeopleAreAddedByTheSameBody() throws {
+    let people = (0..<20).map { _ in UserID.new(at: Date()) }
+    let body = AddToGroup(users: people + people.shuffled(), addedBy: people[0])
+    #expect(body.users.count == 20 && body.users.map(\.description) == people.map(\.description).sorted())
+    #expect(try JSON.encodeExact(AddToGroup(users: people.reversed(), addedBy: people[0])) == JSON.encodeExact(body))
+  }
+
   @Test(arguments: engines) func aPersonIsInAtMostFiveGroupsHoweverManyTheyMakeAtOnce(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))

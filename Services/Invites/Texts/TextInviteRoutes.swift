@@ -127,7 +127,7 @@ extension TextInviteRoutes {
     let key = call.map { call in
       Data(SHA256.hash(data: Data("\(user) \(call.key)".utf8))).base64EncodedString()
     }
-    let add = AddToGroup(users: Array(Set(added)), addedBy: user)
+    let add = AddToGroup(users: added, addedBy: user)
     return try await destinations.groups.add(add, to: group.groupID, idempotencyKey: key).added.count
   }
 }
