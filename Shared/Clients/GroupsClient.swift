@@ -9,14 +9,16 @@ package struct GroupsClient: Sendable {
 
   /// How the user stands to the group; nil when there is no such group.
   package func standing(of user: UserID, in group: GroupID) async throws -> GroupStanding? {
-    try await Self.orNil { try await client.call(.GET, "/internal/groups/\(group)/members/\(user)") }
+    try await Self.groupNotFound.orNil { try await client.call(.GET, "/internal/groups/\(group)/members/\(user)") }
   }
 
   /// Safe to repeat: the same invite lets the same user in once.
   ///
   /// - Throws: 404 `group_not_found`.
   package func join(_ group: GroupID, _ user: UserID, by join: JoinByInvite) async throws -> JoinedGroup {
-    try await client.call(.PUT, "/internal/groups/\(group)/members/\(user)", body: join, isRepeatable: true)
+    try await Self.groupNotFound.believed {
+      try await client.call(.PUT, "/internal/groups/\(group)/members/\(user)", body: join, isRepeatable: true)
+    }
   }
 
   /// Safe to repeat with an `idempotencyKey`.
@@ -28,7 +30,9 @@ package struct GroupsClient: Sendable {
 
   /// How the user stands to the collection; nil when there is no such collection.
   package func standing(of user: UserID, in collection: CollectionID) async throws -> CollectionStanding? {
-    try await Self.orNil { try await client.call(.GET, "/internal/collections/\(collection)/members/\(user)") }
+    try await Self.collectionNotFound.orNil {
+      try await client.call(.GET, "/internal/collections/\(collection)/members/\(user)")
+    }
   }
 
   /// Safe to repeat. A role that the user already has is never lowered.
@@ -37,10 +41,12 @@ package struct GroupsClient: Sendable {
   package func join(
     _ collection: CollectionID, _ user: UserID, by join: JoinByInvite
   ) async throws -> JoinedCollection {
-    try await client.call(.PUT, "/internal/collections/\(collection)/members/\(user)", body: join, isRepeatable: true)
+    try await Self.collectionNotFound.believed {
+      try await client.call(
+        .PUT, "/internal/collections/\(collection)/members/\(user)", body: join, isRepeatable: true)
+    }
   }
 
-  private static func orNil<T>(_ call: () async throws -> T) async throws -> T? {
-    do { return try await call() } catch let failure as Failure where failure.kind == .notFound { return nil }
-  }
+  private static let groupNotFound = NotFound(code: "group_not_found")
+  private static let collectionNotFound = NotFound(code: "collection_not_found")
 }

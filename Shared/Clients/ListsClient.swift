@@ -9,9 +9,7 @@ package struct ListsClient: Sendable {
 
   /// What the user is in the list, and the list's name and color; nil when there is no such list.
   package func role(of user: UserID, in list: Int) async throws -> ListRole? {
-    do { return try await client.call(.GET, Self.path(list, user)) } catch let failure as Failure
-      where failure.kind == .notFound
-    { return nil }
+    try await Self.listNotFound.orNil { try await client.call(.GET, Self.path(list, user)) }
   }
 
   /// Lets the user in, by an invite that they have accepted. Safe to repeat: by one invite they join once, and nobody's
@@ -19,8 +17,12 @@ package struct ListsClient: Sendable {
   ///
   /// - Throws: 404 when the list has gone, 409 when it is full.
   package func join(_ list: Int, _ user: UserID, by join: JoinList) async throws -> ListJoined {
-    try await client.call(.PUT, Self.path(list, user), body: join, isRepeatable: true)
+    try await Self.listNotFound.believed {
+      try await client.call(.PUT, Self.path(list, user), body: join, isRepeatable: true)
+    }
   }
+
+  private static let listNotFound = NotFound(code: "list_not_found")
 
   private static func path(_ list: Int, _ user: UserID) -> CallPath { "/internal/lists/\(list)/members/\(user)" }
 }

@@ -102,6 +102,26 @@ import Wire
     }
   }
 
+  /// A process that does not know the path, since it is older or not the right one, says nothing about the collection.
+  @Test(arguments: engines) func anInviteOutlivesAWrongAddress(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let collection = try await alice.collection()
+      let (taken, open) = (try await alice.link(to: collection), try await alice.link(to: collection))
+      let neighbours = stack.surroundings.neighbours
+      let groups = neighbours.urls(of: .groups)
+      neighbours.moved(.groups, to: neighbours.urls(of: .credits))
+      #expect(try await bob.accept(taken).status == 503)
+      try await eventually("the worker's try") { try await uses(stack, "tries > 0") == 1 }
+      #expect(try await stack.gateway.get("/invite/\(open.token)").status == 503)
+      neighbours.moved(.groups, to: groups)
+      stack.clock.advance(by: .seconds(60))
+      try await eventually("bob in the collection") { try await bob.role(in: collection) == "VIEW_ONLY" }
+      #expect(try await bob.accept(taken).status == 200)
+      #expect(try await stack.resolve(open).data["status"] as? String == "PENDING")
+    }
+  }
+
   @Test(arguments: engines) func whatCannotBeFinishedIsUndone(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))

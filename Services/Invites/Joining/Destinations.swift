@@ -47,7 +47,7 @@ struct Destinations: Sendable {
       }
     } catch let failure as Failure where failure.kind == .notFound {
       throw JoinRefusal.gone
-    } catch let failure as Failure where failure.kind == .conflict {
+    } catch let failure as Failure where failure.code == "list_full" {
       return Arrival(outcome: .full)
     }
   }
