@@ -21,5 +21,5 @@ package struct LoggedMessages: Messages {
   }
 
   /// Nobody reads what the log has.
-  package func hasTaken(_ text: String, to number: PhoneNumber) async throws -> Bool { false }
+  package func hasTaken(endingIn ending: String, to number: PhoneNumber) async throws -> Bool { false }
 }

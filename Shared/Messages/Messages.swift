@@ -9,11 +9,11 @@ package protocol Messages: Sendable {
   /// - Throws: ``MessageFailure``, which says whether trying again makes sense; `CancellationError`.
   func send(_ text: String, to number: PhoneNumber) async throws
 
-  /// Whether the message was handed over before, as far as its deliverer can tell: for a text that is like no other, after
-  /// a try whose end is not known.
+  /// Whether a message was handed over before, as far as its deliverer can tell, after a try whose end is not known.
   ///
+  /// - Parameter ending: how the text ends, and no other does: a deliverer may write the rest in other characters.
   /// - Throws: ``MessageFailure`` when it cannot tell; `CancellationError`.
-  func hasTaken(_ text: String, to number: PhoneNumber) async throws -> Bool
+  func hasTaken(endingIn ending: String, to number: PhoneNumber) async throws -> Bool
 }
 
 /// Why a message did not go out. Says nothing of the number or the text.
@@ -55,6 +55,9 @@ package struct MessageFailure: Error, Hashable, CustomStringConvertible {
     case .invalidNumber, .optedOut, .credentials, .notConfigured, .refused: false
     }
   }
+
+  /// Whether the message may have gone out all the same: nobody answered, or whoever stands before the provider did.
+  package var isOutcomeUnknown: Bool { reason == .unreachable || (reason == .broken && code == nil) }
 
   package var description: String { "message not sent: \(reason.rawValue)" + (code.map { " (\($0))" } ?? "") }
 }

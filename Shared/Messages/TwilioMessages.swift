@@ -24,14 +24,13 @@ package struct TwilioMessages: Messages {
   }
 
   /// Looks through the newest messages to the number, whatever has become of them.
-  package func hasTaken(_ text: String, to number: PhoneNumber) async throws -> Bool {
+  package func hasTaken(endingIn ending: String, to number: PhoneNumber) async throws -> Bool {
     var request = HTTPClientRequest(url: account.url + "?" + Form.encoded([("To", number.text), ("PageSize", "50")]))
     request.headers.add(name: "authorization", value: account.authorization)
     let body = try await taken(request)
     // `try?`: an answer that is no list does not tell.
     guard let list = try? JSON.decode(Listed.self, from: body) else { throw MessageFailure(.broken) }
-    // Accounts on trial have words of Twilio's before their own.
-    return list.messages.contains { $0.body?.hasSuffix(text) ?? false }
+    return list.messages.contains { $0.body?.hasSuffix(ending) ?? false }
   }
 
   private struct Listed: Decodable {

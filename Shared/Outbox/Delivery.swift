@@ -7,21 +7,25 @@ package struct Delivery: Sendable {
   let kind: String
   let timeout: Duration
   let giveUpAfter: Duration
+  let waitWhenUnknown: Duration
   private let send: @Sendable (Post) async throws -> Void
 
   /// - Parameters:
   ///   - timeout: for one try, which is cancelled then.
   ///   - giveUpAfter: how long it is tried.
+  ///   - waitWhenUnknown: the least to wait after a try whose end is not known, as it took too long or was called off
+  ///     because the process stops: for those who first ask what became of it, where that takes time to show.
   ///   - send: throws ``Undeliverable`` for what will never work, ``TryLater`` when told how long to wait, anything else
   ///     for another try. Errors are logged: they carry no personal data. When the process dies at the wrong moment, it
   ///     is called again for a message that was sent; `Post.id` is the same then.
   package init(
     _ kind: String, timeout: Duration = .seconds(20), giveUpAfter: Duration = Delivery.day,
-    send: @escaping @Sendable (Post) async throws -> Void
+    waitWhenUnknown: Duration = .zero, send: @escaping @Sendable (Post) async throws -> Void
   ) {
     self.kind = kind
     self.timeout = timeout
     self.giveUpAfter = giveUpAfter
+    self.waitWhenUnknown = waitWhenUnknown
     self.send = send
   }
 
@@ -55,7 +59,7 @@ package struct TryLater: Error {
   package init(after wait: Duration) { self.wait = wait }
 }
 
-private struct TookTooLong: Error, CustomStringConvertible {
+struct TookTooLong: Error, CustomStringConvertible {
   let limit: Duration
 
   var description: String { "no end within \(limit)" }

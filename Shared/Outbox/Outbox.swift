@@ -93,11 +93,12 @@ package struct Outbox: Service {
       try await delivery.carryOut(try store.post(leased))
       try await settle(leased, kind, as: .done)
     } catch  where Task.isCancelled {
-      try await postpone(leased, kind, by: .zero, leases, because: "stopped")
+      try await postpone(leased, kind, by: delivery.waitWhenUnknown, leases, because: "stopped")
     } catch let refusal as Undeliverable {
       try await giveUp(leased, kind, because: refusal.reason)
     } catch {
-      let wait = max((error as? TryLater)?.wait ?? .zero, backoff.wait(after: leased.tries))
+      let least = error is TookTooLong ? delivery.waitWhenUnknown : (error as? TryLater)?.wait ?? .zero
+      let wait = max(least, backoff.wait(after: leased.tries))
       let isTooLate = try now() + wait.seconds >= leased.row.get("give_up_at")
       if isTooLate { return try await giveUp(leased, kind, because: "\(error)") }
       try await postpone(leased, kind, by: wait, leases, because: "\(error)")

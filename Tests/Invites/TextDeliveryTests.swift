@@ -28,7 +28,7 @@ import Wire
     try await withTexting(engine) { texting in
       let alice = try await texting.stack.signIn("alice")
       texting.twilio.next(.takes(status: 502))
-      let group = try await alice.group()
+      let group = try await alice.group("The “Cabin”")
       _ = try await texting.invite([number(5)], to: group, by: alice)
       try await eventually("a try") { texting.twilio.calls == 1 }
       try await settled(texting)
@@ -39,6 +39,40 @@ import Wire
       _ = try await texting.invite([number(5)], to: group, by: again)
       try await eventually("a second text") { texting.texts(to: number(5)).count == 2 }
     }
+  }
+
+  /// Whoever is asked at once does not know yet what was taken.
+  @Test(arguments: engines) func halfAMinutePassesWhenTheEndIsNotKnown(engine: Engine) async throws {
+    try await withTexting(engine) { texting in
+      let group = try await texting.stack.signIn("alice").group()
+      func wait(after mood: TwilioServer.Mood, _ number: String) async throws -> Double {
+        let (alice, before) = (try await texting.stack.signIn("alice"), texting.twilio.calls)
+        texting.twilio.next(mood)
+        _ = try await texting.invite([number], to: group, by: alice)
+        try await eventually("a try") { texting.twilio.calls > before }
+        return try await eventualWait(texting)
+      }
+      #expect(try await wait(after: .takes(status: 502), number(5)) > 25)
+      try await settled(texting)
+      // Twilio's own word that it has not taken it.
+      #expect(try await wait(after: .refuses(status: 503, code: 20503), number(6)) < 5)
+      try await settled(texting)
+      #expect(texting.texts(to: number(5)).count == 1 && texting.texts(to: number(6)).count == 1)
+    }
+  }
+
+  /// In how many seconds the one text that was given back is due.
+  private func eventualWait(_ texting: Texting) async throws -> Double {
+    let database = try await texting.stack.place.open("invites", [])
+    var due: Date?
+    try await eventually("a text given back") {
+      due = try await database.read { db in
+        try db.row("select due_at from outbox where due_at is not null and lease is null and tries > 0")?.get("due_at")
+      }
+      return due != nil
+    }
+    await database.close()
+    return due?.timeIntervalSince(texting.stack.clock.now) ?? 0
   }
 
   @Test(arguments: engines) func whatWasSentIsWiped(engine: Engine) async throws {

@@ -63,16 +63,16 @@ import Wire
       let messages = try Settings(twilio.settings).messages(logger: quiet)
       twilio.next(.takes(status: 502))
       await #expect(throws: MessageFailure(.broken)) { try await messages.send("Code: ABC123", to: alice) }
-      let isTaken = try await messages.hasTaken("Code: ABC123", to: alice)
+      let isTaken = try await messages.hasTaken(endingIn: "Code: ABC123", to: alice)
       #expect(isTaken)
-      #expect(try await !messages.hasTaken("Code: XYZ789", to: alice))
+      #expect(try await !messages.hasTaken(endingIn: "Code: XYZ789", to: alice))
       let bob = try #require(PhoneNumber("+4915112345679"))
-      #expect(try await !messages.hasTaken("Code: ABC123", to: bob))
+      #expect(try await !messages.hasTaken(endingIn: "Code: ABC123", to: bob))
       #expect(twilio.messages.count == 1)
       // Who cannot be asked does not say no.
       let nowhere = Settings(twilio.settings).overlaid(["TWILIO_BASE_URL": "http://127.0.0.1:9"])
       await #expect(throws: MessageFailure(.unreachable)) {
-        _ = try await nowhere.messages(logger: quiet).hasTaken("Code: ABC123", to: alice)
+        _ = try await nowhere.messages(logger: quiet).hasTaken(endingIn: "Code: ABC123", to: alice)
       }
     }
   }

@@ -83,6 +83,29 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func whatMayHaveArrivedWaitsAsLongAsItSays(engine: Engine) async throws {
+    for (timeout, isStopped) in [(Duration.milliseconds(300), false), (.seconds(20), true)] {
+      try await withPostOffice(
+        engine,
+        {
+          $0.timeout = timeout
+          $0.waitWhenUnknown = .seconds(30)
+        }
+      ) { office in
+        office.receiver.mood = .hanging
+        try await office.add("hello")
+        let outbox = try await office.outbox()
+        try await running([outbox]) {
+          try await eventually { office.receiver.asked == 1 }
+          guard !isStopped else { return }
+          try await eventually { try await office.count(where: "tries = 1 and lease is null") == 1 }
+        }
+        #expect(try await office.count(where: "tries = 1 and lease is null") == 1)
+        #expect(try #require(try await office.dueIn()) > 25, "stopped: \(isStopped)")
+      }
+    }
+  }
+
   @Test(arguments: engines) func whoHasDiedIsAskedAgainWhenItIsBack(engine: Engine) async throws {
     try await withPlace(engine) { place in
       let database = try await place.open("outbox", [Outbox.migration])

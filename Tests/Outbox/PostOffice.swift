@@ -25,6 +25,7 @@ struct PostOffice: Sendable {
   var logger = quiet
   var look: Duration = .milliseconds(20)
   var timeout: Duration = .seconds(20)
+  var waitWhenUnknown: Duration = .zero
 
   static func dataKeys(_ secrets: [String]) -> DataKeys {
     // `!`: there is one.
@@ -40,7 +41,7 @@ struct PostOffice: Sendable {
       database: database, keys: keys, in: surroundings, backoff: Backoff(first: .seconds(2), longest: .seconds(3600)),
       pace: Pace(atOnce: 4, look: look, finish: .seconds(1)),
       deliveries: [
-        Delivery("letter", timeout: timeout) { post in
+        Delivery("letter", timeout: timeout, waitWhenUnknown: waitWhenUnknown) { post in
           let letter = try post.decode(Letter.self)
           guard letter.to != "nowhere" else { throw Undeliverable("no such address") }
           var request = HTTPClientRequest(url: url)

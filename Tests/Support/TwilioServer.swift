@@ -90,9 +90,10 @@ package final class TwilioServer: Sendable {
     state.withLock { $0.messages.append(Message(form: Self.fields(form), rawForm: form)) }
   }
 
-  /// What it has taken for a number, the newest first.
+  /// What it has taken for a number, the newest first, in the characters that it sends ("smart encoding").
   private func listed(to number: String) throws -> Response {
-    let bodies = messages.filter { $0.to == number }.reversed().map { ["body": $0.text, "status": "queued"] }
+    let bodies = messages.filter { $0.to == number }.reversed()
+      .map { ["body": $0.text.replacing(/[“”]/, with: "\""), "status": "queued"] }
     let json = try JSONSerialization.data(withJSONObject: ["messages": Array(bodies)])
     return Response(
       status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: .init(data: json)))

@@ -35,20 +35,25 @@ struct InviteText: Codable, Sendable {
   static func delivery(
     _ messages: any Messages, _ invites: InviteStore, now: @escaping @Sendable () -> Date
   ) -> Delivery {
-    Delivery(kind) { post in
+    Delivery(kind, timeout: .seconds(25), waitWhenUnknown: timeToShow) { post in
       let message = try post.decode(InviteText.self)
       guard let number = PhoneNumber(message.number) else { throw Undeliverable("not a number") }
       let invite = try await invites.database.read { db in try InviteStore.find(message.invite, on: db) }
       // Taken back, used or expired in the meantime: the text would only confuse.
       guard let invite, invite.isUsable(at: now()) else { return }
       do {
-        if post.tries > 1, try await messages.hasTaken(message.text, to: number) { return }
+        if post.tries > 1, try await messages.hasTaken(endingIn: message.ending, to: number) { return }
         try await messages.send(message.text, to: number)
       } catch let failure as MessageFailure {
         guard failure.isWorthAnotherTry else { throw Undeliverable("\(failure)") }
-        // Time in which the provider's list comes to show what it has taken.
-        throw TryLater(after: failure.retryAfter ?? (failure.reason == .unreachable ? .seconds(30) : .zero))
+        throw TryLater(after: max(failure.retryAfter ?? .zero, failure.isOutcomeUnknown ? timeToShow : .zero))
       }
     }
   }
+
+  /// In which the provider's list comes to show what it has taken.
+  private static let timeToShow: Duration = .seconds(30)
+
+  /// The line with the code, which no other text has: the provider may write names in other characters than we do.
+  private var ending: String { text.split(separator: "\n").last.map(String.init) ?? text }
 }
