@@ -51,6 +51,14 @@ struct ShareLinkPersonBody: Encodable {
     _email = OrNull(wrappedValue: person?.email)
     _name = OrNull(wrappedValue: person?.name)
   }
+
+  /// For whom an invite is. Whoever makes one names anybody whose id they know, and whoever has its token reads it: more
+  /// than a first name would give people away to strangers.
+  init(invitee id: UserID, _ person: Person?) {
+    self.id = id.prefixed(.user)
+    _email = OrNull(wrappedValue: nil)
+    _name = OrNull(wrappedValue: person.map(\.firstName).flatMap { $0.isEmpty ? nil : $0 })
+  }
 }
 
 struct SharedCollectionBody: Encodable {
@@ -89,14 +97,12 @@ struct ShareLinkBody: Encodable {
   let createdAt: Date?
 
   init(
-    _ invite: Invite, to collection: SharedCollectionBody, _ people: [UserID: Person], invitee: UserID?, at now: Date,
-    isOwn: Bool
+    _ invite: Invite, to collection: SharedCollectionBody, _ people: [UserID: Person], at now: Date, isOwn: Bool
   ) {
     id = invite.id.prefixed(.invite)
     self.collection = collection
     _inviter = OrNullBody(wrappedValue: invite.inviter.map { ShareLinkPersonBody($0, people[$0]) })
-    _invitee = OrNullBody(
-      wrappedValue: (invitee ?? invite.invitee).map { ShareLinkPersonBody($0, people[$0]) })
+    _invitee = OrNullBody(wrappedValue: invite.invitee.map { ShareLinkPersonBody(invitee: $0, people[$0]) })
     role = invite.role ?? ""
     status = invite.status(at: now)
     expiresAt = invite.expiresAt

@@ -87,10 +87,9 @@ struct ShareLinkRoutes: Sendable {
     case .pending, .accepted, .rejected: break
     }
     guard let name = try await destinations.name(of: invite) else { throw Failure.inviteNotFound }
-    let invitee = try await invitee(of: invite)
-    var people = try await users.people(Set([invite.inviter].compactMap { $0 }))
-    if let invitee { people[invitee.id] = invitee }
-    return .exactJSON(DataBody(data: body(invite, id, name, people, invitee: invitee?.id, at: now)))
+    // Whose an address is stays untold: else anybody could ask by an invite which addresses have an account.
+    let people = try await users.people(Set([invite.inviter, invite.invitee].compactMap { $0 }))
+    return .exactJSON(DataBody(data: body(invite, id, name, people, at: now)))
   }
 
   @Sendable private func accept(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -144,21 +143,20 @@ extension ShareLinkRoutes {
     guard case .collection(let collection) = invite.destination else { throw Failure.inviteNotFound }
     let name = collection.prefixed(.collection)
     guard invite.isForAnAddress else { return (invite.id, name, true) }
-    return (invite.id, name, try await invitee(of: invite)?.id == context.user)
+    return (invite.id, name, try await addressee(of: invite) == context.user)
   }
 
-  /// Whoever the invite is for; nil when it is for everybody, or for an address that is nobody's.
-  private func invitee(of invite: Invite) async throws -> Person? {
-    if let id = invite.invitee { return try await users.people([id])[id] }
-    guard invite.isForAnAddress, let email = try await invites.open(.email, of: invite.id) else { return nil }
-    return try await users.person(named: email)
+  /// nil when the address is nobody's.
+  private func addressee(of invite: Invite) async throws -> UserID? {
+    guard let email = try await invites.open(.email, of: invite.id) else { return nil }
+    return try await users.person(named: email)?.id
   }
 
   private func body(
-    _ invite: Invite, _ collection: CollectionID, _ name: String, _ people: [UserID: Person], invitee: UserID? = nil,
-    at now: Date, isOwn: Bool = false
+    _ invite: Invite, _ collection: CollectionID, _ name: String, _ people: [UserID: Person], at now: Date,
+    isOwn: Bool = false
   ) -> ShareLinkBody {
-    ShareLinkBody(invite, to: .init(collection, name), people, invitee: invitee, at: now, isOwn: isOwn)
+    ShareLinkBody(invite, to: .init(collection, name), people, at: now, isOwn: isOwn)
   }
 }
 
