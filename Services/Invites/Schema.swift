@@ -9,7 +9,11 @@ let invitesMigrations = [
   Migration("quotas", Quotas.QuotaStore.table),
   Outbox.migration,
   Idempotency.migration,
+  Migration("ended invites", endedInvites),
 ]
+
+/// The sweep looks for those that ended a year ago, and there are many that ended later.
+private let endedInvites = "create index invite_ended on invite (ended_at) where ended_at is not null;"
 
 /// The update of an invite's row decides who comes in by it, and the update of an inviter's row how many they make.
 /// Tokens, codes, phone numbers and addresses are only there as HMACs, or sealed for as long as somebody needs them.

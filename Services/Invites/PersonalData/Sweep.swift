@@ -65,15 +65,18 @@ struct Sweep: Service {
   }
 
   private static func forget(at now: Date, on db: any Connection) throws -> Int {
-    let old = try db.rows(
-      """
-      select id from invite where ended_at <= \(now - 365 * day)
-        and not exists (select 1 from invite_use u where u.invite_id = invite.id and u.due_at is not null)
-      limit \(batch)
-      """
-    ).map { try $0.get("id", as: String.self) }
+    let old = try db.rows(over(at: now)).map { try $0.get("id", as: String.self) }
     try db.change("delete from invite_use where invite_id in (\(list: old))")
     return try db.change("delete from invite where id in (\(list: old))")
+  }
+
+  /// The invites of which nobody needs anything.
+  static func over(at now: Date) -> SQL {
+    """
+    select id from invite where ended_at <= \(now - 365 * day)
+      and not exists (select 1 from invite_use u where u.invite_id = invite.id and u.due_at is not null)
+    limit \(batch)
+    """
   }
 
   private static func forgetMakers(at now: Date, on db: any Connection) throws -> Int {
