@@ -1,11 +1,11 @@
 import Clients
-import Database
 import Foundation
 import Support
 import Testing
 import Web
 import Wire
 
+@testable import Database
 @testable import Invites
 
 /// What is known of people, and for how long.
@@ -23,6 +23,45 @@ import Wire
       #expect(!made.text.contains(number(4)) && !made.text.contains(code))
       let used = (try await bob.browser.get("/api/v1/users/me/export")["data"] as? [String: Any])?["invites"]
       #expect(((used as? [String: Any])?["invites_used"] as? [Any])?.count == 1)
+      let collection = try await alice.collection()
+      let forBob = try await alice.link(to: collection, ["inviteeUserId": "user_\(bob.id)"])
+      func addressed(_ user: SignedInUser) async throws -> [[String: Any]] {
+        let data = try await user.browser.get("/api/v1/users/me/export")["data"] as? [String: Any]
+        return (data?["invites"] as? [String: Any])?["invites_addressed"] as? [[String: Any]] ?? []
+      }
+      let received = try await addressed(bob)
+      #expect(received.map { "inv_\($0["id"] ?? "")" } == [forBob.id])
+      #expect(
+        received.first?["leads_to"] as? String == "collection" && received.first?["state"] as? String == "pending")
+      #expect(try await addressed(alice).isEmpty)
+    }
+  }
+
+  /// The number that somebody was texted at is theirs, wherever it is kept; so is the address that they were sent a link to.
+  @Test(arguments: engines) func whoIsForgottenIsForgottenByThoseWhoInvitedThem(engine: Engine) async throws {
+    try await withTexting(engine) { texting in
+      let stack = texting.stack
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let codes = try await texting.invite([number(4), number(5)], to: try await alice.group(), by: alice)
+      #expect(try await bob.browser.post("/api/invites/redeem/\(codes[0])").status == 200)
+      let collection = try await alice.collection()
+      let link = try await alice.link(to: collection, ["inviteeEmail": "bob@example.com"])
+      #expect(try await bob.accept(link).status == 200)
+      _ = try await alice.link(to: collection, ["inviteeEmail": "carol@example.com"])
+      let database = try await stack.place.open("invites", [])
+      func kept() async throws -> [Int] {
+        try await database.read { db in
+          let row = try db.row("select count(sealed_phone) as phones, count(sealed_email) as emails from invite")
+          return [try row?.get("phones") ?? -1, try row?.get("emails") ?? -1]
+        }
+      }
+      let before = try await kept()
+      #expect(before == [2, 2])
+      let auth = stack.invites.with(stack.with(key: "auth"))
+      for _ in 0..<2 { #expect(try await auth.delete("/internal/users/\(bob.id)/data").status == 204) }
+      // What others were sent stays, as long as it is open.
+      #expect(try await kept() == [1, 1])
+      await database.close()
     }
   }
 
@@ -54,6 +93,24 @@ import Wire
       await database.close()
       #expect(!rows.contains(alice.id.description) && !rows.contains(bob.id.description))
       #expect(rows.contains("revoked"))
+    }
+  }
+
+  @Test(arguments: engines) func whatIsOverIsFoundWithoutLookingAtTheRest(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let database = try await stack.place.open("invites", [])
+      let over = Sweep.over(at: stack.clock.now)
+      var words = SQL.StringInterpolation(literalCapacity: 0, interpolationCount: 0)
+      words.text = (engine == .sqlite ? "explain query plan " : "explain ") + over.text
+      words.bindings = over.bindings
+      let question = SQL(stringInterpolation: words)
+      let plan = try await database.write { db in
+        // A table without rows is scanned because that is faster: what is asked is whether it has to be.
+        if engine == .postgres { try db.change("set local enable_seqscan = off") }
+        return try db.rows(question).map { try $0.get(engine == .sqlite ? "detail" : "QUERY PLAN", as: String.self) }
+      }
+      #expect(plan.contains { $0.contains("invite_ended") }, "\(plan)")
+      await database.close()
     }
   }
 

@@ -73,10 +73,16 @@ struct InviteStore: Sendable {
   }
 }
 
-let selectInvite: SQL = """
-  select id, way, kind, destination_id, role, inviter_id, invitee_id, sealed_email is not null as is_for_an_address,
-    state, uses_max, uses_count, created_at, expires_at
-  from invite
+let selectInvite: SQL = "select \(inviteColumns) from invite"
+
+/// The same with what rests sealed beside it, for ``InviteStore/open(_:in:)``.
+func selectInvite(with sealed: InviteStore.Sealed) -> SQL {
+  "select \(inviteColumns), \(sealed.column) as sealed from invite"
+}
+
+private let inviteColumns: SQL = """
+  id, way, kind, destination_id, role, inviter_id, invitee_id, sealed_email is not null as is_for_an_address, state,
+    uses_max, uses_count, created_at, expires_at
   """
 
 extension Invite {

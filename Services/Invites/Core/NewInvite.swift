@@ -61,9 +61,15 @@ extension InviteStore {
 
   /// nil when it was never there, or has been forgotten.
   func open(_ sealed: Sealed, of id: InviteID, on db: any Connection) throws -> String? {
-    let bytes = try db.row("select \(sealed.column) as sealed from invite where id = \(id)")?
-      .optional("sealed", as: [UInt8].self)
-    return try bytes.map { String(decoding: try keys.open($0, purpose: purpose(sealed, id)), as: UTF8.self) }
+    try db.row("\(selectInvite(with: sealed)) where id = \(id)").flatMap { try open(sealed, in: $0) }
+  }
+
+  /// The same of a row that was read with it.
+  func open(_ sealed: Sealed, in row: Row) throws -> String? {
+    let id = try row.get("id", as: InviteID.self)
+    return try row.optional("sealed", as: [UInt8].self).map {
+      String(decoding: try keys.open($0, purpose: purpose(sealed, id)), as: UTF8.self)
+    }
   }
 
   func open(_ sealed: Sealed, of id: InviteID) async throws -> String? {

@@ -29,8 +29,19 @@ struct PersonalData: Encodable, Sendable {
     let used_at: Date
   }
 
+  /// An invite that was made for the user alone.
+  struct Addressed: Encodable, Sendable {
+    let id: InviteID
+    let leads_to: String
+    let destination_id: String
+    let state: String
+    let created_at: Date
+    let expires_at: Date
+  }
+
   let invites_made: [Made]
   let invites_used: [Used]
+  let invites_addressed: [Addressed]
 }
 
 /// Everything that this service knows of one user, to be handed out or forgotten.
@@ -41,18 +52,22 @@ struct PersonalDataStore: KeepsPersonalData {
 
   func export(of user: UserID) async throws -> PersonalData {
     try await database.read { [invites] db in
-      let made = try db.rows("\(selectInvite) where inviter_id = \(user) order by created_at, id").map(Invite.init)
-      return PersonalData(
-        invites_made: try made.map { try Self.made($0, invites, on: db) }, invites_used: try Self.used(by: user, on: db)
-      )
+      PersonalData(
+        invites_made: try Self.made(by: user, invites, on: db), invites_used: try Self.used(by: user, on: db),
+        invites_addressed: try Self.addressed(to: user, on: db))
     }
   }
 
   private static func made(
-    _ invite: Invite, _ invites: InviteStore, on db: any Connection
-  ) throws -> PersonalData.Made {
-    let phone = try invites.open(.phone, of: invite.id, on: db).flatMap { PhoneNumber($0)?.masked }
-    return PersonalData.Made(
+    by user: UserID, _ invites: InviteStore, on db: any Connection
+  ) throws -> [PersonalData.Made] {
+    try db.rows("\(selectInvite(with: .phone)) where inviter_id = \(user) order by created_at, id").map { row in
+      made(try Invite(row), phone: try invites.open(.phone, in: row).flatMap { PhoneNumber($0)?.masked })
+    }
+  }
+
+  private static func made(_ invite: Invite, phone: String?) -> PersonalData.Made {
+    PersonalData.Made(
       id: invite.id, way: invite.way.rawValue, leads_to: invite.destination.kind.rawValue,
       destination_id: invite.destination.id, state: invite.kept.rawValue, phone_number: phone,
       uses_count: invite.usesCount, created_at: invite.createdAt, expires_at: invite.expiresAt)
@@ -71,10 +86,24 @@ struct PersonalDataStore: KeepsPersonalData {
     }
   }
 
+  private static func addressed(to user: UserID, on db: any Connection) throws -> [PersonalData.Addressed] {
+    try db.rows("\(selectInvite) where invitee_id = \(user) order by created_at, id").map(Invite.init).map { invite in
+      PersonalData.Addressed(
+        id: invite.id, leads_to: invite.destination.kind.rawValue, destination_id: invite.destination.id,
+        state: invite.kept.rawValue, created_at: invite.createdAt, expires_at: invite.expiresAt)
+    }
+  }
+
   /// Nobody comes in any more by what the user has made, or in the user's name by what was made for them. Who is on their
   /// way in by an invite of theirs still gets there.
   func erase(_ user: UserID, at now: Date) async throws {
     try await database.write { [outbox] db in
+      // With those who have invited them, their number and their address are theirs all the same.
+      try db.change(
+        """
+        update invite set sealed_phone = null, sealed_email = null
+        where invitee_id = \(user) or id in (select invite_id from invite_use where user_id = \(user))
+        """)
       try db.change(
         """
         update invite set state = case when state = 'pending' then 'revoked' else state end,
