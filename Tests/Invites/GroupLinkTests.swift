@@ -2,6 +2,10 @@ import Database
 import Foundation
 import Support
 import Testing
+import Web
+import Wire
+
+@testable import Invites
 
 /// Links to groups, for as many people as they say.
 @Suite struct GroupLinkTests {
@@ -22,6 +26,31 @@ import Testing
       let listed = try #require((try await alice.browser.get(path)["invites"] as? [[String: Any]])?.first)
       #expect(listed["uses_count"] as? Int == 3 && listed["usable"] as? Bool == false)
       #expect(listed["code"] as? String == code)
+    }
+  }
+
+  /// However many were taken back after it, a link that is good is listed.
+  @Test(arguments: engines) func whatWasTakenBackHidesNothing(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let group = try await alice.group()
+      let path = "/api/groups/\(group)/invites"
+      let good = try await alice.browser.post(path).string("id")
+      let database = try await stack.place.open("invites", [])
+      let store = InviteStore(database: database, keys: try stack.surroundings.settings.dataKeys())
+      let id = try #require(GroupID(group))
+      for index in 1...100 {
+        let now = stack.clock.now + Double(index)
+        try await database.write { db in
+          let new = NewInvite(
+            destination: .group(id), inviter: alice.id, keepsSecret: true, expiresAt: now + 86_400)
+          let (made, _) = try store.add(new, secret: Secret.linkCode, at: now, on: db)
+          _ = try InviteStore.end(made.id, as: .revoked, at: now, on: db)
+        }
+      }
+      await database.close()
+      let listed = try await alice.browser.get(path)["invites"] as? [[String: Any]]
+      #expect(listed?.map { $0["id"] as? String } == [good])
     }
   }
 

@@ -101,6 +101,7 @@ import Testing
         let details = try #require((links["details"] as? [[String: Any]])?.first)
         #expect(details["appIDs"] as? [String] == ["A1B2C3D4E5.com.example.app", "A1B2C3D4E5.com.example.other"])
         #expect(details["components"] as? [[String: String]] == [["/": "/invite/*"], ["/": "/i/*"]])
+        #expect(Set(details.keys) == ["appIDs", "components"])
       }
     }
   }

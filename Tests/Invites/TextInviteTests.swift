@@ -1,8 +1,13 @@
 import Database
 import Foundation
+import Messages
+import Outbox
 import Support
 import Testing
+import Web
 import Wire
+
+@testable import Invites
 
 /// Texts that invite people to a group.
 @Suite struct TextInviteTests {
@@ -175,6 +180,38 @@ import Wire
       texting.stack.clock.advance(by: .seconds(86_401))
       let later = try await texting.stack.signIn("alice")
       #expect(try await texting.invite([number(300)], to: group, by: later).count == 1)
+    }
+  }
+
+  @Test(arguments: engines) func aNewKeyDoesNotForgetWhoWasTexted(engine: Engine) async throws {
+    try await withTexting(engine) { texting in
+      let stack = texting.stack
+      let alice = try await stack.signIn("alice")
+      let group = try await alice.group()
+      #expect(try await texting.invite([number(5)], to: group, by: alice).count == 1)
+      let former = stack.surroundings.settings.string("DATA_KEYS", default: "")
+      let settings = stack.surroundings.settings.overlaid([
+        "DATA_KEYS": "new:a newer key 0123456789 abcdefghijk,\(former)"
+      ])
+      let database = try await stack.place.open("invites", [])
+      let keys = try settings.dataKeys()
+      let texts = TextInvites(
+        invites: InviteStore(database: database, keys: keys), quotas: .init(keys: keys), perText: try .init(settings),
+        outbox: Outbox(database: database, keys: keys, in: stack.surroundings, deliveries: []),
+        links: try AppLinks(settings))
+      func sent(to index: Int) async throws -> Int {
+        let letter = TextInvites.Letter(
+          group: GroupStanding(
+            groupID: try #require(GroupID(group)), groupName: "", role: .owner, isActive: true, seatsLeft: 5),
+          sender: alice.id, senderName: nil,
+          numbers: [.init(asked: number(index), number: try #require(PhoneNumber(number(index))))])
+        let now = stack.clock.now
+        return try await database.write { db in try texts.write(letter, at: now, on: db).count }
+      }
+      #expect(try await sent(to: 5) == 0)
+      let others = try await sent(to: 6)
+      #expect(others == 1)
+      await database.close()
     }
   }
 

@@ -24,13 +24,17 @@ struct CodeLinks: Sendable {
     let code: Secret
   }
 
-  /// The newest that were not taken back.
+  /// The newest that were not taken back, at most 100.
   func links(to destination: Destination) async throws -> [Made] {
-    let found = try await invites.links(to: destination).filter { $0.kept != .revoked }
-    return try await invites.database.read { db in
-      try found.compactMap { invite in
-        try invites.open(.secret, of: invite.id, on: db).flatMap { Secret(code: $0) }
-          .map { Made(invite: invite, code: $0) }
+    try await invites.database.read { [invites] db in
+      try db.rows(
+        """
+        \(selectInvite(with: .secret)) where kind = \(destination.kind.rawValue) and destination_id = \(destination.id)
+          and way = 'link' and state <> 'revoked'
+        order by created_at desc, id desc limit 100
+        """
+      ).compactMap { row in
+        try invites.open(.secret, in: row).flatMap { Secret(code: $0) }.map { Made(invite: try Invite(row), code: $0) }
       }
     }
   }

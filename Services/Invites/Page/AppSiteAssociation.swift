@@ -14,8 +14,7 @@ struct AppSiteAssociation: Sendable {
       throw StartFailure("APPLE_APP_IDS must be ids with their team's, such as A1B2C3D4E5.com.example.app")
     }
     let paths = ["/invite/*", "/i/*"]
-    let details =
-      apps.isEmpty ? [] : [Details(appIDs: apps, components: paths.map { ["/": $0] }, paths: paths)]
+    let details = apps.isEmpty ? [] : [Details(appIDs: apps, components: paths.map { ["/": $0] })]
     body = try JSON.encode(["applinks": Links(details: details)])
   }
 
@@ -36,7 +35,5 @@ struct AppSiteAssociation: Sendable {
   private struct Details: Encodable {
     let appIDs: [String]
     let components: [[String: String]]
-    /// For systems before iOS 13.
-    let paths: [String]
   }
 }

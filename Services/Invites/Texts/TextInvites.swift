@@ -62,10 +62,17 @@ struct TextInvites: Sendable {
 
   /// Whether nobody has invited this number to this group within a day; from now on somebody has.
   private func isDue(_ number: PhoneNumber, _ group: GroupID, at now: Date, on db: any Connection) throws -> Bool {
-    let hash = invites.keys.digests(of: Data(number.text.utf8), purpose: "texted")[0]
+    // The newest key's first. A day ago another may have been the newest.
+    let hashes = invites.keys.digests(of: Data(number.text.utf8), purpose: "texted")
+    let recent = try db.row(
+      """
+      select texted_at from texted
+      where group_id = \(group) and phone_hash in (\(list: hashes)) and texted_at > \(now - 86_400)
+      """)
+    guard recent == nil else { return false }
     return try db.change(
       """
-      insert into texted (group_id, phone_hash, texted_at) values (\(group), \(hash), \(now))
+      insert into texted (group_id, phone_hash, texted_at) values (\(group), \(hashes[0]), \(now))
       on conflict (group_id, phone_hash) do update set texted_at = excluded.texted_at
         where texted.texted_at <= \(now - 86_400)
       """) == 1
@@ -82,14 +89,13 @@ extension InviteStore {
   /// The open texts to a group, the newest first, each with the number that it went to.
   func pendingTexts(to group: GroupID, at now: Date) async throws -> [OpenText] {
     try await database.read { db in
-      let open = try db.rows(
+      try db.rows(
         """
-        \(selectInvite) where kind = 'group' and destination_id = \(group.description) and way = 'text'
+        \(selectInvite(with: .phone)) where kind = 'group' and destination_id = \(group.description) and way = 'text'
           and state = 'pending' and expires_at > \(now)
         order by created_at desc, id desc limit 200
         """
-      ).map(Invite.init)
-      return try open.map { OpenText(invite: $0, number: try self.open(.phone, of: $0.id, on: db) ?? "") }
+      ).map { OpenText(invite: try Invite($0), number: try self.open(.phone, in: $0) ?? "") }
     }
   }
 }
