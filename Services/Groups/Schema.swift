@@ -10,6 +10,7 @@ let groupsMigrations = [
   Migration("blocks, devices, invites that were used", otherTables),
   Idempotency.migration,
   Outbox.migration,
+  Migration("joining again, removals from collections", joinTables),
 ]
 
 /// A group carries the number of its members and a person the number of their groups, so that one conditional update both
@@ -142,5 +143,19 @@ private let otherTables = """
     primary key (invite_id, user_id)
   );
   create index invite_use_user on invite_use (user_id);
+
+  """
+
+/// Who has gone may come in by the same invite again, by another claim; who was removed only by a newer invite.
+private let joinTables = """
+  alter table invite_use add column claim_id uuid;
+
+  create table collection_removal (
+    collection_id uuid not null references collection (id) on delete cascade,
+    user_id uuid not null,
+    removed_at timestamptz not null,
+    primary key (collection_id, user_id)
+  );
+  create index collection_removal_user on collection_removal (user_id);
 
   """

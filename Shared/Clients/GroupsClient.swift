@@ -12,7 +12,7 @@ package struct GroupsClient: Sendable {
     try await Self.groupNotFound.orNil { try await client.call(.GET, "/internal/groups/\(group)/members/\(user)") }
   }
 
-  /// Safe to repeat: the same invite lets the same user in once.
+  /// Safe to repeat: the same claim lets the same user in once.
   ///
   /// - Throws: 404 `group_not_found`.
   package func join(_ group: GroupID, _ user: UserID, by join: JoinByInvite) async throws -> JoinedGroup {

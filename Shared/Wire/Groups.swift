@@ -1,3 +1,5 @@
+import Foundation
+
 /// What a member of a group is in it.
 package enum GroupRole: String, Codable, Sendable {
   case owner, member
@@ -33,22 +35,37 @@ package struct GroupStanding: Codable, Sendable, Hashable {
 
 /// Lets a user into a group by an invite, or into a collection with the role that the invite gives.
 package struct JoinByInvite: Codable, Sendable {
-  /// The same invite and user again have the same outcome, and do nothing more.
   package let inviteID: InviteID
+  /// The same claim and user again have the same outcome, and do nothing more. Who has gone and takes up the invite again
+  /// does so by another claim. nil from an older process: there one invite lets each user in once.
+  package let claimID: ClaimID?
   package let invitedBy: UserID?
+  /// Nobody comes in by it who was removed since then. nil from an older process, which does not know how that is refused.
+  package let madeAt: Date?
+  /// Whether it is for whoever has it, and good only for as long as its maker may invite.
+  package let isLink: Bool?
   /// Only for a collection.
   package let role: CollectionRole?
 
-  package init(inviteID: InviteID, invitedBy: UserID?, role: CollectionRole? = nil) {
+  package init(
+    inviteID: InviteID, claimID: ClaimID? = nil, invitedBy: UserID?, madeAt: Date? = nil, isLink: Bool? = nil,
+    role: CollectionRole? = nil
+  ) {
     self.inviteID = inviteID
+    self.claimID = claimID
     self.invitedBy = invitedBy
+    self.madeAt = madeAt
+    self.isLink = isLink
     self.role = role
   }
 
   private enum CodingKeys: String, CodingKey {
     case role
     case inviteID = "invite_id"
+    case claimID = "claim_id"
     case invitedBy = "invited_by"
+    case madeAt = "made_at"
+    case isLink = "is_link"
   }
 }
 
@@ -62,6 +79,10 @@ package enum JoinOutcome: String, Codable, Sendable {
   case tooManyGroups = "too_many_groups"
   /// One of the two, who invites and who joins, has blocked the other.
   case blocked
+  /// They were removed after the invite had been made.
+  case removed
+  /// Whoever made the invite may not invite any more: nobody comes in by it.
+  case lapsed
 }
 
 /// The answer to ``JoinByInvite`` for a group.

@@ -54,6 +54,7 @@ package enum LedgerOperation {}
 package enum SocialGroup {}
 package enum SharedCollection {}
 package enum Invitation {}
+package enum InviteClaim {}
 
 package typealias UserID = ID<User>
 package typealias SessionID = ID<Session>
@@ -61,3 +62,4 @@ package typealias OperationID = ID<LedgerOperation>
 package typealias GroupID = ID<SocialGroup>
 package typealias CollectionID = ID<SharedCollection>
 package typealias InviteID = ID<Invitation>
+package typealias ClaimID = ID<InviteClaim>

@@ -1,18 +1,33 @@
+import Foundation
+
 /// Asks the lists service to let somebody into a list because they have accepted an invite.
 package struct JoinList: Codable, Sendable {
-  /// Joining again by the same invite is the same joining.
   package let inviteID: String
+  /// Joining again by the same claim is the same joining. nil from an older process: then by the same invite.
+  package let claimID: ClaimID?
+  /// The invite is good only for as long as they may invite.
+  package let invitedBy: UserID?
+  /// Nobody comes in by it who was removed since then.
+  package let madeAt: Date?
   /// `editor` or `viewer`.
   package let role: String
 
-  package init(inviteID: String, role: String) {
+  package init(
+    inviteID: String, claimID: ClaimID? = nil, invitedBy: UserID? = nil, madeAt: Date? = nil, role: String
+  ) {
     self.inviteID = inviteID
+    self.claimID = claimID
+    self.invitedBy = invitedBy
+    self.madeAt = madeAt
     self.role = role
   }
 
   private enum CodingKeys: String, CodingKey {
     case role
     case inviteID = "invite_id"
+    case claimID = "claim_id"
+    case invitedBy = "invited_by"
+    case madeAt = "made_at"
   }
 }
 

@@ -92,6 +92,7 @@ import Wire
         ("block", "select 1 as one from block where blocker_id = \(id) or blocked_id = \(id)"),
         ("device.user_id", "select 1 as one from device where user_id = \(id)"),
         ("invite_use.user_id", "select 1 as one from invite_use where user_id = \(id)"),
+        ("collection_removal.user_id", "select 1 as one from collection_removal where user_id = \(id)"),
         ("outbox.user_id", "select 1 as one from outbox where user_id = \(id)"),
         ("idempotency_key.caller", "select 1 as one from idempotency_key where caller = \(id.description)"),
       ]

@@ -9,42 +9,15 @@ import Wire
 
 /// What becomes of people who were cut off on their way in.
 @Suite struct InterruptedTests {
-  /// The invites' own database, as a process that is about to die has it.
-  private func withInvites(
-    _ stack: TestStack, _ body: (any Database) async throws -> Void
-  ) async throws {
-    let database = try await stack.place.open("invites", [])
-    do { try await body(database) } catch {
-      await database.close()
-      throw error
-    }
-    await database.close()
-  }
-
   /// Claims as a request does whose process dies right afterwards.
   private func claim(_ link: Link, _ user: UserID, _ stack: TestStack) async throws {
-    let id = try #require(InviteID(link.id, prefix: .invite))
-    let now = stack.clock.now
-    try await withInvites(stack) { database in
-      let attempt = try await database.write { db in
-        try ClaimStore.claim(id, for: user, isAddressed: true, at: now, on: db)
-      }
-      guard case .mine = attempt else { throw Unexpected(reply: "\(attempt)") }
-    }
+    _ = try await stack.claim(try #require(InviteID(link.id, prefix: .invite)), user)
   }
 
-  private func unfinished(_ stack: TestStack) async throws -> Int {
-    let found = try await uses(stack, "due_at is not null")
-    return found
-  }
+  private func unfinished(_ stack: TestStack) async throws -> Int { try await uses(stack, "due_at is not null") }
 
   private func uses(_ stack: TestStack, _ condition: SQL) async throws -> Int {
-    let database = try await stack.place.open("invites", [])
-    let found = try await database.read { db in
-      try db.row("select count(*) as found from invite_use where \(condition)")?.get("found", as: Int.self) ?? -1
-    }
-    await database.close()
-    return found
+    try await stack.count("invite_use where \(condition)")
   }
 
   @Test(arguments: engines) func aClaimWithoutAProcessIsFinishedWithinAMinute(engine: Engine) async throws {

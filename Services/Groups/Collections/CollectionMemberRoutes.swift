@@ -34,7 +34,7 @@ struct CollectionMemberRoutes: Sendable {
   }
 
   @Sendable private func remove(_ request: Request, _ context: SignedIn) async throws -> Response {
-    try await members.remove(context.member(), from: context.collectionID(), by: context.user)
+    try await members.remove(context.member(), from: context.collectionID(), by: context.user, at: now())
     return Response(status: .noContent)
   }
 }

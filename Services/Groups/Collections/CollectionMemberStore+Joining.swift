@@ -13,7 +13,7 @@ extension CollectionMemberStore {
     }
   }
 
-  /// Lets the user in once for each invite. A role that they have is never lowered.
+  /// Lets the user in once for each claim. A role that they have is never lowered.
   ///
   /// - Throws: 404 when there is no such collection.
   func join(
@@ -31,18 +31,30 @@ extension CollectionMemberStore {
     _ user: UserID, _ id: CollectionID, as role: CollectionRole, by join: JoinByInvite, at now: Date,
     on db: any Connection
   ) throws -> JoinOutcome {
-    if try InviteUses.has(join.inviteID, letIn: user, on: db) { return .joined }
+    if try InviteUses.has(join, letIn: user, on: db) { return .joined }
     let present = try CollectionStore.role(of: user, in: id, on: db)
     if let present, present >= role { return .alreadyMember }
-    if let inviter = join.invitedBy, try BlockStore.areApart(user, inviter, on: db) { return .blocked }
+    if let refusal = try refusal(of: user, id, by: join, on: db) { return refusal }
     if present != nil {
       try raise(user, in: id, to: role, at: now, on: db)
     } else {
       guard try takeSeat(in: id, on: db) else { return .full }
       try insert(user, role, into: id, at: now, on: db)
+      try CollectionRemovals.forget(user, from: id, on: db)
     }
-    try InviteUses.note(join.inviteID, letIn: user, at: now, on: db)
+    try InviteUses.note(join, letIn: user, at: now, on: db)
     return .joined
+  }
+
+  /// Whose coming in would undo what the owner has decided.
+  private static func refusal(
+    of user: UserID, _ id: CollectionID, by join: JoinByInvite, on db: any Connection
+  ) throws -> JoinOutcome? {
+    if let inviter = join.invitedBy, try BlockStore.areApart(user, inviter, on: db) { return .blocked }
+    guard let madeAt = join.madeAt else { return nil }
+    if try CollectionRemovals.has(user, from: id, since: madeAt, on: db) { return .removed }
+    guard let inviter = join.invitedBy, join.isLink ?? false else { return nil }
+    return try CollectionStore.role(of: inviter, in: id, on: db) == .owner ? nil : .lapsed
   }
 
   private static func raise(

@@ -39,7 +39,7 @@ struct CollectionMemberStore: Sendable {
   /// Members may go by themselves.
   ///
   /// - Throws: 404 to strangers and for nobody, 403 unless the owner or the member asks, 400 about the owner.
-  func remove(_ member: CollectionMemberName, from id: CollectionID, by user: UserID) async throws {
+  func remove(_ member: CollectionMemberName, from id: CollectionID, by user: UserID, at now: Date) async throws {
     try await database.write { db in
       guard try CollectionStore.locked(id, on: db) != nil,
         let role = try CollectionStore.role(of: user, in: id, on: db)
@@ -48,6 +48,7 @@ struct CollectionMemberStore: Sendable {
       guard role == .owner || member.user == user else { throw Failure.insufficientPermissions }
       guard member.role != .owner else { throw Failure.ownerIsFixed }
       try Self.remove(member.user, from: id, on: db)
+      if member.user != user { try CollectionRemovals.note(member.user, from: id, at: now, on: db) }
     }
   }
 

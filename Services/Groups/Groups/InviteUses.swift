@@ -2,14 +2,22 @@ import Database
 import Foundation
 import Wire
 
-/// Which invites have let whom in, so that none does so twice, even after the person has left again.
+/// Which invites have let whom in, so that no claim does so twice, even after the person has left again.
 enum InviteUses {
-  static func has(_ invite: InviteID, letIn user: UserID, on db: any Connection) throws -> Bool {
-    try db.row("select 1 as used from invite_use where invite_id = \(invite) and user_id = \(user)") != nil
+  static func has(_ join: JoinByInvite, letIn user: UserID, on db: any Connection) throws -> Bool {
+    let row = try db.row("select claim_id from invite_use where invite_id = \(join.inviteID) and user_id = \(user)")
+    guard let row else { return false }
+    guard let claim = join.claimID else { return true }
+    return try row.optional("claim_id") == claim
   }
 
-  /// Once for each invite and user: the caller holds the lock of what they join.
-  static func note(_ invite: InviteID, letIn user: UserID, at now: Date, on db: any Connection) throws {
-    try db.change("insert into invite_use (invite_id, user_id, used_at) values (\(invite), \(user), \(now))")
+  /// Once for each claim: the caller holds the lock of what they join. Only the last claim can come again.
+  static func note(_ join: JoinByInvite, letIn user: UserID, at now: Date, on db: any Connection) throws {
+    try db.change(
+      """
+      insert into invite_use (invite_id, user_id, claim_id, used_at)
+      values (\(join.inviteID), \(user), \(join.claimID), \(now))
+      on conflict (invite_id, user_id) do update set claim_id = excluded.claim_id, used_at = excluded.used_at
+      """)
   }
 }

@@ -18,7 +18,7 @@ struct MembershipStore: Sendable {
     }
   }
 
-  /// Lets the user in once for each invite; asked again, it tells what became of it and does nothing more.
+  /// Lets the user in once for each claim; asked again, it tells what became of it and does nothing more.
   ///
   /// - Throws: 404 when there is no such group.
   func join(_ user: UserID, _ id: GroupID, by join: JoinByInvite, at now: Date) async throws -> JoinedGroup {
@@ -32,14 +32,46 @@ struct MembershipStore: Sendable {
   private static func join(
     _ user: UserID, _ group: Group, by join: JoinByInvite, at now: Date, on db: any Connection
   ) throws -> JoinOutcome {
-    if try InviteUses.has(join.inviteID, letIn: user, on: db) { return .joined }
+    if try InviteUses.has(join, letIn: user, on: db) { return .joined }
     if try activeRole(of: user, in: group.id, on: db) != nil { return .alreadyMember }
-    if let inviter = join.invitedBy, try BlockStore.areApart(user, inviter, on: db) { return .blocked }
+    if let refusal = try refusal(of: user, group.id, by: join, on: db) { return refusal }
     guard group.memberCount < group.memberCountMax else { return .full }
     guard try takePlace(for: user, on: db) else { return .tooManyGroups }
     try seat(user, in: group.id, at: now, on: db)
-    try InviteUses.note(join.inviteID, letIn: user, at: now, on: db)
+    try InviteUses.note(join, letIn: user, at: now, on: db)
     return .joined
+  }
+
+  /// Whose coming in would undo what a member has decided.
+  private static func refusal(
+    of user: UserID, _ id: GroupID, by join: JoinByInvite, on db: any Connection
+  ) throws -> JoinOutcome? {
+    if let inviter = join.invitedBy, try BlockStore.areApart(user, inviter, on: db) { return .blocked }
+    guard let madeAt = join.madeAt else { return nil }
+    if try wasRemoved(user, from: id, since: madeAt, on: db) { return .removed }
+    return try hasLapsed(join, to: id, on: db) ? .lapsed : nil
+  }
+
+  private static func wasRemoved(
+    _ user: UserID, from id: GroupID, since date: Date, on db: any Connection
+  ) throws -> Bool {
+    let removal = try db.row(
+      """
+      select left_at from membership
+      where group_id = \(id) and user_id = \(user) and state = 'removed' and left_at >= \(date)
+      """)
+    return removal != nil
+  }
+
+  /// A link ends with its maker's membership. What somebody was texted stays good, unless its maker was removed.
+  private static func hasLapsed(_ join: JoinByInvite, to id: GroupID, on db: any Connection) throws -> Bool {
+    guard let inviter = join.invitedBy else { return false }
+    let row = try db.row("select state from membership where group_id = \(id) and user_id = \(inviter)")
+    switch try row?.get("state", as: String.self) {
+    case "active": return false
+    case "removed": return true
+    default: return join.isLink ?? false
+    }
   }
 
   /// Adds those of `users` who can be added. The caller has the group's lock, or has just made it.

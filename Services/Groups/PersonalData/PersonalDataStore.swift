@@ -37,6 +37,7 @@ struct PersonalDataStore: KeepsPersonalData {
       try db.change("delete from block where blocker_id = \(user) or blocked_id = \(user)")
       try db.change("delete from device where user_id = \(user)")
       try db.change("delete from invite_use where user_id = \(user)")
+      try db.change("delete from collection_removal where user_id = \(user)")
       try outbox.erase(user, on: db)
       try Idempotency.erase(user, on: db)
     }

@@ -48,10 +48,8 @@ struct ListEntryRoutes: Sendable {
 
   private func enter(_ user: UserID, by code: Secret?) async throws -> (claim: Claim, arrival: Arrival) {
     do {
-      return try await joins.begin { [invites, tries, now] db in
-        let found = try tries.counted(by: .user(user), at: now(), on: db) { try invites.toList(code, on: db) }
-        guard let found else { return .nothing }
-        return try ClaimStore.claim(found.id, for: user, isAddressed: true, at: now(), on: db)
+      return try await joins.begin(for: user) { [invites, tries, now] db in
+        try tries.counted(by: .user(user), at: now(), on: db) { try invites.toList(code, on: db)?.id }
       }
     } catch let refusal as JoinRefusal { throw Failure(list: refusal) }
   }
@@ -70,11 +68,11 @@ extension Failure {
     self =
       switch refusal {
       case .unknown: .inviteNotFound
-      case .over, .expired: .inviteUnusable
-      case .usedByThem, .notLetIn(.alreadyMember): .alreadyInList
+      case .over, .expired, .lapsed: .inviteUnusable
+      case .notLetIn(.alreadyMember): .alreadyInList
       case .ownsIt: .alreadyOwner
       case .gone: .listNotFound
-      case .forSomebodyElse, .notLetIn(.blocked): .notYourInvite
+      case .forSomebodyElse, .notLetIn(.blocked), .notLetIn(.removed): .notYourInvite
       case .notLetIn: .listFull
       }
   }

@@ -26,10 +26,8 @@ struct RedeemRoutes: Sendable {
     let (user, now) = (context.user, now)
     return try await idempotency.claimed(call) {
       do {
-        return try await joins.begin { db in
-          let found = try tries.counted(by: .user(user), at: now(), on: db) { try group(Secret(code: typed), db) }
-          guard let found else { return .nothing }
-          return try ClaimStore.claim(found.id, for: user, isAddressed: true, at: now(), on: db)
+        return try await joins.begin(for: user) { db in
+          try tries.counted(by: .user(user), at: now(), on: db) { try group(Secret(code: typed), db)?.id }
         }
       } catch let refusal as JoinRefusal { throw Failure(code: refusal) }
     } effect: { entered, db in

@@ -15,6 +15,8 @@ struct Claim: Sendable, Hashable {
   /// What becomes of one who wants to come in.
   enum Attempt: Sendable {
     case mine(Claim)
+    /// Nobody has asked yet whether they could come in where it leads.
+    case unasked(Invite)
     /// Another request of the same user's is at it.
     case busy
     /// No invite was found; that was counted.
@@ -22,4 +24,9 @@ struct Claim: Sendable, Hashable {
   }
 }
 
-typealias ClaimID = ID<Claim>
+/// What was said of somebody where an invite leads, before they take it up: who cannot come in anyway keeps nobody else
+/// from it, not even for a moment.
+enum Welcome: Sendable {
+  case unasked, open
+  case refused(JoinRefusal)
+}

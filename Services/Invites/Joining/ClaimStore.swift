@@ -11,27 +11,43 @@ struct ClaimStore: Sendable {
   static let leases = Leases(
     table: "invite_use", selected: "invite_id, user_id", lasting: .seconds(Int64(Claim.leaseSeconds)))
 
-  /// Takes up the invite. Whoever was cut off before they were answered takes up their own claim again.
+  /// Takes up the invite. Whoever was cut off before they were answered takes up their own claim again; who was answered
+  /// and has gone since then makes another one.
   ///
-  /// - Parameter isAddressed: whether the invite is for nobody's address, or for the user's.
+  /// - Parameters:
+  ///   - isAddressed: whether the invite is for nobody's address, or for the user's.
+  ///   - welcome: what was said of them where it leads.
   /// - Throws: ``JoinRefusal``.
   static func claim(
-    _ id: InviteID, for user: UserID, isAddressed: Bool, at now: Date, on db: any Connection
+    _ id: InviteID, for user: UserID, isAddressed: Bool, _ welcome: Welcome = .open, at now: Date,
+    on db: any Connection
   ) throws -> Claim.Attempt {
     guard let invite = try InviteStore.find(id, on: db) else { throw JoinRefusal.unknown }
     if let earlier = try again(invite, user, at: now, on: db) { return earlier }
     try invite.requireOpen(to: user, at: now, isAddressed: isAddressed)
+    switch welcome {
+    case .unasked: return .unasked(invite)
+    case .refused(let refusal): throw refusal
+    case .open: break
+    }
     guard try takeUp(id, at: now, on: db) else { return .busy }
     let claim = Claim(id: .new(at: now), invite: invite, user: user, lease: UUID().uuidString)
-    let noted = try db.change(
+    // The same user's other request was first: what this one took up is given back.
+    guard try note(claim, at: now, on: db) else { throw ClaimedTwice() }
+    return .mine(claim)
+  }
+
+  /// False when there is another of the user's that nobody has been answered for.
+  private static func note(_ claim: Claim, at now: Date, on db: any Connection) throws -> Bool {
+    try db.change(
       """
       insert into invite_use (id, invite_id, user_id, state, claimed_at, due_at, lease)
-      values (\(claim.id), \(id), \(user), 'claimed', \(now), \(now + Claim.leaseSeconds), \(claim.lease))
-      on conflict (invite_id, user_id) do nothing
-      """)
-    // The same user's other request was first: what this one took up is given back.
-    guard noted == 1 else { throw ClaimedTwice() }
-    return .mine(claim)
+      values (\(claim.id), \(claim.invite.id), \(claim.user), 'claimed', \(now), \(now + Claim.leaseSeconds),
+        \(claim.lease))
+      on conflict (invite_id, user_id) do update set id = excluded.id, state = excluded.state,
+        claimed_at = excluded.claimed_at, answered_at = null, due_at = excluded.due_at, lease = excluded.lease, tries = 0
+      where invite_use.answered_at is not null
+      """) == 1
   }
 
   private static func takeUp(_ id: InviteID, at now: Date, on db: any Connection) throws -> Bool {
@@ -44,14 +60,13 @@ struct ClaimStore: Sendable {
       """) == 1
   }
 
-  /// nil when the user has not come this way before.
+  /// nil when the user has not come this way before, or has been answered.
   private static func again(
     _ invite: Invite, _ user: UserID, at now: Date, on db: any Connection
   ) throws -> Claim.Attempt? {
     let row = try db.row(
-      "select id, answered_at from invite_use where invite_id = \(invite.id) and user_id = \(user)")
+      "select id from invite_use where invite_id = \(invite.id) and user_id = \(user) and answered_at is null")
     guard let row else { return nil }
-    guard try row.optional("answered_at", as: Date.self) == nil else { throw JoinRefusal.usedByThem }
     let claim = Claim(id: try row.get("id"), invite: invite, user: user, lease: UUID().uuidString)
     let taken = try db.change(
       """
@@ -92,7 +107,7 @@ struct ClaimStore: Sendable {
         ended_at = case when state = 'accepted' and inviter_id is not null then null else ended_at end
       where id = \(id)
       """)
-    if refusal == .gone { _ = try InviteStore.end(id, as: .revoked, at: now, on: db) }
+    if [.gone, .lapsed].contains(refusal) { _ = try InviteStore.end(id, as: .revoked, at: now, on: db) }
   }
 
   /// Leaves it to the worker, at once.

@@ -24,31 +24,67 @@ struct Destinations: Sendable {
     }
   }
 
-  /// Lets the user in. The same invite and user again have the same outcome.
+  /// Whether the user could come in, as far as can be told before they take up the invite. That it is not there any more
+  /// is found out by joining.
+  func welcome(_ user: UserID, by invite: Invite) async throws -> Welcome {
+    switch invite.destination {
+    // Who is in a collection accepts all the same.
+    case .collection: return .open
+    case .group(let id):
+      guard let standing = try await groups.standing(of: user, in: id) else { return .open }
+      if standing.isActive { return .refused(.notLetIn(.alreadyMember)) }
+      return standing.seatsLeft > 0 ? .open : .refused(.notLetIn(.full))
+    case .list(let id):
+      guard let role = try await lists.role(of: user, in: id)?.role else { return .open }
+      return .refused(role == "owner" ? .ownsIt : .notLetIn(.alreadyMember))
+    }
+  }
+
+  /// Lets the user in. The same claim again has the same outcome.
   ///
   /// - Throws: ``JoinRefusal/gone``, or what stands in the way of an answer.
-  func join(_ user: UserID, by invite: Invite) async throws -> Arrival {
+  func join(_ user: UserID, by invite: Invite, _ claim: ClaimID) async throws -> Arrival {
     do {
       switch invite.destination {
       case .collection(let id):
-        let join = JoinByInvite(
-          inviteID: invite.id, invitedBy: invite.inviter,
-          role: invite.role.flatMap(CollectionRole.init) ?? .viewOnly)
-        let joined = try await groups.join(id, user, by: join)
+        let role = invite.role.flatMap(CollectionRole.init) ?? .viewOnly
+        let joined = try await groups.join(id, user, by: invite.joining(claim, as: role))
         return Arrival(outcome: joined.outcome, role: joined.role?.rawValue)
       case .group(let id):
-        let joined = try await groups.join(id, user, by: .init(inviteID: invite.id, invitedBy: invite.inviter))
+        let joined = try await groups.join(id, user, by: invite.joining(claim))
         return Arrival(outcome: joined.outcome, name: joined.groupName)
       case .list(let id):
-        let join = JoinList(inviteID: invite.id.description, role: invite.role ?? "viewer")
+        let join = JoinList(
+          inviteID: invite.id.description, claimID: claim, invitedBy: invite.inviter, madeAt: invite.createdAt,
+          role: invite.role ?? "viewer")
         let joined = try await lists.join(id, user, by: join)
         return Arrival(
           outcome: joined.outcome == .joined ? .joined : .alreadyMember, role: joined.role, list: joined)
       }
     } catch let failure as Failure where failure.kind == .notFound {
       throw JoinRefusal.gone
-    } catch let failure as Failure where failure.code == "list_full" {
-      return Arrival(outcome: .full)
+    } catch let failure as Failure {
+      guard let outcome = JoinOutcome(toList: failure) else { throw failure }
+      return Arrival(outcome: outcome)
+    }
+  }
+}
+
+extension Invite {
+  fileprivate func joining(_ claim: ClaimID, as role: CollectionRole? = nil) -> JoinByInvite {
+    JoinByInvite(
+      inviteID: id, claimID: claim, invitedBy: inviter, madeAt: createdAt, isLink: way == .link, role: role)
+  }
+}
+
+extension JoinOutcome {
+  /// A refusal in the words of lists; nil for trouble that may pass.
+  fileprivate init?(toList failure: Failure) {
+    switch failure.code {
+    case "list_full": self = .full
+    case "member_removed": self = .removed
+    case "invite_lapsed": self = .lapsed
+    default: return nil
     }
   }
 }
@@ -59,6 +95,7 @@ extension Arrival {
     switch (outcome, invite.destination) {
     case (.joined, _), (.alreadyMember, .collection): nil
     case (.alreadyMember, .list) where role == "owner": .ownsIt
+    case (.lapsed, _): .lapsed
     default: .notLetIn(outcome)
     }
   }

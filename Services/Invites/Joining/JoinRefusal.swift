@@ -7,12 +7,12 @@ enum JoinRefusal: Error, Hashable {
   /// It was answered, used up or taken back.
   case over(Invite.State)
   case expired
-  /// They have come in by it before.
-  case usedByThem
   case ownsIt
   case forSomebodyElse
   /// What it leads to is not there any more.
   case gone
+  /// Whoever made it may not invite any more.
+  case lapsed
   case notLetIn(JoinOutcome)
 }
 

@@ -29,23 +29,17 @@ struct Joins: Service {
   ///
   /// - Parameters:
   ///   - isAddressed: whether the invite is for nobody's address, or for the user's.
-  ///   - claim: the transaction that claims, for those who have more to do in it.
+  ///   - find: finds the invite, in the transaction that claims.
   /// - Throws: ``JoinRefusal``; what stands in the way, and then the worker goes on.
   func begin(
-    _ id: InviteID, for user: UserID, isAddressed: Bool = true
+    for user: UserID, isAddressed: Bool = true, finding find: @escaping @Sendable (any Connection) throws -> InviteID?
   ) async throws -> (claim: Claim, arrival: Arrival) {
-    let now = now
-    return try await begin { db in
-      try ClaimStore.claim(id, for: user, isAddressed: isAddressed, at: now(), on: db)
+    let claim = try await claimed(by: user) { [now] welcome, db in
+      guard let id = try find(db) else { return .nothing }
+      return try ClaimStore.claim(id, for: user, isAddressed: isAddressed, welcome, at: now(), on: db)
     }
-  }
-
-  func begin(
-    claiming claim: @escaping @Sendable (any Connection) throws -> Claim.Attempt
-  ) async throws -> (claim: Claim, arrival: Arrival) {
-    let claim = try await claimed(claim)
     do {
-      let arrival = try await destinations.join(claim.user, by: claim.invite)
+      let arrival = try await destinations.join(claim.user, by: claim.invite, claim.id)
       guard let refusal = arrival.refusal(of: claim.invite) else { return (claim, arrival) }
       throw refusal
     } catch let refusal as JoinRefusal {
@@ -69,16 +63,26 @@ struct Joins: Service {
     } catch is LeaseLost { throw Failure.unavailable }
   }
 
-  /// Two requests of one user's may be at it: the second waits for what becomes of the first.
-  private func claimed(_ claim: @escaping @Sendable (any Connection) throws -> Claim.Attempt) async throws -> Claim {
-    for attempt in 0..<60 {
+  /// Two requests of one user's may be at it: the second waits for what becomes of the first, about six seconds. That is
+  /// less than whoever asks waits for us.
+  private func claimed(
+    by user: UserID, _ claim: @escaping @Sendable (Welcome, any Connection) throws -> Claim.Attempt
+  ) async throws -> Claim {
+    var welcome = Welcome.unasked
+    for attempt in 0..<40 {
       do {
-        switch try await database.write(claim) {
+        let asked = welcome
+        switch try await database.write({ db in try claim(asked, db) }) {
         case .mine(let claim): return claim
         case .nothing: throw JoinRefusal.unknown
+        case .unasked(let invite):
+          // Then everything is looked at again: what was said may be about what became of another request.
+          welcome = try await destinations.welcome(user, by: invite)
+          continue
         case .busy: break
         }
       } catch is ClaimedTwice {}
+      welcome = .unasked
       try await Task.sleep(for: .milliseconds(min(20 + attempt * 10, 200)))
     }
     throw Failure.unavailable
@@ -98,11 +102,12 @@ struct Joins: Service {
     _ row: SagaRow, _ destinations: Destinations, _ now: @escaping @Sendable () -> Date
   ) async throws {
     let (id, user): (InviteID, UserID) = (try row.row.get("invite_id"), try row.row.get("user_id"))
-    guard let invite = try await row.step({ db in try InviteStore.find(id, on: db) }) else { throw Failure.broken }
+    guard let claim = ClaimID(row.key), let invite = try await row.step({ db in try InviteStore.find(id, on: db) })
+    else { throw Failure.broken }
     var refusal: JoinRefusal?
-    do { refusal = try await destinations.join(user, by: invite).refusal(of: invite) } catch let gone as JoinRefusal {
-      refusal = gone
-    }
+    do {
+      refusal = try await destinations.join(user, by: invite, claim).refusal(of: invite)
+    } catch let gone as JoinRefusal { refusal = gone }
     try await row.step(last: true) { [refusal] db in
       guard let refusal else {
         try db.change("update invite_use set state = 'joined' where id = \(row.key)")

@@ -6,11 +6,11 @@ extension Failure {
     self =
       switch refusal {
       case .unknown: .inviteNotFound
-      case .over, .usedByThem: .inviteProcessed
+      case .over, .lapsed: .inviteProcessed
       case .expired: .inviteExpired
       case .forSomebodyElse: .notYourInvite
       case .gone: .collectionNotFound
-      case .notLetIn(.blocked): .notYourInvite
+      case .notLetIn(.blocked), .notLetIn(.removed): .notYourInvite
       case .notLetIn, .ownsIt: .collectionFull
       }
   }

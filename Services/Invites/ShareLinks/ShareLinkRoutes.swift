@@ -97,11 +97,9 @@ struct ShareLinkRoutes: Sendable {
     let call = try await request.idempotentCall(by: context.user.description, context)
     let invite = try await addressed(context)
     return try await idempotency.claimed(call) {
-      do { return try await joins.begin(invite.id, for: context.user, isAddressed: invite.isHere) } catch let refusal
-        as JoinRefusal
-      {
-        throw Failure(shareLink: refusal)
-      }
+      do {
+        return try await joins.begin(for: context.user, isAddressed: invite.isHere) { _ in invite.id }
+      } catch let refusal as JoinRefusal { throw Failure(shareLink: refusal) }
     } effect: { entered, db in
       try joins.finish(entered.claim, on: db)
       let role = entered.arrival.role ?? entered.claim.invite.role ?? ""

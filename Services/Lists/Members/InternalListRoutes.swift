@@ -23,7 +23,7 @@ struct InternalListRoutes: Sendable {
       })
   }
 
-  /// Safe to repeat: by one invite somebody joins once. Nobody's role is changed.
+  /// Safe to repeat: by one claim somebody joins once. Nobody's role is changed.
   @Sendable private func join(_ request: Request, _ context: ServiceCaller) async throws -> Response {
     let (id, user, now) = (try context.list(), try context.user("user"), now())
     let join = try await request.json(JoinList.self)
@@ -35,7 +35,7 @@ struct InternalListRoutes: Sendable {
     }
     return .exactJSON(
       try await database.write { db in
-        try Invitation.join(id, user, as: role, by: join.inviteID, at: now, on: db)
+        try Invitation.join(id, user, as: role, by: join, at: now, on: db)
       })
   }
 }
@@ -57,7 +57,7 @@ private enum Invitation {
   }
 
   static func join(
-    _ id: Int, _ user: UserID, as role: Role, by invite: String, at now: Date, on db: any Connection
+    _ id: Int, _ user: UserID, as role: Role, by join: JoinList, at now: Date, on db: any Connection
   ) throws -> ListJoined {
     guard try db.change("update list set revision = revision + 1 where id = \(id) and deleted_at is null") == 1 else {
       throw Failure.listNotFound
@@ -66,13 +66,32 @@ private enum Invitation {
     guard try Self.role(of: user, in: id, on: db) != .owner else {
       return ListJoined(outcome: .alreadyMember, role: Role.owner.rawValue, membershipID: nil, list: list)
     }
-    if let made = try MembershipStore.add(user, to: id, as: role, invite: invite, at: now, on: db) {
-      return ListJoined(outcome: .joined, role: made.role.rawValue, membershipID: made.id, list: list)
+    let known = try MembershipStore.membership(of: user, in: id, on: db)
+    if try InviteUses.has(join, letIn: user, on: db) {
+      // Also who has gone since then is told that they came in, but is not let in again.
+      return ListJoined(
+        outcome: .joined, role: (known?.role ?? role).rawValue, membershipID: known?.id, list: list)
     }
-    guard let known = try MembershipStore.membership(of: user, in: id, on: db) else { throw DatabaseFailure.contended }
-    return ListJoined(
-      outcome: known.invite == invite ? .joined : .alreadyMember, role: known.role.rawValue, membershipID: known.id,
-      list: list)
+    if let known {
+      return ListJoined(outcome: .alreadyMember, role: known.role.rawValue, membershipID: known.id, list: list)
+    }
+    try requireGood(join, for: user, in: id, on: db)
+    guard let made = try MembershipStore.add(user, to: id, as: role, invite: join.inviteID, at: now, on: db) else {
+      throw DatabaseFailure.contended
+    }
+    try InviteUses.note(join, letIn: user, at: now, on: db)
+    return ListJoined(outcome: .joined, role: made.role.rawValue, membershipID: made.id, list: list)
+  }
+
+  /// - Throws: 403 when somebody has removed them since the invite was made; 410 when its maker may not invite any more.
+  private static func requireGood(
+    _ join: JoinList, for user: UserID, in list: Int, on db: any Connection
+  ) throws {
+    if let madeAt = join.madeAt, try Removals.has(user, from: list, since: madeAt, on: db) {
+      throw Failure.memberRemoved
+    }
+    guard let inviter = join.invitedBy else { return }
+    guard try role(of: inviter, in: list, on: db)?.mayEdit ?? false else { throw Failure.inviteLapsed }
   }
 }
 
@@ -81,4 +100,11 @@ extension ServiceCaller {
     guard let text = parameters.get("list"), let id = Int(text), id > 0 else { throw .notFound }
     return id
   }
+}
+
+extension Failure {
+  fileprivate static let memberRemoved = Failure(
+    .forbidden, "member_removed", "They were removed from this list after the invite was made.")
+  fileprivate static let inviteLapsed = Failure(
+    .gone, "invite_lapsed", "Whoever made this invite may not invite to this list any more.")
 }

@@ -76,11 +76,14 @@ struct MembershipRoutes: Sendable {
 
   /// Editors let anybody go; everybody may leave.
   @Sendable private func delete(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let (id, membership, user) = (try context.id("list"), try context.id("membership"), context.user)
+    let (id, membership, user, now) = (try context.id("list"), try context.id("membership"), context.user, now())
     return try await once.answer(request, context) { db, _ in
       let list = try ListStore.hold(id, for: user, anyone: true, on: db)
       let member = try MembershipStore.membership(membership, in: id, on: db)
-      if member.user != user { try list.role.requireEditor() }
+      if member.user != user {
+        try list.role.requireEditor()
+        try Removals.note(member, at: now, on: db)
+      }
       try MembershipStore.remove(member, on: db)
       return .nothing
     }

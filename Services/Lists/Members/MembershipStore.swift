@@ -66,6 +66,7 @@ enum MembershipStore {
       where id = \(list) and member_count < \(List.membersMax)
       """)
     guard seated == 1 else { throw Failure.listFull }
+    try Removals.forget(user, from: list, on: db)
     return Membership(
       id: try row.get("id"), list: list, user: user, role: role, invite: invite, createdAt: now.wholeMilliseconds,
       updatedAt: now.wholeMilliseconds)

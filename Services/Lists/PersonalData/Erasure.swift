@@ -69,6 +69,8 @@ enum Erasure {
     try db.change("update task_event set user_id = null, reason = null where user_id = \(user)")
     try db.change("delete from tag where user_id = \(user)")
     try db.change("delete from named_people where user_id = \(user)")
+    try db.change("delete from invite_use where user_id = \(user)")
+    try db.change("delete from removal where user_id = \(user)")
     try db.change("delete from completion_day where user_id = \(user)")
     try Idempotency.erase(user, on: db)
   }
