@@ -38,9 +38,11 @@ struct InviteText: Codable, Sendable {
     Delivery(kind, timeout: .seconds(25), waitWhenUnknown: timeToShow) { post in
       let message = try post.decode(InviteText.self)
       guard let number = PhoneNumber(message.number) else { throw Undeliverable("not a number") }
-      let invite = try await invites.database.read { db in try InviteStore.find(message.invite, on: db) }
-      // Taken back, used or expired in the meantime: the text would only confuse.
-      guard let invite, invite.isUsable(at: now()) else { return }
+      switch try await invites.database.read({ db in try need(of: message.invite, at: now(), on: db) }) {
+      case .sent: break
+      case .notSent: return
+      case .notKnown: throw TryLater(after: .seconds(5))
+      }
       do {
         if post.tries > 1, try await messages.hasTaken(endingIn: message.ending, to: number) { return }
         try await messages.send(message.text, to: number)
@@ -49,6 +51,18 @@ struct InviteText: Codable, Sendable {
         throw TryLater(after: max(failure.retryAfter ?? .zero, failure.isOutcomeUnknown ? timeToShow : .zero))
       }
     }
+  }
+
+  private enum Need { case sent, notSent, notKnown }
+
+  /// Taken back, used or expired in the meantime, a text would only confuse. Somebody who is on their way in may still be
+  /// turned away, and then it is as good as before.
+  private static func need(of id: InviteID, at now: Date, on db: any Connection) throws -> Need {
+    guard let invite = try InviteStore.find(id, on: db) else { return .notSent }
+    if invite.isUsable(at: now) { return .sent }
+    guard invite.kept == .accepted else { return .notSent }
+    let claim = try db.row("select id from invite_use where invite_id = \(id) and state = 'claimed' limit 1")
+    return claim == nil ? .notSent : .notKnown
   }
 
   /// In which the provider's list comes to show what it has taken.
