@@ -238,6 +238,64 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func nobodyIsAddedByACallWhoseTextsAreTooMany(engine: Engine) async throws {
+    try await withTexting(engine) { texting in
+      let (alice, bob) = (try await texting.stack.signIn("alice"), try await texting.stack.signIn("bob"))
+      let group = try await alice.group()
+      #expect(try await texting.invite((0..<15).map { number($0) }, to: group, by: alice).count == 15)
+      func send(_ numbers: [String]) async throws -> Browser.Reply {
+        try await alice.browser.post(
+          "/api/invites/send",
+          ["group_id": group, "phone_numbers": numbers, "existing_users": [["user_id": bob.id.description]]])
+      }
+      #expect(try await send((100..<106).map { number($0) }).status == 429)
+      #expect(try await bob.browser.get("/api/groups").list.isEmpty)
+      // Those who were texted already do not count, and what was refused has used nothing up.
+      let sent = try await send((100..<105).map { number($0) } + [number(0)])
+      #expect(sent.status == 200 && sent.int("added_members") == 1)
+      #expect((sent["sent_invites"] as? [Any])?.count == 5)
+      #expect(try await bob.browser.get("/api/groups").list.count == 1)
+    }
+  }
+
+  /// Whoever could not come in anyway keeps nobody from it, not even for a moment.
+  @Test(arguments: engines) func ofMembersAndGuestsWhoRedeemOneCodeAGuestIsIn(engine: Engine) async throws {
+    try await withTexting(engine) { texting in
+      let alice = try await texting.stack.signIn("alice")
+      let crowd = try await inOrder(20) { try await texting.stack.signIn("person\($0)") }
+      let group = try await alice.group()
+      let existing = crowd.prefix(8).map { ["user_id": $0.id.description] }
+      let code = try await texting.invite([number(5)], to: group, by: alice)[0]
+      let added = try await alice.browser.post(
+        "/api/invites/send", ["group_id": group, "phone_numbers": [String](), "existing_users": existing])
+      #expect(added.int("added_members") == 8)
+      let replies = try await inOrder(20) { try await crowd[$0].browser.post("/api/invites/redeem/\(code)") }
+      // By then it may be used, too.
+      #expect(replies.prefix(8).allSatisfy { $0.string("code") == "already_a_member" || $0.status == 404 })
+      #expect(replies.suffix(12).count { $0.status == 200 } == 1)
+      #expect(replies.suffix(12).count { $0.status == 404 } == 11)
+    }
+  }
+
+  @Test(arguments: engines) func aBodyHasAtMost64KB(engine: Engine) async throws {
+    try await withTexting(engine) { texting in
+      let alice = try await texting.stack.signIn("alice")
+      let group = try await alice.group()
+      for (path, json) in [
+        ("/api/invites/check-users", #"{"phone_numbers":[]}"#),
+        ("/api/invites/send", #"{"group_id":"\#(group)","phone_numbers":[]}"#),
+      ] {
+        func post(_ bytes: Int) async throws -> Browser.Reply {
+          let padding = String(repeating: " ", count: bytes - json.utf8.count)
+          return try await alice.browser.send(.POST, path, body: Data((json + padding).utf8))
+        }
+        #expect(try await post(64 * 1024).status == 200, "\(path)")
+        let refused = try await post(64 * 1024 + 1)
+        #expect(refused.status == 413 && refused.string("code") == "body_too_large", "\(path)")
+      }
+    }
+  }
+
   @Test(arguments: engines) func fiftyWhoRedeemOneCodeAreOne(engine: Engine) async throws {
     try await withTexting(engine) { texting in
       let alice = try await texting.stack.signIn("alice")

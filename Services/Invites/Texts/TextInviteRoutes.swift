@@ -42,17 +42,12 @@ struct TextInviteRoutes: Sendable {
     let user = context.user
     let reply = try await idempotency.claimed(call) {
       let group = try await standing(user, in: body.group_id)
+      if !numbers.isEmpty, group.seatsLeft == 0 { throw Failure.groupFull }
       let added = try await known(existing, by: user, at: now)
-      if !numbers.isEmpty {
-        if group.seatsLeft == 0 { throw Failure.groupFull }
-        // Nobody should be added by a call that is then refused.
-        if !added.isEmpty {
-          try await texts.invites.database.read { db in try Pacing.texts.check(1, by: user, at: now, on: db) }
-        }
-      }
-      let count = try await add(added, to: group, by: user, call)
       let sender = numbers.isEmpty ? nil : try await users.people([user])[user]
-      return (TextInvites.Letter(group: group, sender: user, senderName: sender?.firstName, numbers: numbers), count)
+      let letter = TextInvites.Letter(group: group, sender: user, senderName: sender?.firstName, numbers: numbers)
+      if !added.isEmpty { try await texts.rehearse(letter, at: now) }
+      return (letter, try await add(added, to: group, by: user, call))
     } effect: { letter, db in
       let sent = try texts.write(letter.0, at: now, on: db)
       return try .json(SentBody(sent_invites: sent, added_members: letter.1))
