@@ -82,6 +82,19 @@ import Testing
     }
   }
 
+  /// As the gateway limits them by default: one address, thirty a minute, whatever the pages are of.
+  @Test(arguments: ["/invite/inv_x", "/i/x", "/invites/resolve?token=inv_x", "/api/v1/invites/x"])
+  func publicLooksAreLimitedByAddress(path: String) async throws {
+    try await withStack(.sqlite) { stack in
+      var replies: [Browser.Reply] = []
+      for _ in 0..<31 { replies.append(try await stack.gateway.get(path)) }
+      #expect(replies.prefix(30).allSatisfy { $0.status == 404 })
+      #expect(replies[30].status == 429 && replies[30].headers.contains(name: "retry-after"))
+      // Apple's systems read this one however often.
+      #expect(try await stack.gateway.get("/apple-app-site-association").status == 200)
+    }
+  }
+
   @Test func troubleIsToldInWords() async throws {
     try await withStack(.sqlite) { stack in
       let alice = try await stack.signIn("alice")
