@@ -39,6 +39,15 @@ import Testing
       stack.clock.advance(by: .seconds(7 * 86_400))
       let expired = try await stack.gateway.get("/invite/\(late.token)/")
       #expect(expired.status == 410 && expired.text.contains("has expired") && expired.text.contains("Get the app"))
+      let host = try await stack.signIn("Alice")
+      let closed = try await host.link(to: collection)
+      #expect(try await host.browser.delete("/collections/\(collection)/invites/\(closed.id)").status == 204)
+      let takenBack = try await stack.gateway.get("/invite/\(closed.token)")
+      #expect(
+        takenBack.status == 410 && takenBack.text.contains("is closed") && !takenBack.text.contains("sampleart://"))
+      // Each says at a glance what has become of it.
+      let drawings = [page, used, expired, takenBack].map { $0.text.firstMatch(of: /<svg.*<\/svg>/)?.output }
+      #expect(Set(drawings).count == 4 && !drawings.contains(nil))
       for path in ["/invite/inv_nothing", "/invite/x", "/invite/%3Cscript%3E", "/i/ZZZZZZ", "/i/x"] {
         let unknown = try await stack.gateway.get(path)
         #expect(unknown.status == 404 && unknown.text.contains("cannot find this invite"), "\(path)")

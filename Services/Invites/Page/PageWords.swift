@@ -42,7 +42,7 @@ extension PageText {
         title = heading
         sentence = "It was taken back. Ask \(Self.whom(sight)) whether there is a new one."
         preview = "Ask for a new one."
-        drawing = Self.tick
+        drawing = Self.bar
       case .unknown:
         status = .notFound
         heading = "We cannot find this invite"
@@ -72,6 +72,7 @@ extension PageText {
     private static let envelope = "<path d=\"M7 13h34v23H7z\"/><path d=\"m8 14 16 13 16-13\"/>"
     private static let clock = "<circle cx=\"24\" cy=\"24\" r=\"17\"/><path d=\"M24 14v10l7 5\"/>"
     private static let tick = "<circle cx=\"24\" cy=\"24\" r=\"17\"/><path d=\"m16 25 6 6 11-13\"/>"
+    private static let bar = "<circle cx=\"24\" cy=\"24\" r=\"17\"/><path d=\"M16 24h16\"/>"
     private static let lens = "<circle cx=\"21\" cy=\"21\" r=\"13\"/><path d=\"m31 31 9 9\"/>"
   }
 }
