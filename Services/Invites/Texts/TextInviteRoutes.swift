@@ -42,8 +42,8 @@ struct TextInviteRoutes: Sendable {
     let user = context.user
     let reply = try await idempotency.claimed(call) {
       let group = try await standing(user, in: body.group_id)
-      if !numbers.isEmpty, group.seatsLeft == 0 { throw Failure.groupFull }
       let added = try await known(existing, by: user, at: now)
+      if !numbers.isEmpty, group.seatsLeft == 0 { throw Failure.groupFull }
       let sender = numbers.isEmpty ? nil : try await users.people([user])[user]
       let letter = TextInvites.Letter(group: group, sender: user, senderName: sender?.firstName, numbers: numbers)
       if !added.isEmpty { try await texts.rehearse(letter, at: now) }

@@ -1,0 +1,163 @@
+import Database
+import Foundation
+import Messages
+import Outbox
+import Support
+import Testing
+import Web
+import Wire
+
+@testable import Invites
+
+/// How many may be texted, looked for and let in.
+@Suite struct TextLimitTests {
+  @Test(arguments: engines) func twentyTextsADayAreTheMost(engine: Engine) async throws {
+    try await withTexting(engine) { texting in
+      let alice = try await texting.stack.signIn("alice")
+      let group = try await alice.group()
+      #expect(try await texting.invite((0..<15).map { number($0) }, to: group, by: alice).count == 15)
+      let statuses = try await atOnce(10) { index in
+        try await alice.browser.post(
+          "/api/invites/send", ["group_id": group, "phone_numbers": [number(100 + index)]]
+        ).status
+      }
+      #expect(statuses.count { $0 == 200 } == 5)
+      #expect(statuses.count { $0 == 429 } == 5)
+      try await eventually("twenty texts") { texting.twilio.messages.count == 20 }
+      let refused = try await alice.browser.post(
+        "/api/invites/send", ["group_id": group, "phone_numbers": [number(300)]])
+      #expect(refused.status == 429)
+      #expect(try #require(refused.headers.first(name: "retry-after").flatMap(Int.init)) > 86_000)
+      texting.stack.clock.advance(by: .seconds(86_401))
+      let later = try await texting.stack.signIn("alice")
+      #expect(try await texting.invite([number(300)], to: group, by: later).count == 1)
+    }
+  }
+
+  @Test(arguments: engines) func aNewKeyDoesNotForgetWhoWasTexted(engine: Engine) async throws {
+    try await withTexting(engine) { texting in
+      let stack = texting.stack
+      let alice = try await stack.signIn("alice")
+      let group = try await alice.group()
+      #expect(try await texting.invite([number(5)], to: group, by: alice).count == 1)
+      let former = stack.surroundings.settings.string("DATA_KEYS", default: "")
+      let settings = stack.surroundings.settings.overlaid([
+        "DATA_KEYS": "new:a newer key 0123456789 abcdefghijk,\(former)"
+      ])
+      let database = try await stack.place.open("invites", [])
+      let keys = try settings.dataKeys()
+      let texts = TextInvites(
+        invites: InviteStore(database: database, keys: keys), quotas: .init(keys: keys), perText: try .init(settings),
+        outbox: Outbox(database: database, keys: keys, in: stack.surroundings, deliveries: []),
+        links: try AppLinks(settings))
+      func sent(to index: Int) async throws -> Int {
+        let letter = TextInvites.Letter(
+          group: GroupStanding(
+            groupID: try #require(GroupID(group)), groupName: "", role: .owner, isActive: true, seatsLeft: 5),
+          sender: alice.id, senderName: nil,
+          numbers: [.init(asked: number(index), number: try #require(PhoneNumber(number(index))))])
+        let now = stack.clock.now
+        return try await database.write { db in try texts.write(letter, at: now, on: db).count }
+      }
+      #expect(try await sent(to: 5) == 0)
+      let others = try await sent(to: 6)
+      #expect(others == 1)
+      await database.close()
+    }
+  }
+
+  @Test(arguments: engines) func nobodyIsAddedByACallWhoseTextsAreTooMany(engine: Engine) async throws {
+    try await withTexting(engine) { texting in
+      let (alice, bob) = (try await texting.stack.signIn("alice"), try await texting.stack.signIn("bob"))
+      let group = try await alice.group()
+      #expect(try await texting.invite((0..<15).map { number($0) }, to: group, by: alice).count == 15)
+      func send(_ numbers: [String]) async throws -> Browser.Reply {
+        try await alice.browser.post(
+          "/api/invites/send",
+          ["group_id": group, "phone_numbers": numbers, "existing_users": [["user_id": bob.id.description]]])
+      }
+      #expect(try await send((100..<106).map { number($0) }).status == 429)
+      #expect(try await bob.browser.get("/api/groups").list.isEmpty)
+      // Those who were texted already do not count, and what was refused has used nothing up.
+      let sent = try await send((100..<105).map { number($0) } + [number(0)])
+      #expect(sent.status == 200 && sent.int("added_members") == 1)
+      #expect((sent["sent_invites"] as? [Any])?.count == 5)
+      #expect(try await bob.browser.get("/api/groups").list.count == 1)
+    }
+  }
+
+  @Test(arguments: engines) func aBodyHasAtMost64KB(engine: Engine) async throws {
+    try await withTexting(engine) { texting in
+      let alice = try await texting.stack.signIn("alice")
+      let group = try await alice.group()
+      for (path, json) in [
+        ("/api/invites/check-users", #"{"phone_numbers":[]}"#),
+        ("/api/invites/send", #"{"group_id":"\#(group)","phone_numbers":[]}"#),
+      ] {
+        func post(_ bytes: Int) async throws -> Browser.Reply {
+          let padding = String(repeating: " ", count: bytes - json.utf8.count)
+          return try await alice.browser.send(.POST, path, body: Data((json + padding).utf8))
+        }
+        #expect(try await post(64 * 1024).status == 200, "\(path)")
+        let refused = try await post(64 * 1024 + 1)
+        #expect(refused.status == 413 && refused.string("code") == "body_too_large", "\(path)")
+      }
+    }
+  }
+
+  @Test(arguments: engines) func guessingCodesLeadsNowhere(engine: Engine) async throws {
+    try await withTexting(engine) { texting in
+      let alice = try await texting.stack.signIn("alice")
+      let guessers = try await atOnce(50) { try await texting.stack.signIn("guest\($0)") }
+      let code = try await texting.invite([number(5)], to: try await alice.group(), by: alice)[0]
+      let statuses = try await atOnce(50) { who in
+        var statuses: [Int] = []
+        for round in 0..<20 {
+          let guess = "\(UUID().uuidString.prefix(4))\(who % 10)\(round % 10)"
+          statuses.append(try await guessers[who].browser.post("/api/invites/redeem/\(guess)").status)
+        }
+        return statuses
+      }.flatMap { $0 }
+      #expect(statuses.count == 1000)
+      #expect(statuses.count { $0 == 404 } == 300)
+      #expect(statuses.count { $0 == 429 } == 700)
+      // Whoever is cut off does not learn whether a code is right; an hour later it is.
+      let cut = try await guessers[0].browser.post("/api/invites/redeem/\(code)")
+      #expect(cut.status == 429 && cut.headers.contains(name: "retry-after"))
+      texting.stack.clock.advance(by: .seconds(3601))
+      let fresh = try await texting.stack.signIn("guest0")
+      #expect(try await fresh.browser.post("/api/invites/redeem/\(code)").status == 200)
+    }
+  }
+
+  @Test(arguments: engines) func theThirteenthMemberIsNeverLetIn(engine: Engine) async throws {
+    try await withTexting(engine) { texting in
+      let alice = try await texting.stack.signIn("alice")
+      let guests = try await inOrder(20) { try await texting.stack.signIn("guest\($0)") }
+      let group = try await alice.group()
+      let codes = try await texting.invite((0..<15).map { number($0) }, to: group, by: alice)
+      let replies = try await inOrder(15) { try await guests[$0].browser.post("/api/invites/redeem/\(codes[$0])") }
+      #expect(replies.count { $0.status == 200 } == 11)
+      let full = replies.filter { $0.status == 400 }
+      #expect(full.count == 4 && full.allSatisfy { $0.string("code") == "group_full" })
+      #expect(try await alice.browser.get("/api/groups").list.first?["member_count"] as? Int == 12)
+      // Nobody is added or invited to a full group; a code that was turned away is still good.
+      for body in [
+        ["group_id": group, "phone_numbers": [String](), "existing_users": [["user_id": guests[19].id.description]]],
+        ["group_id": group, "phone_numbers": [number(400)]],
+      ] as [[String: any Sendable]] {
+        let refused = try await alice.browser.post("/api/invites/send", body)
+        #expect(refused.status == 400 && refused.string("code") == "group_full")
+      }
+      // What is wrong with a call is told before that there is no place.
+      let nobody: [String: any Sendable] = [
+        "group_id": group, "phone_numbers": [number(400)], "existing_users": [["user_id": "x"]],
+      ]
+      #expect(try await alice.browser.post("/api/invites/send", nobody).status == 422)
+      let out = try #require(replies.firstIndex { $0.status == 400 })
+      let inside = try #require(replies.firstIndex { $0.status == 200 })
+      #expect(try await guests[inside].browser.delete("/api/groups/\(group)").status == 200)
+      #expect(try await guests[out].browser.post("/api/invites/redeem/\(codes[out])").status == 200)
+    }
+  }
+}
