@@ -7,6 +7,8 @@ final class Transaction: Connection {
   private let begin: String
   /// Since the first statement.
   private var link: Link?
+  /// The first statement failed before the transaction had begun.
+  private var isBroken = false
 
   init(on lane: Lane, begin: String) {
     self.lane = lane
@@ -23,10 +25,19 @@ final class Transaction: Connection {
   func rows(_ sql: SQL) throws -> [Row] { try statement { try $0.rows(sql, beginningWith: $1) } }
   func change(_ sql: SQL) throws -> Int { try statement { try $0.change(sql, beginningWith: $1) } }
 
+  private func statement<T>(_ work: (Link, _ begin: String?) throws -> T) throws -> T {
+    try requireWhole()
+    if let link { return try work(link, nil) }
+    do { return try first(work) } catch {
+      // Whatever the body does next must not happen outside of a transaction.
+      isBroken = !(link?.isInTransaction ?? false)
+      throw error
+    }
+  }
+
   /// A connection that broke while it lay idle shows at the first statement, when nothing can have been committed: a
   /// second one is tried.
-  private func statement<T>(_ work: (Link, _ begin: String?) throws -> T) throws -> T {
-    if let link { return try work(link, nil) }
+  private func first<T>(_ work: (Link, _ begin: String?) throws -> T) throws -> T {
     let first = try connected()
     do { return try work(first, begin) } catch DatabaseFailure.unavailable where !first.isInTransaction {
       lane.drop()
@@ -42,6 +53,7 @@ final class Transaction: Connection {
 
   /// - Throws: ``DatabaseFailure/outcomeUnknown`` when the connection breaks before the answer.
   func commit() throws {
+    try requireWhole()
     guard let link else { return }
     do {
       try requireSound(link)
@@ -58,6 +70,7 @@ final class Transaction: Connection {
 
   /// Nothing hangs on how a transaction ends that has only read, so nobody waits for it.
   func endReading() throws {
+    try requireWhole()
     guard let link else { return }
     do { try requireSound(link) } catch {
       rollBack()
@@ -69,8 +82,16 @@ final class Transaction: Connection {
   /// A commit of a transaction in which a statement failed answers ROLLBACK: a body that swallowed the error must not
   /// believe that its work was kept.
   private func requireSound(_ link: Link) throws {
-    guard link.transactionIsSound else { throw DatabaseFailure.other("a statement failed and the body went on") }
+    guard link.transactionIsSound else { throw Self.bodyWentOn }
   }
+
+  private func requireWhole() throws {
+    guard isBroken else { return }
+    rollBack()
+    throw Self.bodyWentOn
+  }
+
+  private static let bodyWentOn = DatabaseFailure.other("a statement failed and the body went on")
 
   private func rollBack() {
     guard let link else { return }

@@ -60,6 +60,10 @@ import Testing
             try db.change("insert into a (x) values (2)")
           }
         }
+        await #expect(throws: DatabaseFailure.self) {
+          // `try?`: also where nothing follows it.
+          try await database.write { db in _ = try? db.change(statement) }
+        }
         await #expect(throws: DatabaseFailure.self) { try await database.read { db in try db.rows("select 1 / 0") } }
       }
       // Nothing is asked, nothing is begun.
