@@ -69,10 +69,11 @@ let millisecond: Int64 = 1_000_000
 
   @Test func settingsSayTheQuotasAndWhatIsNoNumberStopsTheStart() throws {
     let plain = try Quotas(Settings([:]))
-    #expect(LimitClass.allCases.map { plain[$0].perMinute } == [10, 30, 60, 100, 20, 50, 30, 60])
+    #expect(LimitClass.allCases.map { plain[$0].perMinute } == [10, 30, 60, 100, 20, 50, 30, 600, 60])
     let names: [(String, LimitClass)] = [
       ("RATE_LIMIT_SIGN_IN", .signIn), ("RATE_LIMIT_REFRESH", .refresh), ("RATE_LIMIT", .anonymous),
       ("RATE_LIMIT_USER", .user), ("RATE_LIMIT_UPLOAD", .upload), ("RATE_LIMIT_SEARCH", .search),
+      ("RATE_LIMIT_PHOTO", .photo),
     ]
     for (name, limit) in names {
       let changed = try Quotas(Settings([name: "1000000000"]))
@@ -103,6 +104,8 @@ let millisecond: Int64 = 1_000_000
     #expect(LimitKey.address(home, .signIn) != .address(cafe, .signIn))
     let neighbours = try ["192.0.2.1", "192.0.2.2"].map { LimitKey.address(try #require(IPAddress($0)), .signIn) }
     #expect(neighbours[0] != neighbours[1])
+    // So are links to photos, which need no bearer.
+    #expect(LimitKey(.photo, user: alice, address: home) == .address(home, .photo))
     // The same 128 bits as a user and as an address are two.
     #expect(LimitKey.user(UInt128(0x2001_0db8_0001_0002) << 64, .user) != .address(home, .user))
   }

@@ -9,6 +9,8 @@ package enum LimitClass: UInt8, Sendable, CaseIterable {
   case search
   /// Public looks at invites.
   case preview
+  /// Fetching photos by their links. A screen of groups shows many at once, and many phones may be behind one address.
+  case photo
   /// Bearers and keys that were refused, and the lack of one. What anonymous callers may do is counted apart, so that
   /// they cannot lock out users behind the same address.
   case refused
@@ -23,6 +25,7 @@ package enum LimitClass: UInt8, Sendable, CaseIterable {
     case .upload: "upload"
     case .search: "search"
     case .preview: "preview"
+    case .photo: "photo"
     case .refused: "refused"
     }
   }
@@ -34,7 +37,7 @@ package enum LimitClass: UInt8, Sendable, CaseIterable {
   var countsUsers: Bool {
     switch self {
     case .user, .upload, .search: true
-    case .signIn, .refresh, .anonymous, .preview, .refused: false
+    case .signIn, .refresh, .anonymous, .preview, .photo, .refused: false
     }
   }
 }

@@ -27,6 +27,7 @@ package struct Quotas: Sendable {
   private let user: Quota
   private let upload: Quota
   private let search: Quota
+  private let photo: Quota
   private let preview = Quota(perMinute: 30)
 
   /// - Throws: ``StartFailure`` that names the variable.
@@ -40,6 +41,7 @@ package struct Quotas: Sendable {
     user = try quota("RATE_LIMIT_USER", 100)
     upload = try quota("RATE_LIMIT_UPLOAD", 20)
     search = try quota("RATE_LIMIT_SEARCH", 50)
+    photo = try quota("RATE_LIMIT_PHOTO", 600)
   }
 
   package subscript(limit: LimitClass) -> Quota {
@@ -51,6 +53,7 @@ package struct Quotas: Sendable {
     case .upload: upload
     case .search: search
     case .preview: preview
+    case .photo: photo
     }
   }
 }

@@ -37,7 +37,7 @@ extension Route {
     .init(.GET, "/api/photos/{photo}", to: .groups, bearer: .required),
     .init(.DELETE, "/api/photos/{photo}", to: .groups, bearer: .required),
     // Signed links: the signature in the query is the permission.
-    .init(.GET, "/api/photos/{photo}/file", to: .groups),
+    .init(.GET, "/api/photos/{photo}/file", to: .groups, limit: .photo),
     .init(
       .PUT, "/api/photos/{photo}/file", to: .groups, limit: .upload, bodyBytesMax: photoBytesMax, answerSeconds: 60,
       bodySeconds: 120),

@@ -124,6 +124,24 @@ import Wire
     }
   }
 
+  /// A full day of five groups of twelve is 120 files, and many phones may be behind one address.
+  @Test func manyPhotosCanBeFetchedAtOnce() async throws {
+    try await withStack(.sqlite, ["RATE_LIMIT": "20", "RATE_LIMIT_PHOTO": "130"]) { stack in
+      let alice = try await stack.signIn("alice")
+      let group = try await alice.group("Ours")
+      #expect(try await alice.send(Pictures.jpeg, to: group).status == 200)
+      let photo = try #require(try await alice.today(group).first)
+      let paths = [stack.path(photo["url"]), stack.path(photo["thumbnail_url"])]
+      let fetched = try await atOnce(120) { try await stack.gateway.get(paths[$0 % 2]) }
+      #expect(fetched.allSatisfy { $0.status == 200 && $0.headers["ratelimit-policy"] == ["\"photo\";q=130;w=60"] })
+      // Not without end, and nothing else by it.
+      let more = try await atOnce(200) { try await stack.gateway.get(paths[$0 % 2]).status }
+      #expect(Set(more) == [200, 429])
+      let sent = try await stack.gateway.send(.PUT, paths[0], body: Pictures.jpeg)
+      #expect(sent.status == 403 && sent.headers["ratelimit-policy"] == ["\"upload\";q=20;w=60"])
+    }
+  }
+
   @Test(arguments: engines) func whoLeavesOrIsBlockedSeesNoMore(engine: Engine) async throws {
     try await withPhoto(engine) { stack, alice, group, large, _ in
       let (bob, carol) = (try await stack.signIn("bob"), try await stack.signIn("carol"))
