@@ -28,17 +28,24 @@ package struct Idempotency: Sendable {
     _ call: IdempotentCall?, check: () async throws -> Void = {},
     effect: @escaping @Sendable (any Connection) throws -> Reply
   ) async throws -> Reply {
+    try await once(call, check: check) { _, db in try effect(db) }
+  }
+
+  /// The same for an effect that needs what others have said.
+  package func once<T: Sendable>(
+    _ call: IdempotentCall?, check: () async throws -> T,
+    effect: @escaping @Sendable (T, any Connection) throws -> Reply
+  ) async throws -> Reply {
     guard let call else {
-      try await check()
-      return try await database.write(effect)
+      let found = try await check()
+      return try await database.write { try effect(found, $0) }
     }
     if let earlier = try await earlier(call) { return earlier }
     do {
-      try await check()
-      let now = now()
+      let (found, now) = (try await check(), now())
       return try await database.write { [records] db in
         if let earlier = try records.begin(call, claim: nil, at: now, on: db) { return earlier }
-        let reply = try effect(db)
+        let reply = try effect(found, db)
         try records.finish(call, with: reply, claim: nil, on: db)
         return reply
       }

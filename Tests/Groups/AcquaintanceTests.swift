@@ -58,6 +58,29 @@ import Wire
     }
   }
 
+  /// Also when numbers are used up by then, or nobody can say whose they are.
+  @Test(arguments: engines) func underItsKeyAGroupOfManyNumbersIsMadeOnce(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      try await stack.give("+4740000010", to: bob)
+      func make(_ key: String) async throws -> Browser.Reply {
+        try await alice.browser.with(["Idempotency-Key": key]).post(
+          "/api/groups", ["name": "Ours", "member_phone_numbers": (10..<70).map { "+47400000\($0)" }])
+      }
+      let first = try await make("cabin")
+      #expect(first.status == 200)
+      let again = try await make("cabin")
+      #expect(again.status == 200 && again.body == first.body && again.headers.contains(name: "idempotency-hit"))
+      #expect(try await make("another").status == 429)
+      stack.surroundings.neighbours.moved(.auth, to: "http://127.0.0.1:1")
+      let unaided = try await make("cabin")
+      #expect(unaided.status == 200 && unaided.body == first.body)
+      stack.surroundings.neighbours.moved(.auth, to: stack.auth.base)
+      let groups = try await bob.browser.get("/api/groups").list
+      #expect(groups.map { $0["id"] as? String } == [first.string("id")])
+    }
+  }
+
   @Test(arguments: engines) func whoIsBlockedIsNotAddedNeitherWay(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))

@@ -40,8 +40,9 @@ struct GroupRoutes: Sendable {
     let draft = try body.group(of: context.user, at: now)
     let numbers = try PhoneNumber.required(
       body.member_phone_numbers ?? [], field: "member_phone_numbers", countMax: Acquaintances.numbersPerDay)
-    let others = try await acquaintances.users(behind: numbers, for: context.user, at: now).subtracting([context.user])
-    return try await idempotency.once(call) { db in
+    return try await idempotency.once(call) {
+      try await acquaintances.users(behind: numbers, for: draft.owner, at: now).subtracting([draft.owner])
+    } effect: { others, db in
       let group = try GroupStore.create(draft, on: db)
       _ = try MembershipStore.add(others, to: group, by: draft.owner, at: now, on: db)
       return try .json(CreatedGroupBody(id: group.id, name: group.name))
