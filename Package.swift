@@ -134,7 +134,10 @@ let package = Package(
       ]),
     .tests(
       "Groups",
-      ["Groups", "Clients", "Database", "Support", "Tokens", "Web", "Wire", "kith", .crypto, .hummingbird, .nio]),
+      [
+        "Groups", "Clients", "Database", "Outbox", "Support", "Tokens", "Web", "Wire", "kith", .crypto, .hummingbird,
+        .nio,
+      ]),
     .tests("Lists", ["Lists", "Clients", "Database", "Support", "Tokens", "Web", "Wire", .hummingbird]),
     .tests("Credits", ["Credits", "Clients", "Database", "Support", "Tokens", "Web"]),
     .tests(

@@ -1,9 +1,15 @@
 import Clients
 import Database
 import Foundation
+import Outbox
 import Support
+import Synchronization
 import Testing
+import Tokens
+import Web
 import Wire
+
+@testable import Groups
 
 /// What a user is handed of their data, and what is left after they are forgotten.
 @Suite struct GroupsDataTests {
@@ -76,6 +82,85 @@ import Wire
     }
   }
 
+  /// Before each of the first steps of the erasure somebody lets the user in once more.
+  @Test(arguments: engines) func whoeverLetsAUserInWhileTheyAreForgottenDoesSoForNothing(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let (database, bobs, now) = (try await stack.place.open("groups", []), bob.id, stack.clock.now)
+      var ids: [GroupID] = []
+      for _ in 0..<3 { ids.append(try await alice.group("Ours")) }
+      let collection = try #require(CollectionID(try await alice.collection("Marbles"), prefix: .collection))
+      let (steps, joined) = (Counter(), Counter())
+      let busy = Busy(base: database) { [ids] in
+        let step = steps.next()
+        guard step < 6 else { return }
+        let invite = JoinByInvite(inviteID: .new(at: now), invitedBy: alice.id, role: .viewOnly)
+        let outcome =
+          step % 2 == 0
+          ? try await MembershipStore(database: database).join(bobs, ids[step / 2], by: invite, at: now).outcome
+          : try await CollectionMemberStore(database: database)
+            .join(bobs, collection, as: .viewOnly, by: invite, at: now).outcome
+        if outcome == .joined { _ = joined.next() }
+      }
+      let outbox = Outbox(
+        database: database, keys: try #require(DataKeys(["a key"])), in: stack.surroundings, deliveries: [])
+      try await PersonalDataStore(database: busy, outbox: outbox).erase(bobs, at: now)
+      // Once into each group, and into the collection as often as they had left it.
+      #expect(joined.count == 5)
+      #expect(try await traces(of: bob, stack).isEmpty)
+      #expect(try await wrongCounts(database) == 0)
+      await database.close()
+      for id in ids { #expect(try await alice.browser.get("/api/groups/\(id)").int("member_count") == 1) }
+      // Nobody's seat keeps it open.
+      #expect(try await alice.browser.delete("/api/groups/\(ids[0])").status == 200)
+      let groups = GroupsClient(in: stack.surroundings(of: "invites"))
+      #expect(try await groups.standing(of: alice.id, in: ids[0]) == nil)
+    }
+  }
+
+  @Test(arguments: engines) func countsStayTrueWhilePeopleComeAndAreForgotten(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let (groups, auth) = (
+        GroupsClient(in: stack.surroundings(of: "invites")), stack.groups.with(stack.with(key: "auth"))
+      )
+      var ids: [GroupID] = []
+      for _ in 0..<4 { ids.append(try await alice.group("Ours")) }
+      let collection = try #require(CollectionID(try await alice.collection("Marbles"), prefix: .collection))
+      let done = try await atOnce(50) { [ids] turn in
+        let invite = JoinByInvite(inviteID: .new(at: Date()), invitedBy: alice.id, role: .viewOnly)
+        switch turn % 6 {
+        case 0: return try await auth.delete(path(bob)).status == 204 ? "erased" : "busy"
+        case 1: return try await groups.join(collection, bob.id, by: invite).outcome.rawValue
+        default: return try await groups.join(ids[turn % 6 - 2], bob.id, by: invite).outcome.rawValue
+        }
+      }
+      #expect(Set(done).isSuperset(of: ["erased", JoinOutcome.joined.rawValue]), "\(done)")
+      let database = try await stack.place.open("groups", [])
+      #expect(try await wrongCounts(database) == 0)
+      #expect(try await auth.delete(path(bob)).status == 204)
+      #expect(try await wrongCounts(database) == 0)
+      #expect(try await traces(of: bob, stack).isEmpty)
+      await database.close()
+    }
+  }
+
+  /// Groups, people and collections that count other than there are.
+  private func wrongCounts(_ database: any Database) async throws -> Int {
+    try await database.read { db in
+      try db.rows(
+        """
+        select 1 as wrong from social_group g where member_count <>
+          (select count(*) from membership m where m.group_id = g.id and m.state = 'active')
+        union all select 1 from person p where group_count <>
+          (select count(*) from membership m where m.user_id = p.user_id and m.state = 'active')
+        union all select 1 from collection c where member_count <>
+          (select count(*) from collection_member m where m.collection_id = c.id)
+        """
+      ).count
+    }
+  }
+
   /// The columns that still hold the user's id. A photo does until its bytes have been deleted, seconds later.
   private func traces(of user: SignedInUser, _ stack: TestStack) async throws -> [String] {
     let database = try await stack.place.open("groups", [])
@@ -101,4 +186,40 @@ import Wire
     await database.close()
     return found
   }
+}
+
+/// Counts from 0.
+private final class Counter: Sendable {
+  private let value = Mutex(0)
+
+  var count: Int { value.withLock { $0 } }
+
+  func next() -> Int {
+    value.withLock { count in
+      defer { count += 1 }
+      return count
+    }
+  }
+}
+
+/// A database in which something else always happens first.
+private struct Busy: Database {
+  let base: any Database
+  let before: @Sendable () async throws -> Void
+
+  var engine: Engine { base.engine }
+
+  func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
+    try await base.read(body)
+  }
+
+  func write<T: Sendable>(
+    _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
+  ) async throws -> T {
+    try await before()
+    return try await base.write(isolation, body)
+  }
+
+  func migrate(_ migrations: [Migration]) async throws { try await base.migrate(migrations) }
+  func close() async { await base.close() }
 }

@@ -20,6 +20,20 @@ struct PersonalDataStore: KeepsPersonalData {
 
   /// The user is in nothing any more, what they own passes on, and their photos are handed to whoever deletes the bytes.
   func erase(_ user: UserID, at now: Date) async throws {
+    // Whoever lets the user in meanwhile is found out at the end, when it all begins again.
+    for _ in 0..<Self.triesMax {
+      try await leaveEverything(user, at: now)
+      do { return try await forget(user, at: now) } catch is StillInside {}
+    }
+    throw DatabaseFailure.contended
+  }
+
+  private static let triesMax = 10
+
+  /// The user has been let into something since.
+  private struct StillInside: Error {}
+
+  private func leaveEverything(_ user: UserID, at now: Date) async throws {
     let memberships = MembershipStore(database: database)
     for group in try await activeGroups(of: user) {
       do { try await memberships.leave(group, user, at: now) } catch let failure as Failure
@@ -29,9 +43,14 @@ struct PersonalDataStore: KeepsPersonalData {
     for collection in try await collections(of: user) {
       try await database.write { db in try Self.leave(collection, user, at: now, on: db) }
     }
+  }
+
+  private func forget(_ user: UserID, at now: Date) async throws {
     try await database.write { db in
-      try EndedPhotos.end(of: user, at: now, on: db)
       try db.change("update social_group set created_by = null where created_by = \(user)")
+      try Self.lock(user, on: db)
+      guard try !Self.isInside(user, on: db) else { throw StillInside() }
+      try EndedPhotos.end(of: user, at: now, on: db)
       try db.change("delete from membership where user_id = \(user)")
       try db.change("delete from person where user_id = \(user)")
       try db.change("delete from block where blocker_id = \(user) or blocked_id = \(user)")
@@ -41,6 +60,24 @@ struct PersonalDataStore: KeepsPersonalData {
       try outbox.erase(user, on: db)
       try Idempotency.erase(user, on: db)
     }
+  }
+
+  /// Waits for whoever is just letting the user into a group, and lets them wait from now on: they all take a place for
+  /// the user first, in the same row.
+  private static func lock(_ user: UserID, on db: any Connection) throws {
+    try db.change(
+      """
+      insert into person (user_id, group_count, group_count_max) values (\(user), 0, \(Group.groupCountMax))
+      on conflict (user_id) do update set group_count = person.group_count
+      """)
+  }
+
+  private static func isInside(_ user: UserID, on db: any Connection) throws -> Bool {
+    try db.row(
+      """
+      select 1 as one from membership where user_id = \(user) and state = 'active'
+      union all select 1 from collection_member where user_id = \(user)
+      """) != nil
   }
 
   private func activeGroups(of user: UserID) async throws -> [GroupID] {
