@@ -29,9 +29,9 @@ protocol PhotoFiles: Sendable {
 }
 
 extension PhotoFiles {
-  /// All that there is of these photos.
-  func delete(_ photos: [PhotoID]) async throws {
-    try await delete(photos.flatMap { photo in PhotoFileName.Kind.allCases.map { PhotoFileName(photo, $0) } })
+  /// All that there is of these photos, or these kinds of it.
+  func delete(_ photos: [PhotoID], _ kinds: [PhotoFileName.Kind] = PhotoFileName.Kind.allCases) async throws {
+    try await delete(photos.flatMap { photo in kinds.map { PhotoFileName(photo, $0) } })
   }
 }
 

@@ -10,6 +10,8 @@ struct PhotoLinks: Sendable {
   let base: String
 
   static let lifetime: TimeInterval = 60 * 60
+  /// Of an address to which a photo is to be sent; one in a bucket cannot be taken back when the photo has come.
+  static let uploadLifetime: TimeInterval = 15 * 60
   /// A link changes no more often than this, so that apps find again what they have kept under it.
   private static let step: TimeInterval = 15 * 60
 

@@ -31,14 +31,17 @@ struct PhotoRoutes: Sendable {
   }
 
   @Sendable private func announce(_ request: Request, _ context: SignedIn) async throws -> Response {
+    var request = request
+    let call = try await request.idempotentCall(by: context.user.description, context)
     let group = try await request.json(AnnouncementBody.self).group_id
-    let now = now()
+    let (now, user, lifetime) = (now(), context.user, PhotoLinks.uploadLifetime)
     let id = PhotoID.new(at: now)
-    try await photos.store.announce(id, to: group, by: context.user, at: now)
-    let lifetime = PhotoStore.announcedLifetime
     let url = photos.files.uploadURL(of: id, for: .seconds(lifetime)) ?? links.upload(id, until: now + lifetime)
-    return .json(
-      AnnouncedBody(upload_url: url, photo_id: id, storage_path: PhotoFileName(id, .original).text))
+    return try await photos.idempotency.once(call) { db in
+      try PhotoStore.announce(id, to: group, by: user, at: now, on: db)
+      return try .json(
+        AnnouncedBody(upload_url: url, photo_id: id, storage_path: PhotoFileName(id, .original).text))
+    }.response
   }
 
   @Sendable private func confirm(_ request: Request, _ context: SignedIn) async throws -> Response {

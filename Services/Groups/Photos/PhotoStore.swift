@@ -45,20 +45,22 @@ struct PhotoStore: Sendable {
   /// Announces a photo that will be sent to the store itself. Who announces another takes the first back.
   ///
   /// - Throws: 403 to strangers; 400 when the photo of the day has been sent.
-  func announce(_ id: PhotoID, to group: GroupID, by user: UserID, at now: Date) async throws {
-    try await database.write { db in
-      let day = try Self.openDay(of: group, for: user, at: now, on: db)
-      try db.change(
-        """
-        update photo set state = 'ended', expires_at = \(now)
-        where sender_id = \(user) and group_id = \(group) and state = 'pending'
-        """)
-      try db.change(
-        """
-        insert into photo (id, group_id, sender_id, day, state, created_at, expires_at)
-        values (\(id), \(group), \(user), \(day), 'pending', \(now), \(now + Self.announcedLifetime + Self.grace))
-        """)
-    }
+  static func announce(
+    _ id: PhotoID, to group: GroupID, by user: UserID, at now: Date, on db: any Connection
+  ) throws {
+    // Nobody announces anything to a group that is being closed, or that they are leaving.
+    _ = try GroupStore.locked(group, on: db)
+    let day = try openDay(of: group, for: user, at: now, on: db)
+    try db.change(
+      """
+      update photo set state = 'ended', expires_at = \(now)
+      where sender_id = \(user) and group_id = \(group) and state = 'pending'
+      """)
+    try db.change(
+      """
+      insert into photo (id, group_id, sender_id, day, state, created_at, expires_at)
+      values (\(id), \(group), \(user), \(day), 'pending', \(now), \(now + announcedLifetime + grace))
+      """)
   }
 
   /// - Parameter sender: nil for whoever has the link.

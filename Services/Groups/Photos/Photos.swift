@@ -23,7 +23,7 @@ struct Photos: Sendable {
     var hasBytes = false
     defer { news.ring() }
     do {
-      return try await idempotency.claimed(call) {
+      let reply = try await idempotency.claimed(call) {
         try await store.checkMaySend(to: upload.group, by: user, at: now)
         let renditions = try await renderer.renditions(of: upload.file)
         hasBytes = true
@@ -33,6 +33,9 @@ struct Photos: Sendable {
         try news.add(photo, on: PhotoStore.keep(photo, measures, on: db), db)
         return try .json(SentPhotoBody(photo_id: photo.id, expires_at: photo.expiresAt))
       }
+      // A refusal that is kept under a key is a reply like any other.
+      if hasBytes, reply.status != 200 { await takeBack(photo.id) }
+      return reply
     } catch {
       // Where nobody knows whether there is a row, the sweeper finds out.
       if hasBytes, error as? DatabaseFailure != .outcomeUnknown { await takeBack(photo.id) }
@@ -46,10 +49,17 @@ struct Photos: Sendable {
   }
 
   /// Puts an original where ``confirm(_:by:)`` will look for it.
+  ///
+  /// - Throws: 415 for what is no photo; 400, 404 or 410 when none is waited for any more.
   func receive(_ original: UploadedFile, as id: PhotoID) async throws {
     let bytes = try await local.blocking { try original.bytes() }
     guard PictureType(head: bytes) != nil else { throw Failure.photoTypeUnsupported }
     try await files.store(bytes, as: PhotoFileName(id, .original))
+    // It may have been arriving for minutes. Whoever confirms after this deletes it; whoever did so before cannot have.
+    do { try await checkAnnounced(id, at: now()) } catch let failure as Failure {
+      await takeBack(id, [.original])
+      throw failure
+    }
   }
 
   /// Takes an announced photo whose original has been sent. Safe to repeat.
@@ -60,14 +70,14 @@ struct Photos: Sendable {
     let now = now()
     guard case .waiting(let group) = try await store.announced(id, by: user, at: now) else { return }
     let photo = Photo(id: id, group: group, sender: user, sentAt: now)
-    let renditions = try await renderedOriginal(of: id)
-    try await keep(renditions, of: id)
     do {
+      let renditions = try await renderedOriginal(of: id)
+      try await keep(renditions, of: id)
       try await store.database.write { db in
         try news.add(photo, on: PhotoStore.confirm(photo, renditions.measures, on: db), db)
       }
       news.ring()
-    } catch let failure as Failure where failure == .photoGone {
+    } catch let failure as Failure where [.photoGone, .nothingUploaded].contains(failure) {
       // Somebody may have confirmed it in the meantime.
       guard case .sent = try await store.announced(id, by: user, at: now) else { throw failure }
     }
@@ -90,10 +100,12 @@ struct Photos: Sendable {
   }
 
   /// Also when the request has been called off. What cannot be deleted now the sweeper finds.
-  private func takeBack(_ id: PhotoID) async {
+  private func takeBack(
+    _ id: PhotoID, _ kinds: [PhotoFileName.Kind] = PhotoFileName.Kind.allCases
+  ) async {
     await Task { [files] in
       // `try?`: as said above.
-      try? await files.delete([id])
+      try? await files.delete([id], kinds)
     }.value
   }
 }

@@ -58,7 +58,8 @@ import Wire
     return PNG.noise(40, 30, chunks: [("eXIf", exif), ("tEXt", Data("Author\0KITHSECRETTEXT".utf8))])
   }()
 
-  @Test(.enabled(if: Python.isThere)) func photosAreUprightSmallAndInSRGB() async throws {
+  @Test(.enabled(if: Python.isThere, "PYTHON IS NOT THERE: what Pillow sees in photos was not asked"))
+  func photosAreUprightSmallAndInSRGB() async throws {
     let program = """
       import base64, io
       from PIL import Image
@@ -102,10 +103,7 @@ import Wire
     png.add("IHDR", Data([0, 0, 0xEA, 0x60, 0, 0, 0xEA, 0x60, 1, 0, 0, 0, 0]))
     png.add("IDAT", Data([0x78, 1]))
     png.add("IEND", Data())
-    var jpeg = Pictures.jpeg
-    let frame = try #require(jpeg.range(of: Data([0xFF, 0xC0, 0, 17, 8])))
-    jpeg.replaceSubrange(frame.upperBound..<frame.upperBound + 4, with: [0x23, 0x28, 0x23, 0x28])
-    for bomb in [png.data, jpeg] {
+    for bomb in [png.data, try #require(Pictures.huge)] {
       await #expect(throws: Failure.photoTooManyPixels) { _ = try await renditions(bomb) }
     }
   }

@@ -1,8 +1,13 @@
 import Database
 import Foundation
+import Outbox
 import Support
 import Testing
+import Tokens
+import Web
 import Wire
+
+@testable import Groups
 
 /// Photos on their way in.
 @Suite struct PhotoUploadTests {
@@ -68,6 +73,43 @@ import Wire
     }
   }
 
+  /// Whether the refusal is an error or, under a key, an answer that is kept.
+  @Test(arguments: engines, [nil, "morning"] as [String?])
+  func whoLeavesWhileTheirPhotoIsLookedAtLeavesNoBytes(engine: Engine, key: String?) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let group = try await alice.group("Ours")
+      try await stack.seat(bob, in: group, by: alice)
+      let (database, keys) = (try await stack.place.open("groups", []), try #require(DataKeys(["a key"])))
+      let (clock, folder) = (stack.clock, try PhotoFolder(stack.place.folder.appendingPathComponent("photos").path))
+      let leaving = StoredAfter(base: folder) {
+        _ = try await bob.browser.delete("/api/groups/\(group)")
+      }
+      let photos = Photos(
+        store: PhotoStore(database: database), files: leaving, local: folder, renderer: PhotoRenderer(),
+        idempotency: Idempotency(database: database, keys: keys, now: { clock.now }),
+        news: FirstPhotos(
+          outbox: Outbox(database: database, keys: keys, in: stack.surroundings, deliveries: []), areWanted: false),
+        now: { clock.now })
+      func send() async throws -> Int {
+        let file = try UploadedFile(in: folder.incoming)
+        try await file.append(.init(bytes: Pictures.jpeg))
+        let call = key.map {
+          IdempotentCall(
+            caller: bob.id.description, route: "POST /", key: $0, path: "/api/photos", content: Data(), requestID: "")
+        }
+        do {
+          return try await photos.send(PhotoUpload(file: file, group: group, content: Data()), by: bob.id, call).status
+        } catch let failure as Failure where failure == .notInGroup { return 403 }
+      }
+      #expect(try await send() == 403)
+      #expect(stack.photoFiles.isEmpty)
+      #expect(try await send() == 403)
+      #expect(try await alice.today(group).isEmpty)
+      await database.close()
+    }
+  }
+
   @Test func aBareBodyWillDo() async throws {
     try await withStack(.sqlite) { stack in
       let alice = try await stack.signIn("alice")
@@ -104,28 +146,18 @@ import Wire
     try await withStack(.sqlite) { stack in
       let alice = try await stack.signIn("alice")
       let group = try await alice.group("Ours")
-      let connection = try RawConnection(to: stack.groups)
       let (form, type) = Form.body(Data(), group: group.description)
-      let head = """
-        POST /api/photos/upload HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(alice.access)\r
-        Content-Type: \(type)\r\nTransfer-Encoding: chunked\r\n\r\n
-        """
-      #expect(connection.send(Data(head.utf8)))
+      let address = try await alice.browser.post("/api/photos/upload-url", ["group_id": group.description])
       // The end of the form is never sent.
       let opening = form.dropLast(Data("\r\n--Boundary-7E1F9D--\r\n".utf8).count)
-      #expect(connection.send(Data("\(String(opening.count, radix: 16))\r\n".utf8) + opening + Data("\r\n".utf8)))
-      let piece = Data("10000\r\n".utf8) + Data(repeating: 7, count: 65_536) + Data("\r\n".utf8)
-      for _ in 0..<160 {
-        #expect(connection.received() == "")
-        #expect(connection.send(piece))
+      for (line, type, opening) in [
+        ("POST /api/photos/upload", type, opening), ("POST /api/photos/upload?group_id=\(group)", "image/jpeg", Data()),
+        ("PUT \(stack.path(address.string("upload_url")))", "image/jpeg", Data()),
+      ] {
+        let head = "\(line) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(alice.access)\r\nContent-Type: \(type)\r\n"
+        let answer = try await answer(to: head, opening, from: stack)
+        #expect(answer.hasPrefix("HTTP/1.1 413 ") && answer.contains("photo_too_large"), "\(line)")
       }
-      var answer = ""
-      try await eventually("413") {
-        _ = connection.send(piece)
-        answer += connection.received()
-        return answer.contains("\r\n")
-      }
-      #expect(answer.hasPrefix("HTTP/1.1 413 "))
 
       let announced = try RawConnection(to: stack.groups)
       let length = "Content-Type: \(type)\r\nContent-Length: 11500000\r\n\r\n"
@@ -139,6 +171,27 @@ import Wire
       #expect(refusal.hasPrefix("HTTP/1.1 413 "))
       #expect(stack.photoFiles.isEmpty)
     }
+  }
+
+  /// What is said to a body of ten megabytes and more that comes in pieces and does not end; nothing is, before that.
+  private func answer(to head: String, _ opening: Data, from stack: TestStack) async throws -> String {
+    let connection = try RawConnection(to: stack.groups)
+    #expect(connection.send(Data("\(head)Transfer-Encoding: chunked\r\n\r\n".utf8)))
+    if !opening.isEmpty {
+      #expect(connection.send(Data("\(String(opening.count, radix: 16))\r\n".utf8) + opening + Data("\r\n".utf8)))
+    }
+    let piece = Data("10000\r\n".utf8) + Data(repeating: 7, count: 65_536) + Data("\r\n".utf8)
+    for _ in 0..<160 {
+      #expect(connection.received() == "")
+      #expect(connection.send(piece))
+    }
+    var answer = ""
+    try await eventually("413") {
+      _ = connection.send(piece)
+      answer += connection.received()
+      return answer.contains("}")
+    }
+    return answer
   }
 
   @Test func anUploadThatIsCutOffLeavesNothing() async throws {
@@ -185,4 +238,27 @@ import Wire
       #expect(stack.photoFiles.isEmpty)
     }
   }
+}
+
+/// A folder in which something else always happens before a file is stored.
+private struct StoredAfter: PhotoFiles {
+  let base: PhotoFolder
+  let before: @Sendable () async throws -> Void
+
+  func store(_ bytes: [UInt8], as name: PhotoFileName) async throws {
+    try await before()
+    try await base.store(bytes, as: name)
+  }
+
+  func original(of photo: PhotoID, into folder: String) async throws -> UploadedFile? {
+    try await base.original(of: photo, into: folder)
+  }
+
+  func read(_ name: PhotoFileName, _ range: ByteRange?) async throws -> StoredBytes? {
+    try await base.read(name, range)
+  }
+
+  func delete(_ names: [PhotoFileName]) async throws { try await base.delete(names) }
+  func list(after name: PhotoFileName?) async throws -> [PhotoFileName] { try await base.list(after: name) }
+  func uploadURL(of photo: PhotoID, for lifetime: Duration) -> String? { nil }
 }

@@ -112,6 +112,14 @@ enum Pictures {
     AAACoAQAAQAAACAAAAADoAQAAQAAACAAAAAAAAAA
     """)
 
+  /// A JPEG file whose header says that it has 81 megapixels.
+  static let huge: Data? = {
+    var jpeg = Pictures.jpeg
+    guard let frame = jpeg.range(of: Data([0xFF, 0xC0, 0, 17, 8])) else { return nil }
+    jpeg.replaceSubrange(frame.upperBound..<frame.upperBound + 4, with: [0x23, 0x28, 0x23, 0x28])
+    return jpeg
+  }()
+
   /// The numbers of the place, as EXIF writes them.
   static let place = Data([0xBB, 0x13, 0, 0, 100, 0, 0, 0])
   static let secrets = [place, Data("KITHSECRET".utf8)]
