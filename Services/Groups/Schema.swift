@@ -11,6 +11,7 @@ let groupsMigrations = [
   Idempotency.migration,
   Outbox.migration,
   Migration("joining again, removals from collections", joinTables),
+  Migration("closed groups", closedGroupIndex),
 ]
 
 /// A group carries the number of its members and a person the number of their groups, so that one conditional update both
@@ -157,5 +158,11 @@ private let joinTables = """
     primary key (collection_id, user_id)
   );
   create index collection_removal_user on collection_removal (user_id);
+
+  """
+
+/// The way to groups that can be forgotten.
+private let closedGroupIndex = """
+  create index social_group_closed on social_group (closed_at) where closed_at is not null;
 
   """

@@ -89,7 +89,7 @@ extension MembershipStore {
     guard crowned == 1 else { throw DatabaseFailure.contended }
   }
 
-  /// A closed group keeps its row for as long as photos point to it, but neither words nor people.
+  /// A closed group keeps its row for as long as photos point to it (``PhotoSweep``), but neither words nor people.
   private static func close(_ id: GroupID, at now: Date, on db: any Connection) throws {
     try db.change("delete from membership where group_id = \(id)")
     try db.change(

@@ -7,6 +7,8 @@ import Wire
 /// or so, by the first digits of the ids, and one for what is being written.
 struct PhotoFolder: PhotoFiles {
   let path: String
+  /// Makes the entries of a folder lasting.
+  private let sync: @Sendable (_ folder: String) throws -> Void
 
   /// Where files are until they are complete.
   var incoming: String { "\(path)/incoming" }
@@ -16,8 +18,9 @@ struct PhotoFolder: PhotoFiles {
   private static let pieceLength = 512 * 1024
 
   /// - Throws: when the folders are not there and cannot be made.
-  init(_ path: String) throws {
+  init(_ path: String, sync: @escaping @Sendable (_ folder: String) throws -> Void = Files.syncFolder) throws {
     self.path = path
+    self.sync = sync
     try FileManager.default.createDirectory(
       atPath: incoming, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   }
@@ -131,12 +134,12 @@ struct PhotoFolder: PhotoFiles {
     let folder = folder(of: name.photo)
     // The folder may be removed, being empty, just when it is wanted.
     for _ in 0..<5 {
-      if mkdir(folder, 0o700) == 0 {
-        try Files.syncFolder(path)
-      } else if errno != EEXIST {
-        throw FileFailure.last("mkdir")
+      guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw FileFailure.last("mkdir") }
+      if rename(draft, location(name)) == 0 {
+        try sync(folder)
+        // Whoever has made the folder may not have come to this yet; and it stays, now that it is not empty.
+        return try sync(path)
       }
-      if rename(draft, location(name)) == 0 { return try Files.syncFolder(folder) }
       guard errno == ENOENT else { throw FileFailure.last("rename") }
     }
     throw Failure.unavailable

@@ -19,6 +19,14 @@ struct PhotoRemains: Sendable {
     try await database.write { db in _ = try db.change("delete from photo where id in (\(list: ids))") }
   }
 
+  /// Puts off what could not be deleted, so that it does not keep what comes after it. Nobody sees it meanwhile.
+  func postpone(_ ids: [PhotoID], until time: Date) async throws {
+    guard !ids.isEmpty else { return }
+    try await database.write { db in
+      _ = try db.change("update photo set state = 'ended', expires_at = \(time) where id in (\(list: ids))")
+    }
+  }
+
   /// Which of these photos there are rows of.
   func known(among ids: [PhotoID]) async throws -> Set<PhotoID> {
     try await database.read { db in
@@ -26,13 +34,24 @@ struct PhotoRemains: Sendable {
     }
   }
 
-  /// Photos that should be there, in the order of their ids, between two of them where there are such.
-  func ready(after first: PhotoID?, before last: PhotoID?, limit: Int) async throws -> [PhotoID] {
+  /// Which of these photos can be seen.
+  func ready(among ids: [PhotoID]) async throws -> [PhotoID] {
+    try await database.read { db in
+      try db.rows("select id from photo where state = 'ready' and id in (\(list: ids))").map { try $0.get("id") }
+    }
+  }
+
+  /// Photos that should be there, in the order of their ids: `first` and those after it, of them those after `last`, of
+  /// them those before `end`, each where there is such.
+  func ready(
+    from first: PhotoID?, after last: PhotoID?, before end: PhotoID?, limit: Int
+  ) async throws -> [PhotoID] {
     try await database.read { db in
       try db.rows(
         """
         select id from photo
-        where state = 'ready' and id > \(first ?? .lowest) and id < \(last ?? .highest) order by id limit \(limit)
+        where state = 'ready' and id >= \(first ?? .lowest) and id > \(last ?? .lowest) and id < \(end ?? .highest)
+        order by id limit \(limit)
         """
       ).map { try $0.get("id") }
     }
@@ -43,6 +62,24 @@ struct PhotoRemains: Sendable {
     try await database.write { db in
       _ = try db.change(
         "update photo set state = 'ended', expires_at = \(now) where state = 'ready' and id in (\(list: ids))")
+    }
+  }
+
+  /// Groups that were closed and to which no photo points any more.
+  func closedGroups(limit: Int) async throws -> [GroupID] {
+    try await database.read { db in
+      try db.rows(
+        """
+        select id from social_group where closed_at is not null
+          and not exists (select 1 from photo where photo.group_id = social_group.id) limit \(limit)
+        """
+      ).map { try $0.get("id") }
+    }
+  }
+
+  func forget(_ groups: [GroupID]) async throws {
+    try await database.write { db in
+      _ = try db.change("delete from social_group where closed_at is not null and id in (\(list: groups))")
     }
   }
 }
