@@ -75,3 +75,8 @@ token, group, sent = done[-1]
 url = call(gateway, "GET", f"/api/photos/{group}/today", token)["photos"][0]["url"]
 print("photo: " + sent)
 print("link: " + url[url.index("/api/") :])
+
+# By the second quarter everything has been used once. Memory that goes on growing fails the run.
+second, last = memories[min(2, len(memories) - 1)], memories[-1]
+if last > 1.2 * second:
+    sys.exit(f"memory does not stay flat: {last:.0f} MB at the end, {second:.0f} MB after the second quarter")
