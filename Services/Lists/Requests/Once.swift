@@ -1,7 +1,6 @@
 import Database
 import Foundation
 import Hummingbird
-import Synchronization
 import Web
 import Wire
 
@@ -28,11 +27,17 @@ struct Once: Sendable {
   ) async throws -> Response {
     var request = request
     let call = try await request.idempotentCall(by: context.user.description, context)
-    let answered = Answered<Asked>()
+    var asked: Asked?
+    let check = {
+      if let asked { return asked }
+      let answer = try await asking()
+      asked = answer
+      return answer
+    }
     for _ in 0..<Self.triesMax {
       do {
-        let reply = try await idempotency.once(call, check: { try await answered.ask(asking) }) {
-          [acquaintances] db in try effect(db, acquaintances, answered.answer())
+        let reply = try await idempotency.once(call, check: check) { [acquaintances] asked, db in
+          try effect(db, acquaintances, asked)
         }
         var response = reply.response
         if reply.status == Reply.nothing.status {
@@ -45,22 +50,6 @@ struct Once: Sendable {
       } catch DatabaseFailure.unique("task_client_id") {}
     }
     throw Failure.unavailable
-  }
-}
-
-/// Something that is asked once, however often the change is tried.
-private final class Answered<Answer: Sendable>: Sendable {
-  private let kept = Mutex<Answer?>(nil)
-
-  func ask(_ question: () async throws -> Answer) async throws {
-    guard kept.withLock({ $0 == nil }) else { return }
-    let answer = try await question()
-    kept.withLock { $0 = answer }
-  }
-
-  func answer() throws -> Answer {
-    guard let answer = kept.withLock({ $0 }) else { throw Failure.unavailable }
-    return answer
   }
 }
 
