@@ -71,6 +71,108 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func theSameAnnouncementUnderTheSameKeyIsTheSameAddress(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let (group, other) = (try await alice.group("Ours"), try await alice.group("Others"))
+      @Sendable func announce(_ key: String, _ group: GroupID) async throws -> Browser.Reply {
+        try await alice.browser.with(["Idempotency-Key": key])
+          .post("/api/photos/upload-url", ["group_id": group.description])
+      }
+      let replies = try await atOnce(10) { _ in try await announce("morning", group) }
+      #expect(Set(replies.map(\.status)).isSubset(of: [200, 409]))
+      let first = try await announce("morning", group)
+      #expect(first.status == 200 && first.headers.contains(name: "idempotency-hit"))
+      #expect(replies.allSatisfy { $0.status != 200 || $0.body == first.body })
+      // It has not been taken back by its own repetition.
+      let path = stack.path(first.string("upload_url"))
+      #expect(try await stack.gateway.send(.PUT, path, body: Pictures.jpeg).status == 200)
+      #expect(try await confirm(alice, first.string("photo_id")).status == 200)
+      #expect(try await announce("morning", group).body == first.body)
+      #expect(try await announce("morning", other).status == 422)
+      #expect(try await announce("evening", group).status == 400)
+      #expect(try await announce("a key with blanks", group).status == 400)
+    }
+  }
+
+  @Test(arguments: engines) func anAddressLivesAQuarterOfAnHour(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let (group, other) = (try await alice.group("Ours"), try await alice.group("Others"))
+      let (sent, unsent) = (try await announce(alice, group), try await announce(alice, other))
+      stack.clock.advance(by: .seconds(14 * 60))
+      #expect(try await stack.gateway.send(.PUT, stack.path(sent.url), body: Pictures.jpeg).status == 200)
+      stack.clock.advance(by: .seconds(2 * 60))
+      let late = try await stack.gateway.send(.PUT, stack.path(unsent.url), body: Pictures.jpeg)
+      #expect(late.status == 410 && late.string("code") == "link_expired")
+      // What came in time can still be confirmed.
+      stack.clock.advance(by: .seconds(40 * 60))
+      #expect(try await confirm(stack.signIn("alice"), sent.id).status == 200)
+    }
+  }
+
+  @Test(arguments: engines) func anAnnouncedPhotoIsAsSmallAsAnyOther(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let group = try await alice.group("Ours")
+      let (id, url) = try await announce(alice, group)
+      let bytesMax = 10 * 1024 * 1024
+      let connection = try RawConnection(to: stack.gateway)
+      let head = "PUT \(stack.path(url)) HTTP/1.1\r\nHost: a\r\nContent-Length: \(bytesMax + 1)\r\n\r\n"
+      #expect(connection.send(Data(head.utf8)))
+      var refused = ""
+      try await eventually("413 before anything has come") {
+        refused += connection.received()
+        return refused.contains("}")
+      }
+      #expect(refused.hasPrefix("HTTP/1.1 413 ") && refused.contains("photo_too_large"))
+      #expect(stack.photoFiles.isEmpty)
+      // Its header says 81 megapixels.
+      let huge = try #require(Pictures.huge)
+      #expect(try await stack.gateway.send(.PUT, stack.path(url), body: huge).status == 200)
+      let many = try await confirm(alice, id)
+      #expect(many.status == 422 && many.string("code") == "photo_too_many_pixels")
+      #expect(stack.photoFiles.isEmpty)
+      #expect(try await alice.today(group).isEmpty)
+      let heavy = Pictures.jpeg + Data(count: bytesMax - Pictures.jpeg.count)
+      #expect(try await stack.gateway.send(.PUT, stack.path(url), body: heavy).status == 200)
+      #expect(try await confirm(alice, id).status == 200)
+    }
+  }
+
+  /// An original may be arriving for minutes, while another is confirmed or the photo is taken back.
+  @Test(arguments: engines) func whatComesTooLateIsNotKept(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let (group, other) = (try await alice.group("Ours"), try await alice.group("Others"))
+      let (first, second) = (try await announce(alice, group), try await announce(alice, other))
+      func begin(_ url: String) throws -> RawConnection {
+        let connection = try RawConnection(to: stack.groups)
+        let head = "PUT \(stack.path(url)) HTTP/1.1\r\nHost: a\r\nContent-Length: \(Pictures.jpeg.count)\r\n\r\n"
+        #expect(connection.send(Data(head.utf8) + Pictures.jpeg.prefix(100)))
+        return connection
+      }
+      let slow = [try begin(first.url), try begin(second.url)]
+      // Both have been found to be waited for by then.
+      try await Task.sleep(for: .milliseconds(500))
+      #expect(try await stack.gateway.send(.PUT, stack.path(first.url), body: Pictures.jpeg).status == 200)
+      #expect(try await confirm(alice, first.id).status == 200)
+      _ = try await announce(alice, other)
+      // What was taken back may have been forgotten already.
+      for (connection, statuses) in zip(slow, [["400"], ["410", "404"]]) {
+        #expect(connection.send(Pictures.jpeg.dropFirst(100)))
+        var answer = ""
+        try await eventually("an answer") {
+          answer += connection.received()
+          return answer.contains("\r\n")
+        }
+        #expect(statuses.contains { answer.hasPrefix("HTTP/1.1 \($0) ") }, "\(answer)")
+      }
+      #expect(stack.photoFiles.count == 2 && stack.photoFiles.allSatisfy { !$0.hasSuffix("upload") })
+      #expect(try await alice.today(group).count == 1)
+    }
+  }
+
   @Test func formsOfBothKindsConfirm() async throws {
     try await withStack(.sqlite) { stack in
       let alice = try await stack.signIn("alice")
