@@ -138,6 +138,10 @@ private func crowd(_ db: any Connection) throws {
       """)
     let id = try row?.get("id", as: Int.self) ?? 0
     _ = try MembershipStore.add(member, to: id, as: .editor, at: now, on: db)
+    if let gone = try MembershipStore.add(.new(at: now), to: id, as: .viewer, at: now, on: db) {
+      try MembershipStore.remove(gone, on: db)
+      try Removals.note(gone, at: now, on: db)
+    }
     var fields = Fields(["name": .string("Tag \(number)")])
     _ = try TagStore.create(TagChange(&fields), of: owner, at: now, on: db)
   }
