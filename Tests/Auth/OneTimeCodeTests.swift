@@ -77,12 +77,12 @@ import Web
     #expect(failure?.description.hasPrefix("SMS_TEST_CODES") == true)
   }
 
-  @Test func productionTakesNoTestCodes() throws {
+  @Test(arguments: ["staging", "production"]) func onlyDevelopmentTakesTestCodes(stage: String) throws {
     let failure = #expect(throws: StartFailure.self) {
-      try TestCodes(Settings(["SMS_TEST_CODES": "+15550001111:123456", "ENVIRONMENT": "production"]))
+      try TestCodes(Settings(["SMS_TEST_CODES": "+15550001111:123456", "ENVIRONMENT": stage]))
     }
     #expect(failure?.description.hasPrefix("SMS_TEST_CODES") == true)
     #expect(failure?.description.contains("123456") != true)
-    _ = try TestCodes(Settings(["SMS_TEST_CODES": "", "ENVIRONMENT": "production"]))
+    _ = try TestCodes(Settings(["SMS_TEST_CODES": "", "ENVIRONMENT": stage]))
   }
 }
