@@ -9,7 +9,8 @@ import Foundation
 package struct ServiceKeys: Sendable {
   private let entries: [(service: CallingService, digest: [UInt8])]
 
-  /// - Throws: ``StartFailure`` for an entry that is not `name:key`, or a key that is too weak for production.
+  /// - Throws: ``StartFailure`` for an entry that is not `name:key`; in production for a key that is too weak, and without
+  ///   any, or without this process's own.
   package init(_ settings: Settings) throws {
     if let listed = settings.nonempty("SERVICE_KEYS") {
       entries = try listed.split(separator: ",").map { entry in
@@ -24,6 +25,10 @@ package struct ServiceKeys: Sendable {
     } else {
       entries = []
     }
+    guard try settings.stage() == .production else { return }
+    guard !entries.isEmpty else { throw StartFailure("SERVICE_KEYS is not set; `make env` writes a .env") }
+    // The one that this process shows to others.
+    _ = try settings.secret("SERVICE_KEY")
   }
 
   /// Without any key no service is ever believed.

@@ -81,6 +81,22 @@ import Testing
     }
   }
 
+  @Test(arguments: ["auth", "credits", "lists", "groups", "invites", "gateway"])
+  func productionStartsNoProcessWithoutKeysBetweenServices(service: String) async throws {
+    try await withPlace(.sqlite) { place in
+      let production = ["ENVIRONMENT": "production"]
+      let none = try await refusal(of: "kith-\(service)", in: place, production, without: "SERVICE_KEYS")
+      #expect(none == "kith-\(service): SERVICE_KEYS is not set; `make env` writes a .env")
+      // Its own, which it shows to others, has to be there and to be worth something, too.
+      let own = try await refusal(of: "kith-\(service)", in: place, production)
+      #expect(own == "kith-\(service): SERVICE_KEY is not set; `make env` writes a .env")
+      let weak = production.merging(["SERVICE_KEY": "weak key"]) { $1 }
+      #expect(
+        try await refusal(of: "kith-\(service)", in: place, weak)
+          == "kith-\(service): SERVICE_KEY is shorter than 32 bytes")
+    }
+  }
+
   @Test func developmentMakesUpWhatIsMissingAndKeepsIt() async throws {
     try await withPlace(.sqlite) { place in
       var environment = try KithProcess.environment(place)
