@@ -41,7 +41,7 @@ package struct QuotaStore: Sendable {
   package func take(
     _ quota: Quota, _ count: Int = 1, for key: String, at now: Date, on db: any Connection
   ) throws {
-    let hash = hash(quota, key)
+    let hash = try currentHash(quota, key, on: db)
     guard quota.limit >= count else { throw Failure.limited(retryAfterSeconds: Int(quota.window.components.seconds)) }
     let fresh = now - Double(quota.window.components.seconds)
     let took = try db.change(
@@ -80,7 +80,24 @@ package struct QuotaStore: Sendable {
     return .limited(retryAfterSeconds: Int(left.rounded(.up)))
   }
 
-  private func hash(_ quota: Quota, _ key: String) -> [UInt8] {
-    keys.digests(of: Data(key.utf8), purpose: "quota \(quota.name)")[0]
+  /// The newest key's. What was counted under an earlier one goes on counting under this.
+  private func currentHash(_ quota: Quota, _ key: String, on db: any Connection) throws -> [UInt8] {
+    let hashes = hashes(quota, key)
+    if hashes.count > 1 {
+      try db.change(
+        """
+        update quota set key_hash = \(hashes[0]) where name = \(quota.name)
+          and key_hash = (select older.key_hash from quota older where older.name = \(quota.name)
+            and older.key_hash in (\(list: Array(hashes.dropFirst()))) order by older.began_at desc limit 1)
+          and not exists (select 1 from quota newer where newer.name = \(quota.name) and newer.key_hash = \(hashes[0]))
+        """)
+    }
+    return hashes[0]
+  }
+
+  private func hash(_ quota: Quota, _ key: String) -> [UInt8] { hashes(quota, key)[0] }
+
+  private func hashes(_ quota: Quota, _ key: String) -> [[UInt8]] {
+    keys.digests(of: Data(key.utf8), purpose: "quota \(quota.name)")
   }
 }
