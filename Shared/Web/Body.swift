@@ -123,13 +123,13 @@ extension Request {
     return value
   }
 
-  /// `Idempotency-Key` for a route with a rule of its own, if there is one.
+  /// `Idempotency-Key` for a route with a rule of its own, if there is one; an empty one counts as none.
   ///
-  /// - Throws: the validation failure for a key that is empty or longer than 255 bytes.
+  /// - Throws: the validation failure for a key that is longer than 255 bytes.
   package func idempotencyKey() throws -> String? {
-    guard let key = headers[.idempotencyKey] else { return nil }
-    guard (1...255).contains(key.utf8.count) else {
-      throw Failure.invalid(.init("Idempotency-Key", "must have 1 to 255 characters"))
+    guard let key = headers[.idempotencyKey], !key.isEmpty else { return nil }
+    guard key.utf8.count <= 255 else {
+      throw Failure.invalid(.init("Idempotency-Key", "must have at most 255 characters"))
     }
     return key
   }

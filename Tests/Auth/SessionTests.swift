@@ -86,6 +86,16 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func anEmptyKeyIsNone(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      #expect(try await refresh(stack, alice.refresh, key: "").status == 200)
+      #expect(try await refresh(stack, alice.refresh, key: "").string("code") == "refresh_token_reused")
+      let long = try await refresh(stack, alice.refresh, key: String(repeating: "k", count: 256))
+      #expect(long.status == 422)
+    }
+  }
+
   @Test(arguments: engines) func aLostAnswerCanBeFetchedAgainUntilItWasUsed(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice")
