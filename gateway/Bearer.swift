@@ -49,6 +49,23 @@ final class Bearer {
       }
       if let acting = acting(head, bytes) { return acting }
       return bearer == .required ? .refused(.unauthorized) : .known(.anonymous)
+    case .welcome:
+      guard head.fields.first(.authorization) != nil else { return .known(.anonymous) }
+      return Self.welcomed(verdict(on: head, bytes, for: .optional, unless: refusal))
+    }
+  }
+
+  /// Whoever shows no good bearer is nobody in particular.
+  private static func welcomed(_ verdict: Verdict) -> Verdict {
+    switch verdict {
+    case .known: return verdict
+    case .refused, .limited: return .known(.anonymous)
+    case .ask(let ask):
+      return .ask {
+        let answer = await ask()
+        guard case .failure(let failure) = answer, failure.kind == .unauthorized else { return answer }
+        return .success(Answer(caller: .anonymous))
+      }
     }
   }
 

@@ -17,12 +17,13 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
   let serviceKeys = try ServiceKeys(settings)
   let adminKey = try settings.adminKey()
   let apiKeys = settings.list("API_KEYS")
-  let mint = Mint(issuer: try tokenKeys.issuer(), lifetimes: try Lifetimes(settings))
   let apple = settings.signInWithApple()
   let appleTokens = try settings.appleTeam().map(AppleTokens.init)
   let passwords = try Passwords(settings, in: surroundings.registry)
   let eraseAfterDays = try settings.int("ACCOUNT_ERASE_AFTER_DAYS", default: 30, in: 0...3650)
   let posts = try Posts(settings, surroundings)
+  let places = KnownPlaces(keys: posts.keys)
+  let mint = Mint(issuer: try tokenKeys.issuer(), lifetimes: try Lifetimes(settings), places: places)
 
   let database = try await surroundings.openDatabase(for: "auth", authMigrations)
   let accounts = AccountStore(database: database)
@@ -35,16 +36,19 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
     logger: surroundings.logger, now: now)
   let outbox = posts.outbox(database, grants, in: surroundings)
   let sender = posts.sender(database, outbox)
+  let ways = WayStore(database: database, outbox: outbox)
   let codes = CodeDoor(database: database, challenges: sender.challenges, quotas: sender.quotas, mint: mint)
   let passwordDoor = PasswordDoor(
-    database: database, store: PasswordStore(database: database, quotas: sender.quotas), passwords: passwords,
-    codes: sender, mint: mint)
+    database: database, store: PasswordStore(database: database, quotas: sender.quotas, places: places),
+    passwords: passwords, codes: sender, mint: mint)
+  let others = UserDataClients(than: .auth, in: surroundings)
   let erasures = Erasures(
-    store: ErasureStore(database: database), after: .seconds(eraseAfterDays * 86_400), apple: grants, in: surroundings)
+    store: ErasureStore(database: database), after: .seconds(eraseAfterDays * 86_400), others: others, apple: grants,
+    in: surroundings)
   let appleNotices = AppleNotices(
     store: AppleIdentityStore(database: database), keys: posts.keys, erasures: erasures, ended: ended, in: surroundings)
   let feed = EndedSessionsFeed(list: ended, in: surroundings) { cursor in
-    try await sessions.ended(since: cursor, at: now())
+    try await .all { try await sessions.ended(since: cursor, after: $0, limit: EndedSessions.pageMax, at: now()) }
   }
   let sweep = Sweep(database: database, challenges: sender.challenges, quotas: sender.quotas, in: surroundings)
   let outside = OutsideAccounts(accounts: accounts, signIns: signIns, now: now)
@@ -57,6 +61,7 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
     background: [tokenKeys, feed, outbox, erasures, appleNotices, sweep], isReady: { ended.isKnown }
   ) { routes in
+    routes.add(middleware: LastSeen(sessions: sessions, now: now))
     let refreshing = SessionRoutes(sessions: sessions, ended: ended, signIns: signIns, now: now)
     refreshing.add(to: routes)
     SignInRoutes(
@@ -72,24 +77,23 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
       now: now
     ).add(to: routes)
     SupabaseRoutes(
-      passwords: passwordDoor, codes: codes, sender: sender, accounts: accounts, profiles: profiles,
+      passwords: passwordDoor, codes: codes, sender: sender, ways: ways, accounts: accounts, profiles: profiles,
       refreshing: refreshing, apple: apple, grants: grants, mint: mint, apiKeys: apiKeys, signIns: signIns, now: now
     ).add(to: routes)
     SupabaseUserRoutes(
-      profiles: profiles, sessions: sessions, passwords: passwordDoor, sender: sender, apiKeys: apiKeys, ended: ended,
-      now: now
+      profiles: profiles, sessions: sessions, changes: UserChanges(passwords: passwordDoor, sender: sender),
+      apiKeys: apiKeys, ended: ended, now: now
     ).add(to: routes)
     LinkPage(codes: codes, links: sender.links, now: now).add(to: routes)
     SessionListRoutes(sessions: sessions, ended: ended, now: now).add(to: routes)
     WayRoutes(
-      ways: WayStore(database: database, outbox: outbox), profiles: profiles, sender: sender, apple: apple,
+      ways: ways, profiles: profiles, sender: sender, apple: apple,
       grants: grants, ended: ended, now: now
     ).add(to: routes)
     ProfileRoutes(profiles: profiles, erasures: erasures, passwords: passwordDoor, ended: ended, now: now)
       .add(to: routes)
     AccountRoutes(accounts: accounts, erasures: erasures, ended: ended, now: now).add(to: routes)
-    ExportRoutes(store: ExportStore(database: database)) { UserDataClient.others(than: .auth, in: surroundings) }
-      .add(to: routes)
+    ExportRoutes(store: ExportStore(database: database), others: others).add(to: routes)
     OutsiderRoutes(outsiders: outside).add(to: routes)
     PeopleRoutes(people: PeopleStore(database: database)).add(to: routes)
     ServiceRoutes(accounts: accounts, sessions: sessions, ring: tokenKeys.ring, now: now).add(to: routes)

@@ -140,6 +140,8 @@ let authMigrations = [
   Outbox.inboxMigration,
   AppleIdentityStore.switchedOffMigration,
   Unlinked.migration,
+  AccountStore.addressMigration,
+  SessionStore.sweepMigration,
 ]
 
 private let profileColumns = """

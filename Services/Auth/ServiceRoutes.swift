@@ -58,6 +58,12 @@ struct ServiceRoutes: Sendable {
       guard let date = Instant.parse(String(text)) else { throw Failure.invalid(.init("since", "must be a time")) }
       return date
     }
-    return .exactJSON(try await sessions.ended(since: since, at: now()))
+    let last = try request.uri.queryParameters["after"].map { text in
+      guard let id = SessionID(String(text)) else { throw Failure.invalid(.init("after", "must be a session's id")) }
+      return id
+    }
+    let limit = try request.queryNumber("limit", default: 0, in: 0...EndedSessions.pageMax)
+    return .exactJSON(
+      try await sessions.ended(since: since, after: last, limit: limit == 0 ? nil : limit, at: now()))
   }
 }

@@ -11,11 +11,6 @@ package struct UserDataClient: Sendable {
     self.client = ServiceClient(service, in: surroundings)
   }
 
-  /// One for every other service that is somewhere.
-  package static func others(than service: ServiceName, in surroundings: Surroundings) -> [UserDataClient] {
-    surroundings.neighbours.present.filter { $0 != service }.map { UserDataClient($0, in: surroundings) }
-  }
-
   /// Everything that the service keeps about the user.
   package func export(_ user: UserID) async throws -> JSONValue {
     try await client.call(.GET, Self.path(user), timeout: .seconds(20), bodyBytesMax: 64 * 1024 * 1024)
@@ -27,6 +22,23 @@ package struct UserDataClient: Sendable {
   }
 
   private static func path(_ user: UserID) -> CallPath { "/internal/users/\(user)/data" }
+}
+
+/// Every other service's, made once: what each may be asked again when it fails is counted over all calls.
+package struct UserDataClients: Sendable {
+  private let all: [UserDataClient]
+  private let neighbours: Neighbours
+
+  package init(than service: ServiceName, in surroundings: Surroundings) {
+    all = ServiceName.allCases.filter { $0 != service }.map { UserDataClient($0, in: surroundings) }
+    neighbours = surroundings.neighbours
+  }
+
+  /// Of those that are somewhere.
+  package var present: [UserDataClient] {
+    let present = Set(neighbours.present)
+    return all.filter { present.contains($0.service) }
+  }
 }
 
 /// A body that does not matter, or is not there.

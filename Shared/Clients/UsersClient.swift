@@ -64,18 +64,32 @@ package struct UsersClient: Sendable {
     ).people
   }
 
-  /// The active user behind an e-mail address that they have verified, a UUID or a number.
+  /// The active user behind an e-mail address that they have claimed or verified, a phone number, a UUID or a number.
   package func person(named identifier: String) async throws -> Person? {
-    guard Self.canNameSomebody(identifier) else { return nil }
-    return try await Self.orNil {
-      try await client.call(.GET, "/internal/users/person", query: ["identifier": identifier])
-    }
+    try await person(["identifier": identifier])
+  }
+
+  /// The active user who has shown that an e-mail address is theirs: for what is only for who reads its mail.
+  package func person(reading email: String) async throws -> Person? {
+    try await person(["identifier": email, "verified": "true"])
+  }
+
+  private func person(_ query: [String: String]) async throws -> Person? {
+    guard Self.canNameSomebody(query["identifier"] ?? "") else { return nil }
+    return try await Self.orNil { try await client.call(.GET, "/internal/users/person", query: query) }
   }
 
   /// Sessions ended since the cursor of an earlier answer; all that matter when there is none.
   package func endedSessions(since cursor: Date?) async throws -> EndedSessions {
-    let query = cursor.map { ["since": Instant.milliseconds($0)] } ?? [:]
-    return try await client.call(.GET, "/internal/sessions/ended", query: query, timeout: .seconds(2))
+    var query = ["limit": String(EndedSessions.pageMax)]
+    query["since"] = cursor.map(Instant.milliseconds)
+    return try await .all { [query] last in
+      var query = query
+      query["after"] = last?.description
+      // Once auth has answered it is worth waiting for.
+      let timeout = Duration.seconds(last == nil ? 2 : 5)
+      return try await client.call(.GET, "/internal/sessions/ended", query: query, timeout: timeout)
+    }
   }
 
   /// Names come from outside: auth would refuse an empty one in words that mean nothing there, and could not even read a

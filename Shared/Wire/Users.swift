@@ -132,10 +132,28 @@ package struct EndedSessions: Codable, Sendable, Hashable {
   package let sessions: [Entry]
   /// Pass it as `since` in the next call. Calls overlap, so that a commit that came late is not missed.
   package let cursor: Date
+  /// Pass it as `after` to have the next page; nil with the last one.
+  package let next: SessionID?
 
-  package init(sessions: [Entry], cursor: Date) {
+  /// As many as a page may have.
+  package static let pageMax = 5000
+
+  package init(sessions: [Entry], cursor: Date, next: SessionID? = nil) {
     self.sessions = sessions
     self.cursor = cursor
+    self.next = next
+  }
+
+  /// Every page, under the cursor of the first.
+  package static func all(_ page: (SessionID?) async throws -> EndedSessions) async throws -> EndedSessions {
+    let first = try await page(nil)
+    var (sessions, next) = (first.sessions, first.next)
+    while let last = next {
+      let more = try await page(last)
+      sessions += more.sessions
+      next = more.next
+    }
+    return EndedSessions(sessions: sessions, cursor: first.cursor)
   }
 }
 

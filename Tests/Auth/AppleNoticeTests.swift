@@ -59,6 +59,9 @@ import Wire
         stack.clock.advance(by: .seconds(120))
         let back = try await signIn(stack)
         #expect(id(back) == id(phone))
+        let list = try await stack.gateway.bearing(back.string("access_token")).get("/api/v1/auth/sessions")
+        let reasons = (list["sessions"] as? [[String: Any]])?.map { $0["end_reason"] as? String }
+        #expect(reasons?.compactMap { $0 } == ["revoked_by_issuer", "revoked_by_issuer"] && reasons?.count == 3)
         // A notice of before, that comes only now, is not about this session.
         let late = try stack.appleNotice("consent-revoked", at: now)
         #expect(try await tell(stack, late) == 200)

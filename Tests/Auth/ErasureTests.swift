@@ -98,6 +98,35 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func anExportLeavesNothingOutOfWhatAuthKeeps(engine: Engine) async throws {
+    try await withDoors(engine) { doors in
+      let signedUp = try await doors.gateway.with(["User-Agent": "Kith/1.0 iPhone"]).post(
+        "/auth/v1/signup", ["email": "alice@example.com", "password": "correct horse", "data": ["team": "red"]])
+      let alice = doors.gateway.bearing(signedUp.string("access_token"))
+      let token = try doors.stack.apple.identityToken(at: doors.stack.clock.now)
+      #expect(try await alice.post("/api/v1/auth/identities/apple", ["id_token": token]).status == 200)
+      let signIn = ["email": "alice@example.com", "password": "correct horse"]
+      let other = try await doors.gateway.post("/api/v1/auth/sign_in", signIn)
+      let end = doors.gateway.bearing(other.string("token"))
+      #expect(try await end.delete("/api/v1/auth/sign_out").status == 200)
+      let export = try await alice.get("/api/v1/users/me/export")
+      #expect(export.status == 200, "\(export.text)")
+      let user = try #require(export["user"] as? [String: Any])
+      #expect((user["metadata"] as? [String: Any])?["team"] as? String == "red" && user["number"] as? Int == 1)
+      #expect(user["is_anonymous"] as? Bool == false && user["is_discoverable"] as? Bool == true)
+      #expect(user["password_changed_at"] is String)
+      let identities = try #require(export["identities"] as? [[String: Any]])
+      let apple = identities.first { ($0["issuer"] as? String)?.contains("apple") == true }
+      #expect(apple?["private_email"] as? Bool == true)
+      let sessions = try #require(export["sessions"] as? [[String: Any]])
+      let here = try #require(sessions.first { $0["door"] as? String == "supabase" })
+      #expect(here["device"] as? String == "Kith/1.0 iPhone" && here["last_seen_at"] is String)
+      let there = try #require(sessions.first { $0["door"] as? String == "sign_in" })
+      #expect(there["end_reason"] as? String == "signed_out")
+      #expect((export["unlinked_identities"] as? [Any])?.isEmpty == true)
+    }
+  }
+
   @Test(arguments: engines) func aDeletedAccountHasNoLivingSessionWhateverCameAtTheSameTime(engine: Engine) async throws
   {
     try await withStack(engine) { stack in

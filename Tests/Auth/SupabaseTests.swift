@@ -125,6 +125,45 @@ import Testing
     }
   }
 
+  /// Whoever is signed in changes address and number: the code comes back with the type of the change.
+  @Test(arguments: engines) func aNewAddressAndANewNumberAreVerifiedByWhoAskedForThem(engine: Engine) async throws {
+    try await withDoors(engine) { doors in
+      let signedUp = try await signUp(doors, "alice")
+      let alice = doors.gateway.bearing(signedUp.string("access_token"))
+      let asked = try await alice.send(
+        .PUT, "/auth/v1/user", json: ["email": "new@example.com", "phone": "4790123456"])
+      #expect(asked.status == 200 && asked.string("email") == "alice@example.com")
+      let letter = try await doors.letter(to: "new@example.com")
+      let text = try await doors.code(texted: "+4790123456")
+      let email = ["type": "email_change", "email": "new@example.com", "token": letter.code]
+      let phone = ["type": "phone_change", "phone": "4790123456", "token": text]
+      // A project's key where the bearer should be, somebody else, and nobody.
+      let bob = doors.gateway.bearing(try await signUp(doors, "bob").string("access_token"))
+      let project = doors.gateway.bearing("eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl")
+      for (browser, status) in [(bob, 403), (project, 401), (doors.gateway, 401)] {
+        #expect(try await browser.post("/auth/v1/verify", email).status == status)
+        #expect(try await browser.post("/auth/v1/verify", phone).status == status)
+      }
+      let wrong = email.merging(["token": letter.code == "000000" ? "000001" : "000000"]) { $1 }
+      #expect(try await alice.post("/auth/v1/verify", wrong).status == 403)
+      for (change, count) in [(email, 2), (phone, 3)] {
+        let reply = try await alice.post("/auth/v1/verify", change)
+        #expect(reply.status == 200 && reply.int("expires_in") == 3600, "\(reply.text)")
+        let user = try #require(reply["user"] as? [String: Any])
+        #expect(user["id"] as? String == (signedUp["user"] as? [String: Any])?["id"] as? String)
+        #expect((user["identities"] as? [Any])?.count == count)
+        let next = doors.gateway.bearing(reply.string("access_token"))
+        #expect(try await next.get("/auth/v1/user").status == 200)
+        #expect(try await alice.post("/auth/v1/verify", change).status == 403)
+      }
+      // Signing in goes on as before, whatever stands where a bearer would.
+      #expect(try await project.post("/auth/v1/otp", ["phone": "4790123456"]).status == 200)
+      let code = try await doors.code(texted: "+4790123456", after: 1)
+      let back = try await project.post("/auth/v1/verify", ["type": "sms", "phone": "4790123456", "token": code])
+      #expect(back.status == 200)
+    }
+  }
+
   @Test func errorsAreInGoTruesWords() async throws {
     try await withDoors(.sqlite) { doors in
       _ = try await signUp(doors, "alice")

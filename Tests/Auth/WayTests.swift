@@ -2,6 +2,7 @@ import Database
 import Foundation
 import Support
 import Testing
+import Wire
 
 /// Ways in that are added to an account and taken away, and the sessions that it has.
 @Suite struct WayTests {
@@ -105,6 +106,28 @@ import Testing
       #expect(try await phone.delete(path).status == 404)
       #expect(try await phone.delete("/api/v1/auth/sessions").int("ended") == 1)
       #expect(try await phone.get("/profile").status == 200)
+    }
+  }
+
+  @Test(arguments: engines) func aSessionThatIsUsedIsSeenToTheHour(engine: Engine) async throws {
+    try await withDoors(engine) { doors in
+      // Its token lasts for thirty days, so that nothing is ever refreshed.
+      let alice = doors.gateway.bearing(try await doors.signUp("alice").string("token"))
+      func lastSeen() async throws -> Date? {
+        let list = try await alice.get("/api/v1/auth/sessions")["sessions"] as? [[String: Any]]
+        return (list?.first?["last_seen_at"] as? String).flatMap { Instant.parse($0) }
+      }
+      let opened = try #require(try await lastSeen())
+      doors.stack.clock.advance(by: .seconds(1800))
+      _ = try await alice.get("/profile")
+      #expect(try await lastSeen() == opened)
+      doors.stack.clock.advance(by: .seconds(5 * 86_400))
+      _ = try await alice.get("/profile")
+      let later = try #require(try await lastSeen())
+      #expect(later.timeIntervalSince(opened) >= 5 * 86_400)
+      doors.stack.clock.advance(by: .seconds(1800))
+      _ = try await alice.get("/profile")
+      #expect(try await lastSeen() == later)
     }
   }
 

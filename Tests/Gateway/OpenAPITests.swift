@@ -35,7 +35,7 @@ import Web
         let words = "\(route.method.rawValue) \(route.path): \(ways)"
         switch route.bearer {
         case .required: #expect(ways.contains(["bearer"]) && !ways.contains([]), "\(words)")
-        case .optional: #expect(ways.contains(["bearer"]) && ways.contains([]), "\(words)")
+        case .optional, .welcome: #expect(ways.contains(["bearer"]) && ways.contains([]), "\(words)")
         case .service: #expect(ways == [["serviceKey"]], "\(words)")
         case .none: #expect(!ways.contains(["bearer"]), "\(words)")
         }

@@ -90,6 +90,19 @@ import Wire
     }
   }
 
+  @Test func exportsOfManyShareOneBudget() async throws {
+    try await withMoody(failures: .max) { moody in
+      try await withStack(.sqlite) { stack in
+        let alice = try await stack.signIn("alice")
+        stack.surroundings.neighbours.moved(.credits, to: moody.surroundings.neighbours.urls(of: .credits))
+        for _ in 0..<40 { #expect(try await alice.browser.get("/api/v1/users/me/export").status == 503) }
+        // Each with a budget of its own would make it 120.
+        #expect(moody.calls >= 40)
+        #expect(moody.calls <= 40 + 10 + 4)
+      }
+    }
+  }
+
   @Test func whoHasNoTimeLeftIsToldSoAndTheTimeIsPassedOn() async throws {
     try await withMoody(failures: 0) { moody in
       let credits = CreditsClient(in: moody.surroundings)
@@ -150,6 +163,7 @@ private func withMoody(
       status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: .init(string: json)))
   }
   router.get("/internal/credits/check") { request, _ in answer(request) }
+  router.get("/internal/users/{id}/data") { request, _ in answer(request) }
   router.post("/internal/credits/spend") { request, _ in answer(request) }
   let app = Application(
     router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),

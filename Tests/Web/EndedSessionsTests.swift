@@ -1,4 +1,5 @@
 import Clients
+import Database
 import Foundation
 import Gateway
 import Support
@@ -71,6 +72,56 @@ import Wire
         }
       }
     }
+  }
+
+  @Test(arguments: engines) func aListThatIsLongComesInPages(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      #expect(try await stack.gateway.post("/api/v1/auth/logout", ["refresh_token": alice.refresh]).status == 200)
+      // Many at the same moment, as when many people's accounts end: a page may end among them.
+      let count = 60_000
+      try await addEndedSessions(count, of: alice.id, stack)
+      let users = UsersClient(in: stack.surroundings(of: "lists"))
+      let all = try await users.endedSessions(since: nil)
+      #expect(Set(all.sessions.map(\.session)).count == count + 1 && all.sessions.count == count + 1)
+      #expect(try await users.endedSessions(since: all.cursor).sessions.count <= 1)
+      let other = try buildGateway(stack.surroundings(of: "gateway"))
+      try await running([other]) {
+        let browser = Browser("http://127.0.0.1:\(try await other.port.number)")
+        try await eventually("readiness") { try await browser.get("/health/ready").status == 200 }
+        #expect(try await browser.bearing(alice.access).get("/api/v1/credits/balance").status == 401)
+      }
+      let service = stack.auth.with(stack.with(key: "lists"))
+      let page = try await service.get("/internal/sessions/ended?limit=10")
+      #expect((page["sessions"] as? [Any])?.count == 10 && page["next"] is String)
+      for wrong in ["limit=-1", "limit=5001", "limit=10&after=x", "limit=10&after=\(UUID())"] {
+        #expect(try await service.get("/internal/sessions/ended?\(wrong)").status == 422, "\(wrong)")
+      }
+    }
+  }
+
+  private func addEndedSessions(_ count: Int, of user: UserID, _ stack: TestStack) async throws {
+    let database = try await stack.place.open("auth", [])
+    let now = stack.clock.now
+    try await database.write { db in
+      for start in stride(from: 0, to: count, by: 1000) {
+        var sql = SQL.StringInterpolation(literalCapacity: 64_000, interpolationCount: 5000)
+        sql.appendLiteral("insert into session (id, account_id, opened_at, ended_at, tokens_until) values ")
+        for number in start..<min(start + 1000, count) {
+          sql.appendLiteral(number > start ? ", (" : "(")
+          sql.appendInterpolation(SessionID.new(at: now))
+          for value in [user.description, Instant.milliseconds(now - 7200), Instant.milliseconds(now - 3600)] {
+            sql.appendLiteral(", ")
+            sql.appendInterpolation(value)
+          }
+          sql.appendLiteral(", ")
+          sql.appendInterpolation(Instant.milliseconds(now + 86_400))
+          sql.appendLiteral(")")
+        }
+        try db.change(SQL(stringInterpolation: sql))
+      }
+    }
+    await database.close()
   }
 
   @Test func nobodyIsReadyBeforeTheFirstList() async throws {

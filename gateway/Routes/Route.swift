@@ -29,6 +29,8 @@ package final class Route: Sendable {
     case none
     /// A bearer must be good if there is one.
     case optional
+    /// A bearer counts if it is good. In its place a project's key may come, which is none.
+    case welcome
     case required
     /// Only for outside systems that present a service key.
     case service

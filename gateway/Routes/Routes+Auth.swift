@@ -63,7 +63,8 @@ extension Route {
     .init(.POST, "/auth/v1/magiclink", to: .auth, limit: .signIn),
     // A link in a mail: GET shows a page with a button, whose POST consumes.
     .init(.GET, "/auth/v1/verify", to: .auth),
-    .init(.POST, "/auth/v1/verify", to: .auth, limit: .signIn),
+    // Signing in, and by whoever is signed in adding an address or a number.
+    .init(.POST, "/auth/v1/verify", to: .auth, bearer: .welcome, limit: .signIn),
     .init(.POST, "/auth/v1/recover", to: .auth, limit: .signIn),
     .init(.GET, "/auth/v1/user", to: .auth, bearer: .required),
     .init(.PUT, "/auth/v1/user", to: .auth, bearer: .required),

@@ -45,6 +45,11 @@ struct Identity: Sendable, Hashable {
   /// Whether the address that comes with it becomes the account's. What an outside system says of its users is only kept.
   var claimsEmail: Bool { issuer != Self.externalIssuer }
 
+  /// Whoever reads the mail of an address.
+  static func reader(of email: EmailAddress) -> Identity {
+    Identity(issuer: emailIssuer, subject: email.canonical, email: email.text, isEmailVerified: true)
+  }
+
   /// What outside systems call a user; a namespace of its own.
   static func external(_ id: String) -> Identity { Identity(issuer: externalIssuer, subject: id) }
 

@@ -99,21 +99,6 @@ struct AccountStore: Sendable {
     return account
   }
 
-  /// Makes an address the account's own. It belongs to who has verified it, else to who claimed it first: whoever
-  /// verifies one takes it from an account that only claimed it.
-  static func own(
-    _ email: EmailAddress, isVerified: Bool, by account: UserID, at now: Date, on db: any Connection
-  ) throws {
-    try db.change(
-      """
-      insert into identity (issuer, subject, account_id, email, is_email_verified, is_private_email, created_at)
-      values (\(Identity.emailIssuer), \(email.canonical), \(account), \(email.text), \(isVerified), \(false), \(now))
-      on conflict (issuer, subject) do update set account_id = excluded.account_id, email = excluded.email,
-        is_email_verified = excluded.is_email_verified, created_at = excluded.created_at
-      where not identity.is_email_verified and excluded.is_email_verified
-      """)
-  }
-
   static func insert(
     _ identity: Identity, of account: UserID, at now: Date, on db: any Connection
   ) throws {
@@ -134,21 +119,18 @@ struct AccountStore: Sendable {
     try db.change(
       """
       insert into account (id, email, display_name, created_at, last_login_at)
-      values (\(id), \(identity.email), \(identity.displayName), \(now), \(signsIn ? now : nil as Date?))
+      values (\(id), \(try shown(of: identity, on: db)), \(identity.displayName), \(now),
+        \(signsIn ? now : nil as Date?))
       """)
     try insert(identity, of: id, at: now, on: db)
     guard let account = try Self.account(id, on: db) else { throw DatabaseFailure.contended }
     return account
   }
 
-  /// A new account whose address or number is taken from whoever only claimed it.
-  static func create(taking identity: Identity, at now: Date, on db: any Connection) throws -> UserID {
-    try db.change(
-      """
-      delete from identity where issuer = \(identity.issuer) and subject = \(identity.subject)
-        and not is_email_verified and issuer = \(Identity.emailIssuer)
-      """)
-    return try create(identity, signsIn: true, at: now, on: db).id
+  /// An address of its own is shown once the account has it; one that an outside system tells, unless it is somebody's.
+  private static func shown(of identity: Identity, on db: any Connection) throws -> String? {
+    guard !identity.claimsEmail, let email = identity.email.flatMap(EmailAddress.init) else { return nil }
+    return try owner(ofEmail: email.canonical, on: db) == nil ? email.text : nil
   }
 
   static func account(_ id: UserID, on db: any Connection) throws -> Account? {
@@ -161,17 +143,24 @@ struct AccountStore: Sendable {
   ) throws -> Account {
     guard try enter(id, at: now, on: db) else { throw Erased() }
     try db.change(
-      """
-      update account set email = coalesce(email, \(identity.email)),
-        display_name = coalesce(display_name, \(identity.displayName)) where id = \(id)
-      """)
+      "update account set display_name = coalesce(display_name, \(identity.displayName)) where id = \(id)")
     if let email = identity.email {
+      let isNews =
+        try db.row(
+          """
+          select account_id from identity
+          where issuer = \(identity.issuer) and subject = \(identity.subject) and email is null
+          """) != nil
       try db.change(
         """
         update identity set email = \(email), is_email_verified = \(identity.isEmailVerified),
           is_private_email = \(identity.isPrivateEmail)
         where issuer = \(identity.issuer) and subject = \(identity.subject)
         """)
+      // Only then: an address that its user has taken away does not come back with every sign-in.
+      if isNews, identity.claimsEmail, let email = EmailAddress(email) {
+        try own(email, isVerified: identity.isEmailVerified, by: id, at: now, on: db)
+      }
     }
     guard let account = try account(id, on: db) else { throw Erased() }
     return account
@@ -186,16 +175,24 @@ struct AccountStore: Sendable {
     return true
   }
 
-  /// Whose an address is, verified or claimed.
-  static func owner(ofEmail canonical: String, on db: any Connection) throws -> UserID? {
-    try db.row(
-      "select account_id from identity where issuer = \(Identity.emailIssuer) and subject = \(canonical)")?
-      .get("account_id")
+  /// Locks an account until the transaction ends, and says whether it is active: to one that is not, nothing may be
+  /// written that its erasure would then miss.
+  static func hold(_ user: UserID, on db: any Connection) throws -> Bool {
+    try db.change("update account set number = number where id = \(user) and deactivated_at is null") == 1
+  }
+
+  /// The same for one that its user may still bring back.
+  static func holdUnlessErased(_ user: UserID, on db: any Connection) throws -> Bool {
+    try db.change("update account set number = number where id = \(user) and erased_at is null") == 1
   }
 
   /// Merges members into what the app keeps with the account; null removes one.
+  ///
+  /// - Throws: 401 when the account is not active; the validation failure when it becomes too much.
   static func keep(_ changes: JSONValue, of user: UserID, on db: any Connection) throws {
     guard case .object(let changes) = changes else { return }
+    // Locked before it is read: of two changes at the same time, the second adds to the first.
+    guard try hold(user, on: db) else { throw Failure.sessionEnded }
     let stored = try db.row("select metadata from account where id = \(user)")?.optional("metadata", as: String.self)
     let known = try stored.map { try JSON.decode([String: JSONValue].self, from: Data($0.utf8)) } ?? [:]
     let merged = known.merging(changes) { $1 }.filter { $0.value != .null }

@@ -7,7 +7,7 @@ import Wire
 /// Gathers what every service keeps about whoever asks for themselves.
 struct ExportRoutes: Sendable {
   let store: ExportStore
-  let others: @Sendable () -> [UserDataClient]
+  let others: UserDataClients
 
   func add(to routes: Router<Context>) {
     routes.group(context: SignedIn.self).get("/api/v1/users/me/export", use: export)
@@ -18,7 +18,7 @@ struct ExportRoutes: Sendable {
     guard let kept = try await store.everything(about: context.user) else { throw Failure.sessionEnded }
     let user = context.user
     let data = try await withThrowingTaskGroup(of: (String, JSONValue).self) { group in
-      for other in others() {
+      for other in others.present {
         group.addTask { (other.service.rawValue, try await other.export(user)) }
       }
       return try await group.reduce(into: [String: JSONValue]()) { $0[$1.0] = $1.1 }
@@ -33,6 +33,7 @@ private struct ExportBody: Encodable {
   let user: ExportedUser
   let identities: [ExportedIdentity]
   let sessions: [ExportedSession]
+  let unlinked_identities: [ExportedUnlinked]
   let credit_history: JSONValue
   let timepoints: JSONValue
   let data: [String: JSONValue]
@@ -41,6 +42,7 @@ private struct ExportBody: Encodable {
     user = kept.user
     identities = kept.identities
     sessions = kept.sessions
+    unlinked_identities = kept.unlinked
     credit_history = data["credits"]?["credit_history"] ?? .array([])
     timepoints = data["timepoints"]?["timepoints"] ?? .array([])
     self.data = data

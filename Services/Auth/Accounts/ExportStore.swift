@@ -10,6 +10,7 @@ struct ExportStore: Sendable {
     let user: ExportedUser
     let identities: [ExportedIdentity]
     let sessions: [ExportedSession]
+    let unlinked: [ExportedUnlinked]
   }
 
   /// nil when there is no such active user.
@@ -17,43 +18,62 @@ struct ExportStore: Sendable {
     try await database.read { db in
       let account = try db.row(
         """
-        select id, email, display_name, locale, time_zone, avatar_url, created_at, last_login_at from account
-        where id = \(user) and deactivated_at is null
+        select id, number, email, display_name, locale, time_zone, avatar_url, metadata, is_anonymous, is_discoverable,
+          created_at, last_login_at,
+          (select changed_at from password p where p.account_id = account.id) as password_changed_at
+        from account where id = \(user) and deactivated_at is null
         """)
       guard let account else { return nil }
       return Kept(
         user: try ExportedUser(account),
         identities: try db.rows(
           """
-          select issuer, subject, email, is_email_verified, created_at from identity
+          select issuer, subject, email, is_email_verified, is_private_email, created_at from identity
           where account_id = \(user) order by created_at, issuer
           """
         ).map(ExportedIdentity.init),
         sessions: try db.rows(
-          "select id, opened_at, ended_at from session where account_id = \(user) order by opened_at, id"
-        ).map(ExportedSession.init))
+          """
+          select id, door, device, opened_at, last_seen_at, ended_at, end_reason from session
+          where account_id = \(user) order by opened_at, id
+          """
+        ).map(ExportedSession.init),
+        unlinked: try db.rows(
+          "select issuer, subject, unlinked_at from unlinked where account_id = \(user) order by unlinked_at"
+        ).map(ExportedUnlinked.init))
     }
   }
 }
 
 struct ExportedUser: Encodable, Sendable {
   let id: UserID
+  let number: Int
   @OrNull var email: String?
   @OrNull var display_name: String?
   @OrNull var locale: String?
   @OrNull var time_zone: String?
   @OrNull var avatar_url: String?
+  let metadata: JSONValue
+  let is_anonymous: Bool
+  let is_discoverable: Bool
+  @OrNull var password_changed_at: Date?
   let created_at: Date
   @OrNull var last_login_at: Date?
   let is_active = true
 
   fileprivate init(_ row: Row) throws {
     id = try row.get("id")
+    number = try row.get("number")
     _email = OrNull(wrappedValue: try row.optional("email"))
     _display_name = OrNull(wrappedValue: try row.optional("display_name"))
     _locale = OrNull(wrappedValue: try row.optional("locale"))
     _time_zone = OrNull(wrappedValue: try row.optional("time_zone"))
     _avatar_url = OrNull(wrappedValue: try row.optional("avatar_url"))
+    let text = try row.optional("metadata", as: String.self)
+    metadata = try text.map { try JSON.decode(JSONValue.self, from: Data($0.utf8)) } ?? .object([:])
+    is_anonymous = try row.get("is_anonymous")
+    is_discoverable = try row.get("is_discoverable")
+    _password_changed_at = OrNull(wrappedValue: try row.optional("password_changed_at"))
     created_at = try row.get("created_at")
     _last_login_at = OrNull(wrappedValue: try row.optional("last_login_at"))
   }
@@ -64,6 +84,7 @@ struct ExportedIdentity: Encodable, Sendable {
   let subject: String
   @OrNull var email: String?
   let email_verified: Bool
+  let private_email: Bool
   let created_at: Date
 
   fileprivate init(_ row: Row) throws {
@@ -71,18 +92,40 @@ struct ExportedIdentity: Encodable, Sendable {
     subject = try row.get("subject")
     _email = OrNull(wrappedValue: try row.optional("email"))
     email_verified = try row.get("is_email_verified")
+    private_email = try row.get("is_private_email")
     created_at = try row.get("created_at")
   }
 }
 
 struct ExportedSession: Encodable, Sendable {
   let id: SessionID
+  let door: String
+  @OrNull var device: String?
   let opened_at: Date
+  @OrNull var last_seen_at: Date?
   @OrNull var ended_at: Date?
+  @OrNull var end_reason: String?
 
   fileprivate init(_ row: Row) throws {
     id = try row.get("id")
+    door = try row.get("door")
+    _device = OrNull(wrappedValue: try row.optional("device"))
     opened_at = try row.get("opened_at")
+    _last_seen_at = OrNull(wrappedValue: try row.optional("last_seen_at"))
     _ended_at = OrNull(wrappedValue: try row.optional("ended_at"))
+    _end_reason = OrNull(wrappedValue: try row.optional("end_reason"))
+  }
+}
+
+/// An outside issuer's subject that the user has taken away.
+struct ExportedUnlinked: Encodable, Sendable {
+  let issuer: String
+  let subject: String
+  let unlinked_at: Date
+
+  fileprivate init(_ row: Row) throws {
+    issuer = try row.get("issuer")
+    subject = try row.get("subject")
+    unlinked_at = try row.get("unlinked_at")
   }
 }

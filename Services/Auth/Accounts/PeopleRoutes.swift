@@ -24,7 +24,12 @@ struct PeopleRoutes: Sendable {
     guard let identifier = request.uri.queryParameters["identifier"], !identifier.isEmpty else {
       throw Failure.invalid(.init("identifier", "is required"))
     }
-    guard let person = try await people.person(named: String(identifier)) else { throw Failure.userNotFound }
+    // Whoever only claims an address may be named by it, but is not let in by it.
+    guard request.uri.queryParameters["verified"] == "true", let email = EmailAddress(String(identifier)) else {
+      guard let person = try await people.person(named: String(identifier)) else { throw Failure.userNotFound }
+      return .exactJSON(person)
+    }
+    guard let person = try await people.person(reading: email) else { throw Failure.userNotFound }
     return .exactJSON(person)
   }
 }

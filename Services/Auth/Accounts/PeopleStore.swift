@@ -29,6 +29,14 @@ struct PeopleStore: Sendable {
     }
   }
 
+  /// Whoever has shown that an e-mail address is theirs.
+  func person(reading email: EmailAddress) async throws -> Person? {
+    try await database.read { db in
+      guard try !AccountStore.isOnlyClaimed(email.canonical, on: db) else { return nil }
+      return try Self.row(Identity.emailIssuer, email.canonical, on: db).map(Person.init)
+    }
+  }
+
   private static func row(named identifier: String, on db: any Connection) throws -> Row? {
     if let id = UserID(identifier) {
       return try db.row("\(selectPerson) where a.deactivated_at is null and a.id = \(id)")

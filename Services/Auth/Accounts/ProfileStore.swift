@@ -17,20 +17,19 @@ struct ProfileStore: Sendable {
 
   /// Changes what is named and leaves the rest. nil when the account is not active.
   func change(_ user: UserID, _ changes: ProfileChanges) async throws -> Profile? {
-    try await database.write { db in
-      for (column, value) in changes.columns {
-        try db.change(
-          "update account set \(column) = \(value) where id = \(user) and deactivated_at is null")
-      }
-      if let isDiscoverable = changes.isDiscoverable {
-        try db.change(
-          """
-          update account set is_discoverable = \(isDiscoverable) where id = \(user) and deactivated_at is null
-          """)
-      }
-      if let metadata = changes.metadata { try AccountStore.keep(metadata, of: user, on: db) }
-      return try Profile.find(user, on: db)
+    try await database.write { db in try Self.change(user, changes, on: db) }
+  }
+
+  static func change(_ user: UserID, _ changes: ProfileChanges, on db: any Connection) throws -> Profile? {
+    guard try AccountStore.hold(user, on: db) else { return nil }
+    for (column, value) in changes.columns {
+      try db.change("update account set \(column) = \(value) where id = \(user)")
     }
+    if let isDiscoverable = changes.isDiscoverable {
+      try db.change("update account set is_discoverable = \(isDiscoverable) where id = \(user)")
+    }
+    if let metadata = changes.metadata { try AccountStore.keep(metadata, of: user, on: db) }
+    return try Profile.find(user, on: db)
   }
 }
 

@@ -22,7 +22,7 @@ struct AppleIdentityStore: Sendable {
       guard let account = try Self.account(of: subject, on: db) else { return [] }
       return try db.rows(
         """
-        update session set ended_at = \(now)
+        update session set ended_at = \(now), end_reason = \(EndReason.revokedByIssuer.rawValue)
         where account_id = \(account) and ended_at is null and opened_at <= \(then + Self.leeway)
         returning id, tokens_until
         """
@@ -77,13 +77,7 @@ struct AppleIdentityStore: Sendable {
             and own.issuer = \(Identity.emailIssuer) and own.subject <> identity.subject))
       """)
     try db.change("delete from identity where issuer = \(issuer) and subject = \(subject)")
-    try db.change(
-      """
-      update account set email = (select own.email from identity own where own.account_id = account.id
-        and own.issuer = \(Identity.emailIssuer) order by own.is_email_verified desc, own.created_at limit 1)
-      where id = \(user) and not exists (select 1 from identity own
-        where own.account_id = account.id and own.email = account.email)
-      """)
+    try AccountStore.showOwnAddress(of: user, on: db)
   }
 
   /// Whether the person wants mail through Apple's relay. What Apple told later counts, whatever came first.

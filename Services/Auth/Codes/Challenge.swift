@@ -16,6 +16,10 @@ struct Challenge: Sendable {
     /// Adding a number or an address to the account that one is signed in to.
     case addPhone = "add_phone"
     case addEmail = "add_email"
+
+    /// Those that a link answers, too. Not what is added to an account: whoever reads the mail of an address that was
+    /// mistyped would make it a way in to somebody else's account.
+    static let linked: [Kind] = [.email, .confirmation, .recovery]
   }
 
   /// What the answer needs, sealed in the database.

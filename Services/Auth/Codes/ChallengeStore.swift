@@ -46,12 +46,15 @@ struct ChallengeStore: Sendable {
     return try used(id, row, at: now, on: db)
   }
 
-  /// The challenge of a link. Of many at once, one succeeds.
-  func answer(_ link: LinkToken, at now: Date, on db: any Connection) throws -> Answered? {
+  /// The challenge of a link, if it is one of these kinds. Of many at once, one succeeds.
+  func answer(
+    _ link: LinkToken, of kinds: [Challenge.Kind] = Challenge.Kind.linked, at now: Date, on db: any Connection
+  ) throws -> Answered? {
     let row = try db.row(
       """
       update challenge set tries = tries
-      where token_hash = \(link.hash) and used_at is null and expires_at > \(now)
+      where token_hash = \(link.hash) and kind in (\(list: kinds.map(\.rawValue)))
+        and used_at is null and expires_at > \(now)
       returning id, kind, account_id, content
       """)
     return try row.flatMap { try used($0.get("id"), $0, at: now, on: db) }
@@ -62,7 +65,8 @@ struct ChallengeStore: Sendable {
     let row = try db.row(
       """
       select id, content from challenge
-      where token_hash = \(link.hash) and used_at is null and expires_at > \(now)
+      where token_hash = \(link.hash) and kind in (\(list: Challenge.Kind.linked.map(\.rawValue)))
+        and used_at is null and expires_at > \(now)
       """)
     guard let row else { return nil }
     let plain = try keys.open(try row.get("content"), purpose: purpose(row.get("id")))

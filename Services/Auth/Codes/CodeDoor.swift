@@ -58,8 +58,7 @@ struct CodeDoor: Sendable {
 
   private static func mailed(_ answered: Answered) -> (Identity, Answered)? {
     guard let email = EmailAddress(answered.content.subject) else { return nil }
-    var identity = Identity(
-      issuer: Identity.emailIssuer, subject: email.canonical, email: email.text, isEmailVerified: true)
+    var identity = Identity.reader(of: email)
     identity.displayName = answered.content.name
     return (identity, answered)
   }
@@ -98,8 +97,12 @@ struct CodeDoor: Sendable {
   ) throws -> UserID? {
     let user: UserID
     if let account = answered.account {
-      // Whoever asked for it reads the mail, so the address becomes theirs unless somebody else has verified it.
+      // Whoever asked for it reads the mail, so the address becomes theirs. When somebody else has verified it since,
+      // nobody comes in by an old mail to what is not theirs.
       guard try AccountStore.enter(account, at: now, on: db) else { return nil }
+      guard let email = EmailAddress(identity.subject),
+        try AccountStore.own(email, isVerified: true, by: account, at: now, on: db)
+      else { throw Failure.invalidCode }
       user = account
     } else if let known = try AccountStore.find(identity, on: db), try !isOnlyClaimed(identity, on: db) {
       user = try AccountStore.signedIn(known.id, as: identity, at: now, on: db).id
@@ -117,11 +120,6 @@ struct CodeDoor: Sendable {
 
   /// An address that an account has only claimed goes to whoever verifies it.
   private static func isOnlyClaimed(_ identity: Identity, on db: any Connection) throws -> Bool {
-    guard identity.issuer == Identity.emailIssuer else { return false }
-    return try db.row(
-      """
-      select account_id from identity where issuer = \(identity.issuer) and subject = \(identity.subject)
-        and not is_email_verified
-      """) != nil
+    try identity.issuer == Identity.emailIssuer && AccountStore.isOnlyClaimed(identity.subject, on: db)
   }
 }

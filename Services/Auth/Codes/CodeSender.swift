@@ -28,20 +28,28 @@ struct CodeSender: Sendable {
     _ number: PhoneNumber, for kind: Challenge.Kind, content: Challenge.Content, account: UserID? = nil,
     lifetime: Duration = CodeSender.textLifetime, from place: String, at now: Date
   ) async throws {
+    try await database.write { db in
+      try text(number, for: kind, content: content, account: account, lifetime: lifetime, from: place, at: now, on: db)
+    }
+    outbox.ring()
+  }
+
+  /// The same within a transaction of the caller's, who then rings the outbox.
+  func text(
+    _ number: PhoneNumber, for kind: Challenge.Kind, content: Challenge.Content, account: UserID?,
+    lifetime: Duration = CodeSender.textLifetime, from place: String, at now: Date, on db: any Connection
+  ) throws {
     let known = testCodes[number]
     let code = known ?? .new()
     let challenge = Challenge(kind: kind, content: content, account: account, lifetime: lifetime)
-    try await database.write { db in
-      try quotas.take(textQuotas.perNumber, for: number.text, at: now, on: db)
-      try quotas.take(textQuotas.perAddress, for: place, at: now, on: db)
-      try quotas.take(textQuotas.perPrefix, for: number.prefix, at: now, on: db)
-      try quotas.take(textQuotas.inAll, for: "", at: now, on: db)
-      try challenges.add(challenge, code: code, link: nil, at: now, on: db)
-      guard known == nil else { return }
-      let text = "\(code.text) is your code. It is good for \(lifetime.components.seconds / 60) minutes."
-      try outbox.add(TextMessage.kind, TextMessage(number: number.text, text: text), user: account, at: now, on: db)
-    }
-    outbox.ring()
+    try quotas.take(textQuotas.perNumber, for: number.text, at: now, on: db)
+    try quotas.take(textQuotas.perAddress, for: place, at: now, on: db)
+    try quotas.take(textQuotas.perPrefix, for: number.prefix, at: now, on: db)
+    try quotas.take(textQuotas.inAll, for: "", at: now, on: db)
+    try challenges.add(challenge, code: code, link: nil, at: now, on: db)
+    guard known == nil else { return }
+    let text = "\(code.text) is your code. It is good for \(lifetime.components.seconds / 60) minutes."
+    try outbox.add(TextMessage.kind, TextMessage(number: number.text, text: text), user: account, at: now, on: db)
   }
 
   /// A mail with a code, and a link when that leads somewhere.
@@ -54,19 +62,27 @@ struct CodeSender: Sendable {
     _ address: EmailAddress, for kind: Challenge.Kind, content: Challenge.Content, account: UserID? = nil,
     sends: Bool = true, from place: String, at now: Date
   ) async throws {
+    try await database.write { db in
+      try mail(address, for: kind, content: content, account: account, sends: sends, from: place, at: now, on: db)
+    }
+    outbox.ring()
+  }
+
+  /// The same within a transaction of the caller's, who then rings the outbox.
+  func mail(
+    _ address: EmailAddress, for kind: Challenge.Kind, content: Challenge.Content, account: UserID?,
+    sends: Bool = true, from place: String, at now: Date, on db: any Connection
+  ) throws {
+    // In this order: where a place has no more, nothing is taken from the address.
+    try quotas.take(.mailsFromHere, for: place, at: now, on: db)
+    try quotas.take(.mailsToAddress, for: address.canonical, at: now, on: db)
+    guard sends, try !AppleIdentityStore.isSwitchedOff(address, on: db) else { return }
     let code = OneTimeCode.new()
     let link = links.leadSomewhere(for: kind) ? LinkToken.new() : nil
     let challenge = Challenge(kind: kind, content: content, account: account, lifetime: Self.mailLifetime)
-    let message = CodeMail(
-      address: address.text, kind: kind, code: code.text, link: link.map { links.page($0, kind) })
-    try await database.write { db in
-      try quotas.take(.mailsToAddress, for: address.canonical, at: now, on: db)
-      try quotas.take(.mailsFromHere, for: place, at: now, on: db)
-      guard sends, try !AppleIdentityStore.isSwitchedOff(address, on: db) else { return }
-      try challenges.add(challenge, code: code, link: link, at: now, on: db)
-      try outbox.add(CodeMail.kind, message, user: account, at: now, on: db)
-    }
-    outbox.ring()
+    try challenges.add(challenge, code: code, link: link, at: now, on: db)
+    let message = CodeMail(address: address.text, kind: kind, code: code.text, link: link.map { links.page($0, kind) })
+    try outbox.add(CodeMail.kind, message, user: account, at: now, on: db)
   }
 }
 
@@ -90,9 +106,9 @@ struct MailLinks: Sendable {
   /// Whether whoever follows a link has something of it. Confirming an address needs no app to go back to; a session does.
   func leadSomewhere(for kind: Challenge.Kind) -> Bool {
     switch kind {
-    case .confirmation, .addEmail: true
+    case .confirmation: true
     case .email, .recovery: !redirects.isEmpty
-    case .phone, .addPhone: false
+    case .phone, .addPhone, .addEmail: false
     }
   }
 

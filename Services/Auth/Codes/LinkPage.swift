@@ -105,7 +105,7 @@ extension Request {
   /// The fields of a form, at most 64 KB of them.
   func form() async throws -> [String: String] {
     var copy = self
-    let body = String(buffer: try await copy.collectBody(upTo: 64 * 1024))
+    let body = String(buffer: try await copy.takeBody())
     var fields: [String: String] = [:]
     for pair in body.split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1).map {

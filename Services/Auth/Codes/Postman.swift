@@ -61,7 +61,7 @@ struct CodeMail: Codable, Sendable {
   private var purpose: String {
     switch Challenge.Kind(rawValue: kind) {
     case .recovery: "set a new password"
-    case .confirmation, .addEmail: "confirm your address"
+    case .confirmation: "confirm your address"
     default: "sign in"
     }
   }

@@ -5,7 +5,7 @@ import Quotas
 import ServiceLifecycle
 import Web
 
-/// Forgets, every few minutes and a batch at a time, codes that have expired and quotas that are over.
+/// Forgets, every few minutes and a batch at a time, what is over: codes, quotas, sessions, places.
 struct Sweep: Service {
   private let database: any Database
   private let challenges: ChallengeStore
@@ -25,18 +25,21 @@ struct Sweep: Service {
     await cancelWhenGracefulShutdown {
       while !Task.isCancelled {
         do {
-          while try await sweep() == 500, !Task.isCancelled {}
-        } catch { logger.warning("codes not swept", metadata: ["error": "\(error)"]) }
+          while try await sweep() == Self.atOnce, !Task.isCancelled {}
+        } catch { logger.warning("what is over was not swept", metadata: ["error": "\(error)"]) }
         // `try?`: cancelled means that the server stops, which the loop sees.
         try? await Task.sleep(for: .seconds(300))
       }
     }
   }
 
+  private static let atOnce = 500
+
   private func sweep() async throws -> Int {
     let now = now()
     return try await database.write { [challenges, quotas] db in
-      max(try challenges.sweep(at: now, limit: 500, on: db), try quotas.sweep(at: now, limit: 500, on: db))
+      try [challenges.sweep, quotas.sweep, SessionStore.sweepTokens, SessionStore.sweep, KnownPlaces.sweep]
+        .map { sweep in try sweep(now, Self.atOnce, db) }.max() ?? 0
     }
   }
 }

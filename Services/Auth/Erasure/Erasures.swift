@@ -12,7 +12,9 @@ struct Erasures: Service {
   private let after: Duration
   private let saga: Saga
 
-  init(store: ErasureStore, after: Duration, apple: AppleGrants, in surroundings: Surroundings) {
+  init(
+    store: ErasureStore, after: Duration, others: UserDataClients, apple: AppleGrants, in surroundings: Surroundings
+  ) {
     self.store = store
     self.after = after
     let now = surroundings.now
@@ -20,7 +22,7 @@ struct Erasures: Service {
       guard let user = UserID(row.key) else { throw Failure.broken }
       let isOver = try await row.step { db in try ErasureStore.begin(user, at: now(), on: db) }
       guard isOver else { return }
-      for other in UserDataClient.others(than: .auth, in: surroundings) { try await other.erase(user) }
+      for other in others.present { try await other.erase(user) }
       try await apple.revoke(of: user)
       try await store.database.scrub()
       try await row.step(last: true) { db in try ErasureStore.finish(user, at: now(), on: db) }

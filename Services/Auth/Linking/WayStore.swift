@@ -11,51 +11,47 @@ struct WayStore: Sendable {
 
   /// Adds an issuer's subject, or does nothing when the account has it already.
   ///
-  /// - Throws: 409 `identity_taken`.
+  /// - Throws: 409 `identity_taken`; 401 when the account was deleted meanwhile.
   func add(_ identity: Identity, to user: UserID, at now: Date) async throws {
     do {
       try await database.write { db in
-        if let owner = try AccountStore.find(identity, on: db) {
-          guard owner.id == user else { throw Failure.identityTaken }
-          return
-        }
-        try AccountStore.insert(identity, of: user, at: now, on: db)
-        try Self.isSomebody(user, email: identity.email, on: db)
+        guard try AccountStore.hold(user, on: db) else { throw Failure.sessionEnded }
+        try Self.add(identity, to: user, at: now, on: db)
       }
     } catch DatabaseFailure.unique("identity_issuer_subject") { throw Failure.identityTaken }
   }
 
-  /// Adds the number or the address whose code was sent for this account. nil when `answer` is.
+  /// Adds the number or the address whose code was sent for this account. False when `answer` is nil.
   ///
-  /// - Throws: 409 `identity_taken` when another account has verified it meanwhile.
+  /// - Throws: 409 `identity_taken` when another account has verified it meanwhile; 401 when this one was deleted.
   func add(
     to user: UserID, at now: Date, answering answer: @escaping @Sendable (any Connection) throws -> Answered?
   ) async throws -> Bool {
     do {
       return try await database.write { db in
+        guard try AccountStore.hold(user, on: db) else { throw Failure.sessionEnded }
         guard let answered = try answer(db) else { return false }
         let subject = answered.content.subject
-        if answered.kind == .addEmail, let email = EmailAddress(subject) {
-          try AccountStore.own(email, isVerified: true, by: user, at: now, on: db)
-          guard try AccountStore.owner(ofEmail: email.canonical, on: db) == user else { throw Failure.identityTaken }
-          try db.change(
-            """
-            update identity set is_email_verified = \(true)
-            where issuer = \(Identity.emailIssuer) and subject = \(email.canonical) and account_id = \(user)
-            """)
-          try Self.isSomebody(user, email: email.text, on: db)
-        } else {
-          let identity = Identity(issuer: Identity.phoneIssuer, subject: subject)
-          if let owner = try AccountStore.find(identity, on: db) {
-            guard owner.id == user else { throw Failure.identityTaken }
-            return true
-          }
-          try AccountStore.insert(identity, of: user, at: now, on: db)
-          try Self.isSomebody(user, email: nil, on: db)
+        guard answered.kind == .addEmail, let email = EmailAddress(subject) else {
+          try Self.add(Identity(issuer: Identity.phoneIssuer, subject: subject), to: user, at: now, on: db)
+          return true
         }
+        guard try AccountStore.own(email, isVerified: true, by: user, at: now, on: db) else {
+          throw Failure.identityTaken
+        }
+        try Self.isSomebody(user, on: db)
         return true
       }
     } catch DatabaseFailure.unique("identity_issuer_subject") { throw Failure.identityTaken }
+  }
+
+  private static func add(_ identity: Identity, to user: UserID, at now: Date, on db: any Connection) throws {
+    if let owner = try AccountStore.find(identity, on: db) {
+      guard owner.id == user else { throw Failure.identityTaken }
+      return
+    }
+    try AccountStore.insert(identity, of: user, at: now, on: db)
+    try isSomebody(user, on: db)
   }
 
   /// Takes a way in away; the password goes with the last address, and Apple gets back what was granted there.
@@ -65,7 +61,7 @@ struct WayStore: Sendable {
   func remove(_ provider: String, from user: UserID, at now: Date) async throws -> [EndedSession] {
     let ended = try await database.write { db -> [EndedSession] in
       // The lock: of two that are taken away at the same time, the second sees that it is the last.
-      try db.change("update account set number = number where id = \(user)")
+      guard try AccountStore.hold(user, on: db) else { throw Failure.sessionEnded }
       guard let profile = try Profile.find(user, on: db) else { throw Failure.sessionEnded }
       let gone = profile.ways.filter { $0.provider == provider }
       guard !gone.isEmpty else { throw Failure.identityNotFound }
@@ -85,7 +81,8 @@ struct WayStore: Sendable {
       switch provider {
       case Identity.phoneIssuer: return []
       case Identity.emailIssuer:
-        try Self.forgetEmail(of: user, left, on: db)
+        try db.change("delete from password where account_id = \(user)")
+        try AccountStore.showOwnAddress(of: user, on: db)
         return []
       default: return try Unlinked.note(gone, of: user, at: now, on: db)
       }
@@ -94,18 +91,9 @@ struct WayStore: Sendable {
     return ended
   }
 
-  private static func forgetEmail(of user: UserID, _ left: [Profile.Way], on db: any Connection) throws {
-    try db.change("delete from password where account_id = \(user)")
-    let other = left.first { $0.email != nil }?.email
-    try db.change("update account set email = \(other) where id = \(user)")
-  }
-
   /// Whoever has a way in is not anonymous any more.
-  private static func isSomebody(_ user: UserID, email: String?, on db: any Connection) throws {
-    try db.change(
-      """
-      update account set is_anonymous = \(false), email = coalesce(email, \(email)) where id = \(user)
-      """)
+  private static func isSomebody(_ user: UserID, on db: any Connection) throws {
+    try db.change("update account set is_anonymous = \(false) where id = \(user)")
   }
 }
 

@@ -44,14 +44,13 @@ extension AccountStore {
   private static func told(
     _ identity: Identity, of account: Account, at now: Date, on db: any Connection
   ) throws -> Account {
-    let row = try db.row(
+    let isThere = try db.change(
       """
-      update account set email = coalesce(email, \(identity.email)),
-        display_name = coalesce(display_name, \(identity.displayName))
-      where id = \(account.id) and erased_at is null returning \(accountColumns)
+      update account set display_name = coalesce(display_name, \(identity.displayName))
+      where id = \(account.id) and erased_at is null
       """)
     // Forgotten a moment ago: whoever looks again finds nobody.
-    guard let row else { throw Erased() }
+    guard isThere == 1 else { throw Erased() }
     if let email = identity.email {
       try db.change(
         """
@@ -62,7 +61,8 @@ extension AccountStore {
         try own(email, isVerified: identity.isEmailVerified, by: account.id, at: now, on: db)
       }
     }
-    return try Account(row)
+    guard let account = try Self.account(account.id, on: db) else { throw Erased() }
+    return account
   }
 
   /// Accounts that were deactivated lately, or have lost an outside issuer: whose bearers have to be asked for again.

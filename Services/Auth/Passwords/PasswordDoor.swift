@@ -26,19 +26,20 @@ struct PasswordDoor: Sendable {
   func signUp(_ newcomer: Newcomer, visit: Visit, from place: String, at now: Date) async throws -> Entered {
     // First of all, so that it takes the same time for an address that is taken.
     let hash = try await passwords.hash(newcomer.password)
-    let entered = try await created { [mint] db in
+    let entered = try await created { [mint, codes] db in
       let user = try AccountStore.create(.claimed(newcomer), signsIn: true, at: now, on: db).id
       _ = try PasswordStore.set(hash, of: user, at: now, on: db)
       if let metadata = newcomer.metadata { try AccountStore.keep(metadata, of: user, on: db) }
+      do {
+        try codes.mail(
+          newcomer.email, for: .confirmation, content: .init(subject: newcomer.email.canonical), account: user,
+          from: place, at: now, on: db)
+      } catch let failure as Failure where failure.kind == .limited {
+        // The account is made all the same; the address can be confirmed later.
+      }
       return try Self.entered(user, mint, visit, at: now, on: db)
     }
-    let content = Challenge.Content(subject: newcomer.email.canonical)
-    do {
-      try await codes.mail(
-        newcomer.email, for: .confirmation, content: content, account: entered.profile.account.id, from: place, at: now)
-    } catch let failure as Failure where failure.kind == .limited {
-      // The account is there; the address can be confirmed later.
-    }
+    codes.outbox.ring()
     return entered
   }
 
@@ -66,7 +67,7 @@ struct PasswordDoor: Sendable {
       else {
         throw Failure.invalidCredentials
       }
-      try store.forgiveTry(email, of: stored.user, from: place, at: now, on: db)
+      try store.forgiveTry(email, from: place, on: db)
       guard try AccountStore.enter(stored.user, at: now, on: db) else { throw Failure.invalidCredentials }
       return try Self.entered(stored.user, mint, visit, at: now, on: db)
     }
@@ -74,7 +75,7 @@ struct PasswordDoor: Sendable {
 
   /// Changes a password that is known, or sets the first one. All other sessions end.
   ///
-  /// - Parameter current: nil only where the app's own rules ask for none.
+  /// - Parameter current: nil for who has none yet.
   /// - Throws: 422 naming `current_password` when it is wrong; the validation failure for a new one that will not do.
   func change(
     of user: UserID, from current: String?, to new: String, keeping session: SessionID?, at now: Date
@@ -85,33 +86,67 @@ struct PasswordDoor: Sendable {
         throw Failure.invalid(.init("current_password", "is not right"))
       }
     }
-    let hash = try await passwords.hash(new)
-    return try await database.write { db in
-      guard try PasswordStore.set(hash, of: user, expecting: stored?.hash, at: now, on: db) else {
+    let chosen = Chosen(hash: try await passwords.hash(new), old: stored?.hash)
+    return try await database.write { db in try chosen.set(of: user, keeping: session, at: now, on: db) }
+  }
+
+  /// A password that somebody signed in has chosen, to be set in place of the one that they have now.
+  struct Chosen: Sendable {
+    fileprivate let hash: String
+    fileprivate let old: String?
+
+    /// - Throws: 401 when the account is not active; 422 when the password was changed meanwhile.
+    func set(
+      of user: UserID, keeping session: SessionID?, at now: Date, on db: any Connection
+    ) throws -> [EndedSession] {
+      guard try AccountStore.hold(user, on: db) else { throw Failure.sessionEnded }
+      guard try PasswordStore.set(hash, of: user, expecting: old, at: now, on: db) else {
         throw Failure.invalid(.init("current_password", "is not right"))
       }
       return try SessionStore.endAll(of: user, but: session, because: .passwordChanged, at: now, on: db)
     }
   }
 
-  /// Sets a new password by a code or a link that a mail brought. Every session ends.
+  /// - Throws: the validation failure for one that will not do; 503 when too many are hashed.
+  func chosen(_ new: String, by user: UserID) async throws -> Chosen {
+    let old = try await store.stored(of: user)?.hash
+    return Chosen(hash: try await passwords.hash(new), old: old)
+  }
+
+  /// Sets a new password by a code or a link that a mail brought. Every session ends, and the place is known.
   func reset(
-    by answer: @escaping @Sendable (any Connection) throws -> Answered?, to new: String, at now: Date
+    by answer: @escaping @Sendable (any Connection) throws -> Answered?, to new: String, from place: String,
+    at now: Date
   ) async throws -> [EndedSession] {
     let hash = try await passwords.hash(new)
-    let ended = try await database.write { db -> [EndedSession]? in
-      guard let answered = try answer(db), answered.kind == .recovery,
-        let user = try AccountStore.owner(ofEmail: answered.content.subject, on: db)
-      else { return nil }
-      // Who reads the mail has the address.
-      if let email = EmailAddress(answered.content.subject) {
-        try AccountStore.own(email, isVerified: true, by: user, at: now, on: db)
+    let ended = try await AccountStore.again {
+      try await database.write { [mint] db -> [EndedSession]? in
+        guard let answered = try answer(db), answered.kind == .recovery,
+          let email = EmailAddress(answered.content.subject), let user = try Self.owner(reading: email, at: now, on: db)
+        else { return nil }
+        _ = try PasswordStore.set(hash, of: user, at: now, on: db)
+        try mint.places.note(place, of: user, at: now, on: db)
+        return try SessionStore.endAll(of: user, because: .passwordChanged, at: now, on: db)
       }
-      _ = try PasswordStore.set(hash, of: user, at: now, on: db)
-      return try SessionStore.endAll(of: user, because: .passwordChanged, at: now, on: db)
     }
     guard let ended else { throw Failure.invalidCode }
     return ended
+  }
+
+  /// Whose account it is that whoever reads the mail of an address comes into. One that has only claimed the address
+  /// becomes theirs if nobody can come back to it in another way; else the address leaves it. nil when it is nobody's.
+  private static func owner(reading email: EmailAddress, at now: Date, on db: any Connection) throws -> UserID? {
+    guard let owner = try AccountStore.owner(ofEmail: email.canonical, on: db) else { return nil }
+    // The lock: no other way in is added meanwhile.
+    guard try AccountStore.holdUnlessErased(owner, on: db) else { throw Erased() }
+    if try AccountStore.isOnlyClaimed(email.canonical, on: db),
+      try AccountStore.hasOtherWays(owner, than: email.canonical, on: db)
+    {
+      return try AccountStore.create(taking: .reader(of: email), at: now, on: db)
+    }
+    // Taken from it a moment ago: whoever looks again finds whose it is.
+    guard try AccountStore.own(email, isVerified: true, by: owner, at: now, on: db) else { throw Erased() }
+    return owner
   }
 
   static func entered(

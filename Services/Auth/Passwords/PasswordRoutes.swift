@@ -63,7 +63,7 @@ struct PasswordRoutes: Sendable {
   /// Mails a code and a link to whoever the address belongs to. The answer is the same for an address of nobody.
   @Sendable private func forgotten(_ request: Request, _ context: Context) async throws -> Response {
     var request = request
-    _ = try await request.collectBody(upTo: 64 * 1024)
+    try await request.takeBody()
     // Some apps change a password by POST, too.
     if try await request.json(NewPasswordBody.self).password != nil { return try await change(request, context) }
     let body = try await request.json(CredentialsBody.self)
@@ -82,7 +82,7 @@ struct PasswordRoutes: Sendable {
     guard body.confirmation == nil || body.confirmation == new else { throw Failure.notConfirmed }
     let over: [EndedSession]
     if let link = body.token {
-      over = try await reset(link, body, to: new)
+      over = try await reset(link, body, to: new, from: request.place)
     } else {
       let me = try SignedIn(context: context)
       guard let current = body.current else { throw Failure.invalid(.init("current_password", "is required")) }
@@ -91,17 +91,21 @@ struct PasswordRoutes: Sendable {
     return Response.json(["message": "Password changed"]).ending(over, ended)
   }
 
-  private func reset(_ token: String, _ body: NewPasswordBody, to new: String) async throws -> [EndedSession] {
+  private func reset(
+    _ token: String, _ body: NewPasswordBody, to new: String, from place: String
+  ) async throws -> [EndedSession] {
     let (now, challenges) = (now(), codes.challenges)
     guard let code = OneTimeCode(typed: token) else {
       let link = LinkToken(presented: token)
-      return try await door.reset(by: { try challenges.answer(link, at: now, on: $0) }, to: new, at: now)
+      return try await door.reset(
+        by: { try challenges.answer(link, of: [.recovery], at: now, on: $0) }, to: new, from: place, at: now)
     }
     guard let email = body.email.flatMap(EmailAddress.init) else {
       throw Failure.invalid(.init("email", "is required with a code"))
     }
     return try await door.reset(
-      by: { try challenges.answer([.recovery], email.canonical, code: code, at: now, on: $0) }, to: new, at: now)
+      by: { try challenges.answer([.recovery], email.canonical, code: code, at: now, on: $0) }, to: new, from: place,
+      at: now)
   }
 }
 

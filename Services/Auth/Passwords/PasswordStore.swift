@@ -7,6 +7,7 @@ import Wire
 struct PasswordStore: Sendable {
   let database: any Database
   let quotas: QuotaStore
+  let places: KnownPlaces
 
   struct Stored: Sendable {
     let user: UserID
@@ -36,26 +37,18 @@ struct PasswordStore: Sendable {
   ///
   /// - Throws: 429, for known and unknown addresses alike.
   func countTry(_ email: EmailAddress, from place: String, at now: Date) async throws {
-    try await database.write { [quotas] db in
+    try await database.write { [quotas, places] db in
       try quotas.take(.passwordFromHere, for: "\(email.canonical) \(place)", at: now, on: db)
-      guard try !Self.isKnown(place, to: email, quotas, on: db) else { return }
+      guard try !places.contains(place, of: email, on: db) else { return }
       try quotas.take(.passwordFromStrangers, for: email.canonical, at: now, on: db)
     }
   }
 
-  /// The try was right: it does not count, and the place is known from now on.
-  func forgiveTry(_ email: EmailAddress, of user: UserID, from place: String, at now: Date, on db: any Connection)
-    throws
-  {
+  /// The try was right: it does not count.
+  func forgiveTry(_ email: EmailAddress, from place: String, on db: any Connection) throws {
     try quotas.giveBack(.passwordFromHere, for: "\(email.canonical) \(place)", on: db)
-    if try !Self.isKnown(place, to: email, quotas, on: db) {
-      try quotas.giveBack(.passwordFromStrangers, for: email.canonical, on: db)
-    }
-    try db.change(
-      """
-      insert into known_address (account_id, address_hash, seen_at) values (\(user), \(Self.hash(place, quotas)), \(now))
-      on conflict (account_id, address_hash) do update set seen_at = excluded.seen_at
-      """)
+    guard try !places.contains(place, of: email, on: db) else { return }
+    try quotas.giveBack(.passwordFromStrangers, for: email.canonical, on: db)
   }
 
   /// Sets a password; with `expecting` only if it is still the one that was checked.
@@ -73,21 +66,5 @@ struct PasswordStore: Sendable {
     }
     return try db.change(
       "update password set hash = \(hash), changed_at = \(now) where account_id = \(user) and hash = \(old)") == 1
-  }
-
-  /// Whether the user has signed in from there before.
-  private static func isKnown(
-    _ place: String, to email: EmailAddress, _ quotas: QuotaStore, on db: any Connection
-  ) throws -> Bool {
-    try db.row(
-      """
-      select k.seen_at from known_address k join identity i on i.account_id = k.account_id
-      where i.issuer = \(Identity.emailIssuer) and i.subject = \(email.canonical)
-        and k.address_hash = \(hash(place, quotas))
-      """) != nil
-  }
-
-  private static func hash(_ place: String, _ quotas: QuotaStore) -> [UInt8] {
-    quotas.keys.digests(of: Data(place.utf8), purpose: "known address")[0]
   }
 }

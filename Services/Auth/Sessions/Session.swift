@@ -40,6 +40,8 @@ struct Visit: Sendable {
   let door: Door
   /// What the app calls itself, at most 200 characters.
   let device: String?
+  /// The address that it came from.
+  let place: String
 }
 
 /// An opaque refresh token of 256 random bits. The database only ever sees its digest.
@@ -101,10 +103,11 @@ enum Refreshed: Sendable {
   case stolen([EndedSession])
 }
 
-/// Mints what sessions hand out.
+/// Mints what sessions hand out, and knows where they were opened.
 struct Mint: Sendable {
   let issuer: Issuer
   let lifetimes: Lifetimes
+  let places: KnownPlaces
 
   /// A pair of tokens.
   ///

@@ -32,7 +32,7 @@ struct SessionRoutes: Sendable {
   ) async throws -> Response {
     let now = now()
     let key = try request.idempotencyKey()
-    switch try await sessions.refresh(presented, retryKey: key, at: now) {
+    switch try await sessions.refresh(presented, retryKey: key, from: request.place, at: now) {
     case .rotated(let pair, let user):
       signIns.count(.refresh, .done)
       return try await body(pair, user, now)

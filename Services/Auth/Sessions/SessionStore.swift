@@ -22,6 +22,7 @@ struct SessionStore: Sendable {
       values (\(session), \(user), \(now), \(pair.accessExpiresAt), \(visit.door.rawValue), \(visit.device), \(now))
       """)
     try insert(pair.refresh, of: session, lifetime: mint.lifetimes.refresh, at: now, on: db)
+    try mint.places.note(visit.place, of: user, at: now, on: db)
     return pair
   }
 
@@ -29,7 +30,9 @@ struct SessionStore: Sendable {
   ///
   /// - Parameter retryKey: the caller's `Idempotency-Key`; with it, and only with it, the same exchange may be asked for
   ///   again when its answer was lost.
-  func refresh(_ presented: RefreshToken, retryKey: String?, at now: Date) async throws -> Refreshed {
+  func refresh(
+    _ presented: RefreshToken, retryKey: String?, from place: String, at now: Date
+  ) async throws -> Refreshed {
     let keyHash = retryKey.map { Array(SHA256.hash(data: Data($0.utf8))) }
     return try await database.write { db in
       // The session's row is the lock: whoever ends it or refreshes in it waits here.
@@ -41,8 +44,8 @@ struct SessionStore: Sendable {
         """)
       guard let locked else { return .refused }
       let exchange = Exchange(
-        presented: presented, keyHash: keyHash, session: try locked.get("id"), user: try locked.get("account_id"),
-        door: Door(rawValue: try locked.get("door")) ?? .app, mint: mint, now: now)
+        presented: presented, keyHash: keyHash, place: place, session: try locked.get("id"),
+        user: try locked.get("account_id"), door: Door(rawValue: try locked.get("door")) ?? .app, mint: mint, now: now)
       return try exchange.rotated(on: db) ?? exchange.afterUse(on: db)
     }
   }
@@ -94,23 +97,6 @@ struct SessionStore: Sendable {
     }
   }
 
-  /// Sessions that ended after `cursor`, or that matter at all, whose access tokens could still live.
-  ///
-  /// A transaction commits some time after the moment that it wrote down: every call reaches back a minute before the
-  /// cursor, which is longer than any transaction may take.
-  func ended(since cursor: Date?, at now: Date) async throws -> EndedSessions {
-    let from = (cursor ?? .distantPast) - 60
-    let sessions = try await database.read { db in
-      try db.rows(
-        """
-        select id, tokens_until from session
-        where ended_at is not null and ended_at > \(max(from, Date(timeIntervalSince1970: 0))) and tokens_until > \(now)
-        """
-      ).map(EndedSession.init) + AccountStore.outsideBearersEnded(since: from, at: now, on: db)
-    }
-    return EndedSessions(sessions: sessions, cursor: now)
-  }
-
   fileprivate static func insert(
     _ token: RefreshToken, of session: SessionID, lifetime: Duration, at now: Date, on db: any Connection
   ) throws {
@@ -139,6 +125,7 @@ struct SessionStore: Sendable {
 private struct Exchange {
   let presented: RefreshToken
   let keyHash: [UInt8]?
+  let place: String
   let session: SessionID
   let user: UserID
   let door: Door
@@ -165,6 +152,7 @@ private struct Exchange {
     guard claimed == 1 else { return nil }
     try SessionStore.insert(pair.refresh, of: session, lifetime: mint.lifetimes.refresh, at: now, on: db)
     try lengthen(to: pair, on: db)
+    try mint.places.note(place, of: user, at: now, on: db)
     return .rotated(pair, of: user)
   }
 

@@ -9,6 +9,7 @@ struct SupabaseRoutes: Sendable {
   let passwords: PasswordDoor
   let codes: CodeDoor
   let sender: CodeSender
+  let ways: WayStore
   let accounts: AccountStore
   let profiles: ProfileStore
   let refreshing: SessionRoutes
@@ -149,6 +150,9 @@ struct SupabaseRoutes: Sendable {
       }
     }
     let body = try await request.json(SupabaseBody.self)
+    if let kind = Challenge.Kind(adding: body.type) {
+      return try await added(kind, body, request, by: try SignedIn(context: context).user)
+    }
     let isText = body.type == "sms" || body.phone != nil
     return try await signIns.counted(isText ? .phone : .mail) {
       let now = now()

@@ -1,6 +1,5 @@
 import Foundation
 import Hummingbird
-import Messages
 import Tokens
 import Web
 import Wire
@@ -9,8 +8,7 @@ import Wire
 struct SupabaseUserRoutes: Sendable {
   let profiles: ProfileStore
   let sessions: SessionStore
-  let passwords: PasswordDoor
-  let sender: CodeSender
+  let changes: UserChanges
   let apiKeys: [String]
   let ended: EndedSessionList
   let now: @Sendable () -> Date
@@ -29,30 +27,11 @@ struct SupabaseUserRoutes: Sendable {
     return .json(SupabaseUserBody(profile))
   }
 
-  /// Password and metadata at once; an address or a number when the code that goes there comes back.
   @Sendable private func change(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let body = try await request.json(SupabaseBody.self)
-    let now = now()
-    var over: [EndedSession] = []
-    if let password = body.password {
-      over = try await passwords.change(
-        of: context.user, from: nil, to: password, keeping: context.session, at: now)
-    }
-    let changes = try ProfileChanges(displayName: try body.name(), metadata: body.data)
-    guard let profile = try await profiles.change(context.user, changes) else { throw Failure.sessionEnded }
-    if let typed = body.email, EmailAddress(typed)?.canonical != profile.email?.subject {
-      let email = try EmailAddress.required(typed, field: "email")
-      try await sender.mail(
-        email, for: .addEmail, content: .init(subject: email.canonical), account: context.user, from: request.place,
-        at: now)
-    }
-    if let typed = body.phone {
-      let number = try PhoneNumber.required(typed.hasPrefix("+") ? typed : "+" + typed, field: "phone")
-      try await sender.text(
-        number, for: .addPhone, content: .init(subject: number.text), account: context.user, from: request.place,
-        at: now)
-    }
-    return Response.json(SupabaseUserBody(profile)).ending(over, ended)
+    let change = try UserChange(try await request.json(SupabaseBody.self))
+    let done = try await changes.make(
+      change, of: context.user, keeping: context.session, from: request.place, at: now())
+    return Response.json(SupabaseUserBody(done.profile)).ending(done.ended, ended)
   }
 
   @Sendable private func signOut(_ request: Request, _ context: SignedIn) async throws -> Response {

@@ -144,10 +144,10 @@ extension ShareLinkRoutes {
     return (invite.id, name, try await addressee(of: invite) == context.user)
   }
 
-  /// nil when the address is nobody's.
+  /// nil when nobody has shown that the address is theirs.
   private func addressee(of invite: Invite) async throws -> UserID? {
     guard let email = try await invites.open(.email, of: invite.id) else { return nil }
-    return try await users.person(named: email)?.id
+    return try await users.person(reading: email)?.id
   }
 
   private func body(
