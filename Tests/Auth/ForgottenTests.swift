@@ -7,8 +7,9 @@ import Testing
 @Suite struct ForgottenTests {
   private static let secrets = [
     "alice.liddell@example.com", "Alice.Liddell", "+4790123456", "4790123456", "Liddell", "iPhone of",
-    "avatar-of-alice",
+    "avatar-of-alice", device, "guest-of-alice@example.com", "+4790777666",
   ]
+  private static let device = String(repeating: "ab12", count: 16)
 
   /// An account that has left traces wherever one can: a number, an address, mails, codes, a profile, keyed calls.
   private func live(_ doors: Doors) async throws -> Browser {
@@ -27,6 +28,17 @@ import Testing
       .PATCH, "/api/v1/users/profile", json: ["avatar_url": "https://example.com/avatar-of-alice"])
     _ = try await alice.send(.PUT, "/auth/v1/user", json: ["data": ["nick": "Liddell"]])
     _ = try await alice.get("/api/v1/credits/balance")
+    let registered = try await alice.post("/api/devices/register", ["device_token": Self.device, "platform": "ios"])
+    #expect(registered.status == 200, "\(registered.text)")
+    let group = try await alice.post("/api/groups", ["name": "Friends of Liddell"])
+    let sent = try await alice.post(
+      "/api/invites/send", ["group_id": group.string("id"), "phone_numbers": ["+4790777666"]])
+    #expect(sent.status == 200, "\(sent.text)")
+    let collection = try await alice.post("/collections", ["name": "Marbles of Liddell"])
+    let id = (collection["data"] as? [String: Any])?["id"] as? String ?? ""
+    let invited = try await alice.post(
+      "/collections/\(id)/invites", ["inviteeEmail": "guest-of-alice@example.com"])
+    #expect(invited.status == 201, "\(invited.text)")
     // What is still to be sent when the account goes.
     doors.twilio.next(.answers(status: 503, body: ""), times: 100)
     _ = try await doors.gateway.post("/api/auth/request-verification", ["phone_number": "+4790123456"])
@@ -47,50 +59,26 @@ import Testing
   @Test func onSQLiteNoByteOfItIsInTheDataFolder() async throws {
     try await withDoors(.sqlite, ["ACCOUNT_ERASE_AFTER_DAYS": "0"]) { doors in
       let alice = try await live(doors)
-      #expect(try found(in: doors.stack.place.folder).contains("alice.liddell@example.com"))
+      let before = try Remains.inFiles(Self.secrets, of: doors.stack.place)
+      #expect(before.contains("alice.liddell@example.com") && before.contains(Self.device))
       try await erase(doors, alice)
       // What the text outbox wiped after the erasure is in the log until it is written back.
-      let database = try await doors.stack.place.open("auth", [])
-      try await eventually { do { try await database.scrub(); return true } catch { return false } }
-      await database.close()
-      #expect(try found(in: doors.stack.place.folder) == [])
+      for service in ["auth", "invites"] {
+        let database = try await doors.stack.place.open(service, [])
+        try await eventually { do { try await database.scrub(); return true } catch { return false } }
+        await database.close()
+      }
+      #expect(try Remains.inFiles(Self.secrets, of: doors.stack.place) == [])
     }
   }
 
   @Test(.enabled(if: engines.contains(.postgres))) func onPostgreSQLNoRowHoldsIt() async throws {
     try await withDoors(.postgres, ["ACCOUNT_ERASE_AFTER_DAYS": "0"]) { doors in
       let alice = try await live(doors)
-      #expect(try await foundInRows(doors).contains("alice.liddell@example.com"))
+      let before = try await Remains.inRows(Self.secrets, of: doors.stack.place)
+      #expect(before.contains("alice.liddell@example.com") && before.contains(Self.device))
       try await erase(doors, alice)
-      #expect(try await foundInRows(doors) == [])
+      #expect(try await Remains.inRows(Self.secrets, of: doors.stack.place) == [])
     }
-  }
-
-  private func found(in folder: URL) throws -> [String] {
-    let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-    let bytes = files.map { (try? Data(contentsOf: folder.appending(path: $0))) ?? Data() }
-    return Self.secrets.filter { secret in bytes.contains { $0.range(of: Data(secret.utf8)) != nil } }
-  }
-
-  private func foundInRows(_ doors: Doors) async throws -> [String] {
-    var found: Set<String> = []
-    for service in ["auth", "credits"] {
-      let database = try await doors.stack.place.open(service, [])
-      let tables = try await database.read { db in
-        try db.rows(
-          "select table_name from information_schema.tables where table_schema = current_schema() and table_type = 'BASE TABLE'"
-        ).map { try $0.get("table_name", as: String.self) }
-      }
-      #expect(tables.count > 3)
-      for table in tables {
-        let name = SQL(stringLiteral: "\"\(table)\"")
-        let rows = try await database.read { db in
-          try db.rows("select cast(t as text) as whole from \(name) t").map { try $0.get("whole", as: String.self) }
-        }
-        for secret in Self.secrets where rows.contains(where: { $0.contains(secret) }) { found.insert(secret) }
-      }
-      await database.close()
-    }
-    return found.sorted()
   }
 }
