@@ -43,7 +43,8 @@ import Testing
     print("all well")
     """
 
-  @Test(.enabled(if: Python.isThere)) func supabasesOwnLibraryWorks() async throws {
+  @Test(.enabled(if: Python.isThere, "PYTHON IS NOT THERE: what apps call Supabase by was not tried"))
+  func supabasesOwnLibraryWorks() async throws {
     try await withDoors(.sqlite, ["SMS_TEST_CODES": "+15550001111:424242"]) { doors in
       let said = try await Python.run(Self.program, arguments: [doors.gateway.base])
       #expect(said.contains("all well"))
