@@ -63,7 +63,7 @@ final class Link {
     let columns = (0..<PQnfields(result)).map { String(cString: PQfname(result, $0)) }
     let types = (0..<PQnfields(result)).map { PQftype(result, $0) }
     return (0..<PQntuples(result)).map { row in
-      Row(columns: columns, values: types.indices.map { Self.value(result, row, Int32($0), types[$0]) })
+      Row(columns: columns, values: types.indices.map { Value(result, row, Int32($0), types[$0]) })
     }
   }
 
@@ -171,83 +171,5 @@ final class Link {
   private static func words(_ pointer: OpaquePointer) -> String {
     String(cString: PQerrorMessage(pointer)).trimmingCharacters(in: .whitespacesAndNewlines)
       .replacingOccurrences(of: "\n", with: " ")
-  }
-
-  private static func value(_ result: OpaquePointer?, _ row: Int32, _ column: Int32, _ type: Oid) -> Value {
-    guard PQgetisnull(result, row, column) == 0, let start = PQgetvalue(result, row, column) else { return .null }
-    let bytes = UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(result, row, column)))
-    switch type {
-    case 20, 21, 23:  // int8, int2, int4
-      let text = String(decoding: bytes, as: UTF8.self)
-      return Int64(text).map(Value.integer) ?? .text(text)
-    case 16: return .integer(bytes.first == UInt8(ascii: "t") ? 1 : 0)  // bool
-    case 17: return .bytes(unhex(bytes.dropFirst(2)))  // bytea, "\x…"
-    case 1184: return .text(time(bytes))  // timestamptz
-    default: return .text(String(decoding: bytes, as: UTF8.self))
-    }
-  }
-
-  private static func unhex(_ digits: Slice<UnsafeRawBufferPointer>) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(digits.count / 2)
-    var high: UInt8?
-    for digit in digits {
-      let nibble = digit & 0xF &+ (digit > 0x39 ? 9 : 0)
-      if let first = high {
-        bytes.append(first << 4 | nibble)
-        high = nil
-      } else {
-        high = nibble
-      }
-    }
-    return bytes
-  }
-
-  /// `2026-11-21 08:15:30.5+00`, as PostgreSQL writes it in UTC, with the `T` and `Z` of RFC 3339.
-  private static func time(_ bytes: UnsafeRawBufferPointer) -> String {
-    guard bytes.count > 13, bytes[10] == UInt8(ascii: " "), bytes.suffix(3).elementsEqual("+00".utf8) else {
-      return String(decoding: bytes, as: UTF8.self)
-    }
-    var text = Array(bytes.dropLast(2))
-    text[10] = UInt8(ascii: "T")
-    text[text.count - 1] = UInt8(ascii: "Z")
-    return String(decoding: text, as: UTF8.self)
-  }
-}
-
-/// Bindings as libpq wants them: one block of memory, pointers into it, text terminated by NUL.
-private struct Parameters {
-  private var storage: [CChar] = []
-  private var offsets: [Int?] = []
-  private var lengths: [Int32] = []
-  private var formats: [Int32] = []
-
-  init(_ bindings: [Value]) throws {
-    for binding in bindings {
-      switch binding {
-      case .null: append(nil, format: 0)
-      case .integer(let number): append(String(number).utf8.map { CChar(bitPattern: $0) }, format: 0)
-      case .text(let text):
-        guard !text.utf8.contains(0) else { throw DatabaseFailure.nulInText }
-        append(text.utf8.map { CChar(bitPattern: $0) }, format: 0)
-      case .bytes(let bytes): append(bytes.map { CChar(bitPattern: $0) }, format: 1)
-      }
-    }
-  }
-
-  private mutating func append(_ bytes: [CChar]?, format: Int32) {
-    offsets.append(bytes == nil ? nil : storage.count)
-    lengths.append(Int32(clamping: bytes?.count ?? 0))
-    formats.append(format)
-    if let bytes { storage += bytes + [0] }
-  }
-
-  func withPointers<T>(
-    _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) throws -> T
-  ) rethrows -> T {
-    try storage.withUnsafeBufferPointer { storage in
-      let values = offsets.map { offset in offset.flatMap { storage.baseAddress?.advanced(by: $0) } }
-      return try body(values, lengths, formats)
-    }
   }
 }

@@ -49,6 +49,14 @@ extension Browser.Reply {
 }
 
 extension TestStack {
+  /// Somebody whose address Apple has vouched for.
+  func signInWithApple(_ name: String) async throws -> SignedInUser {
+    let token = try apple.identityToken(
+      subject: name, at: clock.now, changing: ["email": "\(name)@example.com", "is_private_email": false])
+    return try await SignedInUser(
+      try await gateway.post("/api/v1/auth/apple", ["identity_token": token]), through: gateway)
+  }
+
   func resolve(_ link: Link) async throws -> Browser.Reply {
     try await gateway.get("/invites/resolve?token=\(link.token)")
   }

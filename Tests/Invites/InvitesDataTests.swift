@@ -41,7 +41,7 @@ import Wire
   @Test(arguments: engines) func whoIsForgottenIsForgottenByThoseWhoInvitedThem(engine: Engine) async throws {
     try await withTexting(engine) { texting in
       let stack = texting.stack
-      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signInWithApple("bob"))
       let codes = try await texting.invite([number(4), number(5)], to: try await alice.group(), by: alice)
       #expect(try await bob.browser.post("/api/invites/redeem/\(codes[0])").status == 200)
       let collection = try await alice.collection()

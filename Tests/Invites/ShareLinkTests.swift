@@ -146,14 +146,11 @@ import Wire
     try await withStack(engine) { stack in
       // Mallory says that the address is hers; Carol has shown it.
       let mallory = try await stack.signIn("carol")
-      let proof = try stack.apple.identityToken(
-        subject: "carol", at: stack.clock.now, changing: ["email": "carol@example.com", "is_private_email": false])
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       let collection = try await alice.collection()
       let early = try await alice.link(to: collection, ["inviteeEmail": "carol@example.com"])
       #expect(try await mallory.accept(early).status == 403)
-      let reply = try await stack.gateway.post("/api/v1/auth/apple", ["identity_token": proof])
-      let carol = try await SignedInUser(reply, through: stack.gateway)
+      let carol = try await stack.signInWithApple("carol")
       let byID = try await alice.link(to: collection, ["inviteeUserId": "user_\(bob.id)"])
       let byAddress = try await alice.link(to: collection, ["inviteeEmail": "CAROL@example.com"])
       for (link, stranger) in [(byID, carol), (byAddress, bob), (byAddress, mallory)] {
