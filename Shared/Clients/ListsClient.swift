@@ -15,8 +15,8 @@ package struct ListsClient: Sendable {
   /// Lets the user in, by an invite that they have accepted. Safe to repeat: by one claim they join once, and nobody's
   /// role is changed.
   ///
-  /// - Throws: 404 when the list has gone, 409 `list_full`, 403 `member_removed` when they were removed after the invite
-  ///   had been made, 410 `invite_lapsed` when whoever made it may not invite any more.
+  /// - Throws: 404 when the list has gone, 409 `list_full` or `in_too_many_lists`, 403 `member_removed` when they were
+  ///   removed after the invite had been made, 410 `invite_lapsed` when whoever made it may not invite any more.
   package func join(_ list: Int, _ user: UserID, by join: JoinList) async throws -> ListJoined {
     try await Self.listNotFound.believed {
       try await client.call(.PUT, Self.path(list, user), body: join, isRepeatable: true)

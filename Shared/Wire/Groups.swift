@@ -77,6 +77,8 @@ package enum JoinOutcome: String, Codable, Sendable {
   case full
   /// The user is in as many groups as anyone may be in.
   case tooManyGroups = "too_many_groups"
+  /// The same of lists.
+  case tooManyLists = "too_many_lists"
   /// One of the two, who invites and who joins, has blocked the other.
   case blocked
   /// They were removed after the invite had been made.

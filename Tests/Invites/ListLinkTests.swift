@@ -2,6 +2,7 @@ import Database
 import Foundation
 import Support
 import Testing
+import Wire
 
 /// Links to lists.
 @Suite struct ListLinkTests {
@@ -46,6 +47,42 @@ import Testing
       #expect(own.status == 422 && own.string("code") == "already_owner")
       let listed = try #require((try await alice.browser.get(path)["invites"] as? [[String: Any]])?.first)
       #expect(listed["uses_count"] as? Int == 1)
+    }
+  }
+
+  @Test(arguments: engines) func whoIsInTooManyListsTakesNobodysPlace(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let id = try await list(of: alice)
+      let made = try await alice.browser.post("/api/v1/lists/\(id)/invites", ["invite": ["max_uses": 1]])
+      let code = try #require((made["invite"] as? [String: Any])?["code"] as? String)
+      let database = try await stack.place.open("lists", [])
+      let (member, now) = (bob.id, stack.clock.now)
+      try await database.write { db in
+        for _ in 0..<500 {
+          let row = try db.row(
+            """
+            insert into list (owner_id, name, visibility, color, created_at, updated_at)
+            values (\(UserID.new(at: now)), 'Theirs', 'private', 'blue', \(now), \(now)) returning id
+            """)
+          let list: Int = try row?.get("id") ?? 0
+          try db.change(
+            """
+            insert into membership (list_id, user_id, role, created_at, updated_at)
+            values (\(list), \(member), 'viewer', \(now), \(now))
+            """)
+        }
+      }
+      let refused = try await bob.browser.post("/api/v1/invites/\(code)/accept")
+      #expect(refused.status == 409 && refused.string("code") == "too_many_lists")
+      let seen = try await stack.gateway.get("/api/v1/invites/\(code)")["invite"] as? [String: Any]
+      #expect(seen?["usable"] as? Bool == true)
+      try await database.write { db in
+        try db.change(
+          "delete from membership where id = (select max(id) from membership where user_id = \(member))")
+      }
+      #expect(try await bob.browser.post("/api/v1/invites/\(code)/accept").status == 200)
+      await database.close()
     }
   }
 

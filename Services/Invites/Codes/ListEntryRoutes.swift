@@ -73,6 +73,7 @@ extension Failure {
       case .ownsIt: .alreadyOwner
       case .gone: .listNotFound
       case .forSomebodyElse, .notLetIn(.blocked), .notLetIn(.removed): .notYourInvite
+      case .notLetIn(.tooManyLists): .tooManyLists
       case .notLetIn: .listFull
       }
   }
@@ -82,5 +83,7 @@ extension Failure {
   static let inviteUnusable = Failure(.gone, "invite_unusable", "This invite cannot be used any more.")
   static let alreadyInList = Failure(.conflict, "already_member", "You are a member of this list already.")
   static let alreadyOwner = Failure(.unprocessable, "already_owner", "You own this list.")
+  static let tooManyLists = Failure(
+    .conflict, "too_many_lists", "You are in as many lists as anyone may be in.")
   static let listFull = Failure(.conflict, "list_full", "This list has no place left.")
 }

@@ -82,6 +82,7 @@ extension JoinOutcome {
   fileprivate init?(toList failure: Failure) {
     switch failure.code {
     case "list_full": self = .full
+    case "in_too_many_lists": self = .tooManyLists
     case "member_removed": self = .removed
     case "invite_lapsed": self = .lapsed
     default: return nil
