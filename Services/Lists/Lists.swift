@@ -16,7 +16,8 @@ package func buildLists(_ surroundings: Surroundings) async throws -> Server {
   let acquaintances = Acquaintances(users: users, now: now)
   let once = Once(idempotency: idempotency, acquaintances: acquaintances)
   let callers = Callers(
-    keys: serviceKeys, verifier: verification.verifier, ended: verification.ended, now: now
+    keys: serviceKeys, verifier: verification.verifier, ended: verification.ended, now: now,
+    outsider: verification.outsiders.user
   ) { try await users.user(knownAs: $0) }
   return try Server(
     .lists, in: surroundings, database: database, callers: callers, api: OpenAPI(yaml: PackageResources.openapi_yaml),

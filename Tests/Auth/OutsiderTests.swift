@@ -209,12 +209,15 @@ import Wire
         let alice = try await user(stack, token)
         #expect(try await stack.auth.bearing(token).get("/api/v1/auth/me").string("id") == alice)
         #expect(try await stack.credits.bearing(token).get("/api/v1/credits/balance").int("balance") == 50)
+        #expect(try await stack.lists.bearing(token).get("/api/v1/lists").status == 200)
         let wrong = try issuer.token(audience: "other", at: stack.clock.now)
         #expect(try await stack.auth.bearing(wrong).get("/api/v1/auth/me").status == 401)
         #expect(try await stack.credits.bearing(wrong).get("/api/v1/credits/balance").status == 401)
+        #expect(try await stack.lists.bearing(wrong).get("/api/v1/lists").status == 401)
         #expect(try await stack.gateway.bearing(token).delete("/api/v1/auth/account").status == 200)
         #expect(try await stack.auth.bearing(token).get("/api/v1/auth/me").status == 401)
         #expect(try await stack.credits.bearing(token).get("/api/v1/credits/balance").status == 401)
+        #expect(try await stack.lists.bearing(token).get("/api/v1/lists").status == 401)
       }
     }
   }
