@@ -8,6 +8,12 @@ package protocol Database: Sendable {
   /// Several statements see one snapshot.
   func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T
 
+  /// A body that asks once, for one statement or several together (``Connection/rows(of:)``): on PostgreSQL a single round
+  /// trip without a `begin` and a `commit`. They see one snapshot.
+  ///
+  /// - Throws: ``DatabaseFailure/other`` when the body asks a second time.
+  func readOnce<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T
+
   /// One transaction. Under ``Isolation/readCommitted`` races are decided by conditional updates and unique indexes,
   /// whose row counts and failures the body must look at.
   ///
@@ -34,6 +40,10 @@ package protocol Database: Sendable {
 extension Database {
   package func scrub() async throws {}
 
+  package func readOnce<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
+    try await read(body)
+  }
+
   @discardableResult
   package func write<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
     try await write(.readCommitted, body)
@@ -57,9 +67,20 @@ package protocol Connection {
 
   /// Runs a statement and says how many rows it changed.
   @discardableResult func change(_ sql: SQL) throws -> Int
+
+  /// The rows of several statements that do not need each other's, in their order: one round trip on PostgreSQL. The first
+  /// that fails fails them all.
+  func rows(of statements: [SQL]) throws -> [[Row]]
+
+  /// Runs a statement whose outcome nobody looks at, in the round trip of the next one on PostgreSQL. What it fails with is
+  /// thrown there, or by the commit: it must be a failure that nobody handles.
+  func later(_ sql: SQL) throws
 }
 
 extension Connection {
+  package func rows(of statements: [SQL]) throws -> [[Row]] { try statements.map(rows) }
+  package func later(_ sql: SQL) throws { try change(sql) }
+
   /// The first row, or nil when there is none.
   package func row(_ sql: SQL) throws -> Row? { try rows(sql).first }
 }

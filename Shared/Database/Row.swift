@@ -1,7 +1,7 @@
 /// One row of a result, read by column name into the type that the context asks for.
 package struct Row: Sendable {
-  private let columns: [String]
-  private let values: [Value]
+  @usableFromInline let columns: [String]
+  @usableFromInline let values: [Value]
 
   package init(columns: [String], values: [Value]) {
     self.columns = columns
@@ -9,17 +9,17 @@ package struct Row: Sendable {
   }
 
   /// - Throws: ``DatabaseFailure/unreadable`` when there is no such column or its value is not of the type.
-  package func get<T: ColumnValue>(_ name: String, as type: T.Type = T.self) throws -> T {
+  @inlinable package func get<T: ColumnValue>(_ name: String, as type: T.Type = T.self) throws -> T {
     guard let value = T(column: try value(name)) else { throw DatabaseFailure.unreadable(column: name) }
     return value
   }
 
   /// The same for a column that may be null.
-  package func optional<T: ColumnValue>(_ name: String, as type: T.Type = T.self) throws -> T? {
+  @inlinable package func optional<T: ColumnValue>(_ name: String, as type: T.Type = T.self) throws -> T? {
     try value(name) == .null ? nil : get(name)
   }
 
-  private func value(_ name: String) throws -> Value {
+  @usableFromInline func value(_ name: String) throws -> Value {
     guard let index = columns.firstIndex(of: name) else { throw DatabaseFailure.unreadable(column: name) }
     return values[index]
   }

@@ -7,7 +7,7 @@ import Foundation
 /// only on the thread.
 final class Lane: @unchecked Sendable {
   private let condition = NSCondition()
-  private var jobs: [() -> Void] = []
+  private var jobs: [@Sendable (Lane) -> Void] = []
   private var isClosed = false
 
   private let open: @Sendable () throws -> Link
@@ -23,13 +23,18 @@ final class Lane: @unchecked Sendable {
     thread.start()
   }
 
-  /// Runs `body` on the thread. It must not be called from the thread itself.
+  /// Runs `job` on the thread, after those that were given before.
+  func give(_ job: @escaping @Sendable (Lane) -> Void) {
+    condition.lock()
+    jobs.append(job)
+    condition.signal()
+    condition.unlock()
+  }
+
+  /// The same for somebody who waits for what comes of it.
   func run<T: Sendable>(_ body: @escaping @Sendable (Lane) throws -> T) async throws -> T {
     try await withCheckedThrowingContinuation { continuation in
-      condition.lock()
-      jobs.append { continuation.resume(with: Result { try body(self) }) }
-      condition.signal()
-      condition.unlock()
+      give { lane in continuation.resume(with: Result { try body(lane) }) }
     }
   }
 
@@ -42,11 +47,11 @@ final class Lane: @unchecked Sendable {
   }
 
   private func work() {
-    while let job = next() { job() }
+    while let job = next() { job(self) }
     link = nil
   }
 
-  private func next() -> (() -> Void)? {
+  private func next() -> (@Sendable (Lane) -> Void)? {
     condition.lock()
     defer { condition.unlock() }
     while jobs.isEmpty {

@@ -17,8 +17,9 @@ final class Link {
   private var isLost = false
   private static let preparedMax = 256
 
+  /// - Parameter settings: further ones of this session, as SQL.
   /// - Throws: ``DatabaseFailure/unavailable`` within `connect_timeout` when nobody answers.
-  init(url: String, schema: String, statementTimeoutMilliseconds: Int) throws {
+  init(url: String, schema: String, statementTimeoutMilliseconds: Int, settings: String = "") throws {
     guard let pointer = Self.connect(url) else { throw DatabaseFailure.unavailable("out of memory") }
     self.pointer = pointer
     PQsetNoticeProcessor(pointer, { _, _ in }, nil)
@@ -29,7 +30,7 @@ final class Link {
       set client_encoding = 'UTF8'; set time zone 'UTC'; set datestyle = 'ISO'; set bytea_output = 'hex';
       set statement_timeout = \(statementTimeoutMilliseconds);
       set idle_in_transaction_session_timeout = \(statementTimeoutMilliseconds);
-      set search_path = "\(schema)"
+      set search_path = "\(schema)"; \(settings)
       """)
   }
 
@@ -56,62 +57,91 @@ final class Link {
     if !isUnsettled { isLost = true }
   }
 
-  /// - Parameter begin: what begins a transaction; it goes with the statement in one round trip.
-  func rows(_ sql: SQL, beginningWith begin: String? = nil) throws -> [Row] {
-    let result = try execute(sql, begin)
-    defer { PQclear(result) }
-    let columns = (0..<PQnfields(result)).map { String(cString: PQfname(result, $0)) }
-    let types = (0..<PQnfields(result)).map { PQftype(result, $0) }
-    return (0..<PQntuples(result)).map { row in
-      Row(columns: columns, values: types.indices.map { Value(result, row, Int32($0), types[$0]) })
-    }
-  }
-
-  @discardableResult func change(_ sql: SQL, beginningWith begin: String? = nil) throws -> Int {
-    let result = try execute(sql, begin)
-    defer { PQclear(result) }
-    return Int(String(cString: PQcmdTuples(result))) ?? 0
-  }
-
-  private func execute(_ sql: SQL, _ begin: String?) throws -> OpaquePointer? {
+  /// Runs statements in one round trip: all of them are sent before the first answer is read (libpq's pipeline mode). The
+  /// first that fails keeps those after it from running.
+  ///
+  /// - Parameters:
+  ///   - begin: what begins a transaction; it goes before them.
+  ///   - end: what ends it; it goes after them.
+  /// - Returns: what each of `statements` returned.
+  /// - Throws: what the first failed with.
+  @discardableResult
+  func run(_ statements: [SQL], after begin: String? = nil, before end: String? = nil) throws -> [Answer] {
     try settle()
-    let name = try prepare(sql.text)
-    let parameters = try Parameters(sql.bindings)
-    let result = try parameters.withPointers { values, lengths, formats in
-      let count = Int32(sql.bindings.count)
-      guard let begin else { return PQexecPrepared(pointer, name, count, values, lengths, formats, 0) }
-      return try following(begin) { PQsendQueryPrepared(pointer, name, count, values, lengths, formats, 0) }
+    let names = try prepare(statements.map(\.text))
+    let parameters = try statements.map { try Parameters($0.bindings) }
+    if let name = names.first, names.count == 1, begin == nil, end == nil {
+      return [
+        try answer(
+          parameters[0].withPointers { count, values, lengths, formats in
+            PQexecPrepared(pointer, name, count, values, lengths, formats, 0)
+          })
+      ]
     }
-    do { try check(result) } catch {
-      PQclear(result)
-      throw error
+    let isSent =
+      PQenterPipelineMode(pointer) == 1 && begin.map(send) ?? true
+      && zip(names, parameters).allSatisfy(send) && end.map(send) ?? true && PQpipelineSync(pointer) == 1
+    guard isSent else { throw lost() }
+    let answers = Result {
+      if begin != nil { try begun() }
+      let answers = try names.map { _ in try pipelinedAnswer() }
+      if end != nil { _ = try pipelinedAnswer() }
+      return answers
     }
-    return result
+    leavePipeline()
+    return try answers.get()
   }
 
-  /// Sends `begin` and a statement at once (libpq's pipeline mode) and returns what became of the statement.
-  private func following(_ begin: String, _ send: () -> Int32) throws -> OpaquePointer? {
-    guard PQenterPipelineMode(pointer) == 1, PQsendQueryParams(pointer, begin, 0, nil, nil, nil, nil, 0) == 1,
-      send() == 1, PQpipelineSync(pointer) == 1
-    else { throw lost() }
-    let begun = PQgetResult(pointer)
-    defer { PQclear(begun) }
-    do { try check(begun) } catch {
-      // Whatever kept a transaction from beginning: nothing is known of what follows.
+  private func send(_ text: String) -> Bool { PQsendQueryParams(pointer, text, 0, nil, nil, nil, nil, 0) == 1 }
+
+  private func send(_ name: String, _ parameters: Parameters) -> Bool {
+    parameters.withPointers { count, values, lengths, formats in
+      PQsendQueryPrepared(pointer, name, count, values, lengths, formats, 0) == 1
+    }
+  }
+
+  /// Whatever kept a transaction from beginning: nothing is known of what follows.
+  private func begun() throws {
+    do { _ = try pipelinedAnswer() } catch {
       isLost = true
       throw error
     }
-    guard PQgetResult(pointer) == nil else { throw lost() }
+  }
+
+  /// What comes back of one statement, up to the nil that ends it.
+  private func pipelinedAnswer() throws -> Answer {
     let result = PQgetResult(pointer)
     guard result == nil || PQgetResult(pointer) == nil else {
       PQclear(result)
       throw lost()
     }
-    let end = PQgetResult(pointer)
-    defer { PQclear(end) }
-    // Where the connection broke there is no end, and the result says why.
-    if PQresultStatus(end) != PGRES_PIPELINE_SYNC || PQexitPipelineMode(pointer) != 1 { isLost = true }
-    return result
+    return try answer(result)
+  }
+
+  /// Reads past the statements that did not run any more. Where the connection broke there is no end to them, and the
+  /// statement that failed says why.
+  private func leavePipeline() {
+    guard !isLost else { return }
+    var endings = 0
+    while endings < 2 {
+      guard let result = PQgetResult(pointer) else {
+        endings += 1
+        continue
+      }
+      endings = 0
+      defer { PQclear(result) }
+      guard PQresultStatus(result) != PGRES_PIPELINE_SYNC else {
+        isLost = PQexitPipelineMode(pointer) != 1
+        return
+      }
+    }
+    isLost = true
+  }
+
+  private func answer(_ result: OpaquePointer?) throws -> Answer {
+    let answer = Answer(result)
+    try check(result)
+    return answer
   }
 
   /// Reads what became of the commit that was not waited for. It committed nothing but reading, so if the connection has
@@ -130,6 +160,17 @@ final class Link {
   private func lost() -> DatabaseFailure {
     isLost = true
     return .unavailable(Self.words(pointer))
+  }
+
+  /// The names of statements, all of which the server knows at the end: one that is prepared may push out another.
+  ///
+  /// - Throws: ``DatabaseFailure/other`` for more than are kept.
+  private func prepare(_ texts: [String]) throws -> [String] {
+    guard texts.count <= Self.preparedMax else { throw DatabaseFailure.other("too many statements at once") }
+    while true {
+      let names = try texts.map { try prepare($0) }
+      if zip(texts, names).allSatisfy({ prepared[$0] == $1 }) { return names }
+    }
   }
 
   private func prepare(_ text: String) throws -> String {

@@ -28,11 +28,11 @@ struct Parameters {
   }
 
   func withPointers<T>(
-    _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) throws -> T
+    _ body: (Int32, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) throws -> T
   ) rethrows -> T {
     try storage.withUnsafeBufferPointer { storage in
       let values = offsets.map { offset in offset.flatMap { storage.baseAddress?.advanced(by: $0) } }
-      return try body(values, lengths, formats)
+      return try body(Int32(values.count), values, lengths, formats)
     }
   }
 }

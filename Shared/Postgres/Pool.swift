@@ -3,23 +3,32 @@ import DequeModule
 import Foundation
 import Synchronization
 
-/// Hands out lanes, first come first served. Who waits longer than `patience` is turned away, and so is everyone once
-/// more than `waitingMax` wait.
+/// Runs jobs on lanes, first come first served. A lane that has done one takes the next itself, without anybody in between.
+/// Who waits longer than `patience` is turned away, and so is everyone once more than `waitingMax` wait.
 final class Pool: Sendable {
-  private struct Waiter {
+  /// Exactly one of the two is called, once.
+  private struct Job: Sendable {
     let ticket: Int
     let until: ContinuousClock.Instant
-    let continuation: CheckedContinuation<Lane, any Error>
+    let run: @Sendable (Lane) -> Void
+    let refuse: @Sendable (any Error) -> Void
   }
 
   private struct State {
     var idle: [Lane] = []
     var made = 0
-    var waiting: Deque<Waiter> = []
+    var waiting: Deque<Job> = []
     var isWatched = false
     var tickets = 0
     var isClosed = false
+    /// Of those who were called off before they came to queue.
     var cancelled: Set<Int> = []
+  }
+
+  private enum Place {
+    case on(Lane)
+    case inQueue
+    case nowhere(any Error)
   }
 
   private let state = Mutex(State())
@@ -34,11 +43,26 @@ final class Pool: Sendable {
     self.make = make
   }
 
-  /// - Throws: ``DatabaseFailure/unavailable`` when no lane came free in time, `CancellationError`.
+  /// - Throws: ``DatabaseFailure/unavailable`` when no lane came free in time, `CancellationError` when it was called off
+  ///   before, and what `body` throws.
   func with<T: Sendable>(_ body: @escaping @Sendable (Lane) throws -> T) async throws -> T {
-    let lane = try await take()
-    defer { give(lane) }
-    return try await lane.run(body)
+    try Task.checkCancellation()
+    let ticket = state.withLock { state in
+      state.tickets += 1
+      return state.tickets
+    }
+    defer { state.withLock { _ = $0.cancelled.remove(ticket) } }
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        submit(
+          Job(
+            ticket: ticket, until: .now + patience,
+            run: { lane in continuation.resume(with: Result { try body(lane) }) },
+            refuse: { continuation.resume(throwing: $0) }))
+      }
+    } onCancel: {
+      callOff(ticket)
+    }
   }
 
   /// Waits for nobody: lanes that are out close when they come back.
@@ -52,47 +76,55 @@ final class Pool: Sendable {
       return (state.idle, state.waiting)
     }
     for lane in idle { lane.close() }
-    for waiter in waiting { waiter.continuation.resume(throwing: DatabaseFailure.unavailable("closed")) }
+    for job in waiting { job.refuse(DatabaseFailure.unavailable("closed")) }
   }
 
-  private func take() async throws -> Lane {
-    try Task.checkCancellation()
-    if let lane = try free() { return lane }
-    let ticket = state.withLock { state in
-      state.tickets += 1
-      return state.tickets
-    }
-    defer { state.withLock { _ = $0.cancelled.remove(ticket) } }
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { queue(ticket, $0) }
-    } onCancel: {
-      turnAway(ticket, CancellationError())
+  private func submit(_ job: Job) {
+    switch place(job) {
+    case .on(let lane): lane.give { [self] lane in work(on: lane, first: job) }
+    case .inQueue: watch()
+    case .nowhere(let error): job.refuse(error)
     }
   }
 
-  private func free() throws -> Lane? {
-    try state.withLock { state in
-      guard !state.isClosed else { throw DatabaseFailure.unavailable("closed") }
-      guard state.waiting.isEmpty else { return nil }
-      if let lane = state.idle.popLast() { return lane }
-      guard state.made < size else { return nil }
-      state.made += 1
-      return make(state.made)
-    }
-  }
-
-  private func queue(_ ticket: Int, _ continuation: CheckedContinuation<Lane, any Error>) {
-    let outcome: Result<Lane, any Error>? = state.withLock { state in
-      if state.isClosed { return .failure(DatabaseFailure.unavailable("closed")) }
-      if state.cancelled.remove(ticket) != nil { return .failure(CancellationError()) }
-      if state.waiting.isEmpty, let lane = state.idle.popLast() { return .success(lane) }
-      guard state.waiting.count < waitingMax else {
-        return .failure(DatabaseFailure.unavailable("more than \(waitingMax) wait for a connection"))
+  private func place(_ job: Job) -> Place {
+    state.withLock { state in
+      if state.isClosed { return .nowhere(DatabaseFailure.unavailable("closed")) }
+      if state.cancelled.remove(job.ticket) != nil { return .nowhere(CancellationError()) }
+      // The one that has been idle for the shortest time, so that the others can stay asleep.
+      if let lane = state.idle.popLast() { return .on(lane) }
+      if state.made < size {
+        state.made += 1
+        return .on(make(state.made))
       }
-      state.waiting.append(Waiter(ticket: ticket, until: .now + patience, continuation: continuation))
+      guard state.waiting.count < waitingMax else {
+        return .nowhere(DatabaseFailure.unavailable("more than \(waitingMax) wait for a connection"))
+      }
+      state.waiting.append(job)
+      return .inQueue
+    }
+  }
+
+  /// On the lane's thread, until nobody waits any more.
+  private func work(on lane: Lane, first: Job) {
+    var job: Job? = first
+    while let current = job {
+      current.run(lane)
+      job = next(for: lane)
+    }
+  }
+
+  /// nil, and the lane is idle or closed.
+  private func next(for lane: Lane) -> Job? {
+    state.withLock { state in
+      if state.isClosed {
+        lane.close()
+        return nil
+      }
+      if let job = state.waiting.popFirst() { return job }
+      state.idle.append(lane)
       return nil
     }
-    if let outcome { continuation.resume(with: outcome) } else { watch() }
   }
 
   /// Turns away who has waited too long. All have the same patience, so the first in the queue is the first to lose it:
@@ -111,39 +143,24 @@ final class Pool: Sendable {
   /// When the first in the queue loses patience; nil when nobody waits any more.
   private func nextLoss() -> ContinuousClock.Instant? {
     let (late, next) = state.withLock { state in
-      var late: [Waiter] = []
+      var late: [Job] = []
       while let first = state.waiting.first, first.until <= .now { late.append(state.waiting.removeFirst()) }
       state.isWatched = !state.waiting.isEmpty
       return (late, state.waiting.first?.until)
     }
-    for waiter in late {
-      waiter.continuation.resume(throwing: DatabaseFailure.unavailable("no connection came free in \(patience)"))
-    }
+    for job in late { job.refuse(DatabaseFailure.unavailable("no connection came free in \(patience)")) }
     return next
   }
 
-  private func turnAway(_ ticket: Int, _ error: any Error) {
-    let waiter = state.withLock { state -> CheckedContinuation<Lane, any Error>? in
+  private func callOff(_ ticket: Int) {
+    let job = state.withLock { state -> Job? in
       guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }) else {
-        // Cancelled before it queued.
-        if error is CancellationError { state.cancelled.insert(ticket) }
+        // Not in the queue yet, or on a lane already, where it is waited for.
+        state.cancelled.insert(ticket)
         return nil
       }
-      return state.waiting.remove(at: index).continuation
+      return state.waiting.remove(at: index)
     }
-    waiter?.resume(throwing: error)
-  }
-
-  private func give(_ lane: Lane) {
-    let next = state.withLock { state -> CheckedContinuation<Lane, any Error>? in
-      if state.isClosed {
-        lane.close()
-        return nil
-      }
-      if let waiter = state.waiting.popFirst() { return waiter.continuation }
-      state.idle.append(lane)
-      return nil
-    }
-    next?.resume(returning: lane)
+    job?.refuse(CancellationError())
   }
 }

@@ -32,10 +32,17 @@ package final class Postgres: Database {
     self.logger = logger
     self.pool = Pool(size: connections, patience: patience) { number in
       Lane(name: "\(schema)-db-\(number)") {
-        try Link(url: url, schema: schema, statementTimeoutMilliseconds: Self.statementTimeoutMilliseconds)
+        try Link(
+          url: url, schema: schema, statementTimeoutMilliseconds: Self.statementTimeoutMilliseconds,
+          settings: Self.settings)
       }
     }
   }
+
+  /// What a statement by itself is: a read of one snapshot (``SingleRead``). What writes says so.
+  private static let settings = """
+    set default_transaction_isolation = 'repeatable read'; set default_transaction_read_only = on
+    """
 
   package func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
     try await pool.with { lane in
@@ -46,11 +53,15 @@ package final class Postgres: Database {
     }
   }
 
+  package func readOnce<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
+    try await pool.with { lane in try body(SingleRead(on: lane)) }
+  }
+
   @discardableResult
   package func write<T: Sendable>(
     _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
   ) async throws -> T {
-    let begin = isolation == .serializable ? "begin isolation level serializable" : "begin"
+    let begin = "begin isolation level \(isolation == .serializable ? "serializable" : "read committed") read write"
     for attempt in 1...Self.triesMax {
       do {
         return try await pool.with { lane in
@@ -81,7 +92,8 @@ package final class Postgres: Database {
       }
       try link.script("select pg_advisory_lock(hashtextextended('kith migrations of \(schema)', 0))")
       try link.script("create schema if not exists \"\(schema)\"; \(Migration.ledger)")
-      let applied = try link.rows("select name, checksum from migration where service = \(schema) order by position")
+      let applied = try link.run(["select name, checksum from migration where service = \(schema) order by position"])
+        .flatMap(\.rows)
         .map { (name: try $0.get("name", as: String.self), checksum: try $0.get("checksum", as: String.self)) }
       let pending = try Migration.pending(migrations, engine: .postgres, applied: applied)
       for (position, migration) in zip(pending.indices, pending) {
@@ -94,11 +106,11 @@ package final class Postgres: Database {
   private static func apply(_ migration: Migration, of service: String, at position: Int, through link: Link) throws {
     do {
       try link.script("begin; \(migration.text(for: .postgres))")
-      try link.change(
-        """
+      let note: SQL = """
         insert into migration (service, position, name, checksum, applied_at)
         values (\(service), \(position), \(migration.name), \(migration.checksum(for: .postgres)), \(Date()))
-        """)
+        """
+      try link.run([note])
       try link.script("commit")
     } catch {
       throw DatabaseFailure.unusable("migration \(migration.name) failed: \(error)")
@@ -107,7 +119,7 @@ package final class Postgres: Database {
 
   private static func role(of url: String) throws -> String {
     try Link(url: url, schema: "public", statementTimeoutMilliseconds: statementTimeoutMilliseconds)
-      .rows("select current_user::text as name").first?.get("name") ?? ""
+      .run(["select current_user::text as name"]).first?.rows.first?.get("name") ?? ""
   }
 
   private static func grant(_ schema: String, to role: String, through link: Link) throws {

@@ -7,8 +7,10 @@ final class Transaction: Connection {
   private let begin: String
   /// Since the first statement.
   private var link: Link?
-  /// The first statement failed before the transaction had begun.
+  /// The first statement failed before the transaction had begun, or one that was to be sent with another.
   private var isBroken = false
+  /// To be sent with the next statement, or the commit.
+  private var delayed: [SQL] = []
 
   init(on lane: Lane, begin: String) {
     self.lane = lane
@@ -22,13 +24,41 @@ final class Transaction: Connection {
     }
   }
 
-  func rows(_ sql: SQL) throws -> [Row] { try statement { try $0.rows(sql, beginningWith: $1) } }
-  func change(_ sql: SQL) throws -> Int { try statement { try $0.change(sql, beginningWith: $1) } }
+  func rows(_ sql: SQL) throws -> [Row] { try run([sql]).flatMap(\.rows) }
+  func change(_ sql: SQL) throws -> Int { try run([sql]).first?.count ?? 0 }
+  func rows(of statements: [SQL]) throws -> [[Row]] { try run(statements).map(\.rows) }
 
-  private func statement<T>(_ work: (Link, _ begin: String?) throws -> T) throws -> T {
+  func later(_ sql: SQL) throws {
     try requireWhole()
-    if let link { return try work(link, nil) }
-    do { return try first(work) } catch {
+    delayed.append(sql)
+  }
+
+  private func run(_ statements: [SQL]) throws -> [Answer] {
+    try requireWhole()
+    let delayed = takeDelayed()
+    guard !(delayed + statements).isEmpty else { return [] }
+    do { return try begun(with: delayed + statements).suffix(statements.count) } catch {
+      // Some of them may not even have been sent.
+      if !delayed.isEmpty { isBroken = true }
+      throw error
+    }
+  }
+
+  private func sendDelayed() throws {
+    do { _ = try run([]) } catch {
+      rollBack()
+      throw error
+    }
+  }
+
+  private func takeDelayed() -> [SQL] {
+    defer { delayed = [] }
+    return delayed
+  }
+
+  private func begun(with statements: [SQL]) throws -> [Answer] {
+    if let link { return try link.run(statements) }
+    do { return try first(statements) } catch {
       // Whatever the body does next must not happen outside of a transaction.
       isBroken = !(link?.isInTransaction ?? false)
       throw error
@@ -37,11 +67,12 @@ final class Transaction: Connection {
 
   /// A connection that broke while it lay idle shows at the first statement, when nothing can have been committed: a
   /// second one is tried.
-  private func first<T>(_ work: (Link, _ begin: String?) throws -> T) throws -> T {
+  private func first(_ statements: [SQL]) throws -> [Answer] {
     let first = try connected()
-    do { return try work(first, begin) } catch DatabaseFailure.unavailable where !first.isInTransaction {
+    do { return try first.run(statements, after: begin) } catch DatabaseFailure.unavailable where !first.isInTransaction
+    {
       lane.drop()
-      return try work(try connected(), begin)
+      return try connected().run(statements, after: begin)
     }
   }
 
@@ -54,10 +85,11 @@ final class Transaction: Connection {
   /// - Throws: ``DatabaseFailure/outcomeUnknown`` when the connection breaks before the answer.
   func commit() throws {
     try requireWhole()
+    if link == nil { try sendDelayed() }
     guard let link else { return }
     do {
       try requireSound(link)
-      try link.script("commit")
+      try link.run(takeDelayed(), before: "commit")
     } catch let failure as DatabaseFailure {
       guard link.isOpen else {
         lane.drop()
@@ -71,6 +103,7 @@ final class Transaction: Connection {
   /// Nothing hangs on how a transaction ends that has only read, so nobody waits for it.
   func endReading() throws {
     try requireWhole()
+    try sendDelayed()
     guard let link else { return }
     do { try requireSound(link) } catch {
       rollBack()

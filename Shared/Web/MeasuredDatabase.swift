@@ -21,25 +21,27 @@ struct MeasuredDatabase: Database {
   var engine: Engine { inner.engine }
 
   func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
-    let asked = ContinuousClock.now
-    return try await counted("read") {
-      try await inner.read { connection in
-        waits.observe(ContinuousClock.now - asked, "read")
-        return try body(MeasuredConnection(inner: connection, statements: statements))
-      }
-    }
+    try await counted("read") { try await inner.read(measured("read", body)) }
+  }
+
+  func readOnce<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
+    try await counted("read") { try await inner.readOnce(measured("read", body)) }
   }
 
   @discardableResult
   func write<T: Sendable>(
     _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
   ) async throws -> T {
+    try await counted("write") { try await inner.write(isolation, measured("write", body)) }
+  }
+
+  private func measured<T>(
+    _ kind: String, _ body: @escaping @Sendable (any Connection) throws -> T
+  ) -> @Sendable (any Connection) throws -> T {
     let asked = ContinuousClock.now
-    return try await counted("write") {
-      try await inner.write(isolation) { connection in
-        waits.observe(ContinuousClock.now - asked, "write")
-        return try body(MeasuredConnection(inner: connection, statements: statements))
-      }
+    return { connection in
+      waits.observe(ContinuousClock.now - asked, kind)
+      return try body(MeasuredConnection(inner: connection, statements: statements))
     }
   }
 
@@ -77,4 +79,12 @@ private struct MeasuredConnection: Connection {
     defer { statements.observe(ContinuousClock.now - started, "change") }
     return try inner.change(sql)
   }
+
+  func rows(of several: [SQL]) throws -> [[Row]] {
+    let started = ContinuousClock.now
+    defer { statements.observe(ContinuousClock.now - started, "rows") }
+    return try inner.rows(of: several)
+  }
+
+  func later(_ sql: SQL) throws { try inner.later(sql) }
 }
