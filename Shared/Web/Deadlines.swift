@@ -12,7 +12,7 @@ struct DeadlinePassed: Error {}
 final class Deadlines: Service {
   private struct Running {
     let end: ContinuousClock.Instant
-    let cancel: @Sendable () -> Void
+    let task: RunningTask
   }
 
   private struct State {
@@ -37,21 +37,34 @@ final class Deadlines: Service {
     _ wanted: Duration? = nil, _ body: @escaping @Sendable () async throws -> T
   ) async throws -> T {
     let end = ContinuousClock.now + min(limit, wanted ?? limit)
-    let task = Deadline.$current.withValue(end) { Task { try await body() } }
-    let ticket = state.withLock { state in
-      state.tickets += 1
-      state.running[state.tickets] = Running(end: end, cancel: task.cancel)
-      return state.tickets
+    // A task of its own, so that nothing but the work is cancelled; a child, so that it runs where its parent does.
+    return try await Deadline.$current.withValue(end) {
+      async let result = swept(at: end, body)
+      return try await result
     }
-    let result = await withTaskCancellationHandler {
-      await task.result
-    } onCancel: {
-      task.cancel()
-    }
-    let inTime = state.withLock { $0.running.removeValue(forKey: ticket) != nil }
-    if case .failure = result, !inTime { throw DeadlinePassed() }
-    return try result.get()
   }
+
+  private func swept<T>(at end: ContinuousClock.Instant, _ body: () async throws -> T) async throws -> T {
+    try await withUnsafeCurrentTask { task in
+      guard let task else { return try await body() }
+      let ticket = state.withLock { state in
+        state.tickets += 1
+        state.running[state.tickets] = Running(end: end, task: RunningTask(task: task))
+        return state.tickets
+      }
+      do {
+        let result = try await body()
+        _ = isInTime(ticket)
+        return result
+      } catch {
+        guard isInTime(ticket) else { throw DeadlinePassed() }
+        throw error
+      }
+    }
+  }
+
+  /// From here on nobody cancels it.
+  private func isInTime(_ ticket: UInt64) -> Bool { state.withLock { $0.running.removeValue(forKey: ticket) != nil } }
 
   func run() async throws {
     await cancelWhenGracefulShutdown { [self] in
@@ -64,11 +77,19 @@ final class Deadlines: Service {
   }
 
   private func sweep(at now: ContinuousClock.Instant) {
-    let late = state.withLock { state in
-      let late = state.running.filter { $0.value.end <= now }
-      for ticket in late.keys { state.running[ticket] = nil }
-      return late.values
+    // Under the lock, as a task must not end while it is being cancelled.
+    state.withLock { state in
+      for (ticket, request) in state.running where request.end <= now {
+        request.task.cancel()
+        state.running[ticket] = nil
+      }
     }
-    for request in late { request.cancel() }
   }
+}
+
+/// A task that can be cancelled from outside for as long as it is in ``Deadlines``.
+private struct RunningTask: @unchecked Sendable {
+  let task: UnsafeCurrentTask
+
+  func cancel() { task.cancel() }
 }

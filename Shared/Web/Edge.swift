@@ -14,6 +14,8 @@ struct Edge: HTTPResponder {
   let measures: RequestMeasures
   /// nil: nobody wants to know what a request went through.
   let tracer: Tracer?
+  /// Requests that are answered on the event loop of their connection: their handlers neither block nor compute for long.
+  let isQuick: @Sendable (Request) -> Bool
   let logger: Logger
 
   func respond(to request: Request, context: Context) async throws -> Response {
@@ -44,16 +46,21 @@ struct Edge: HTTPResponder {
   private func answer(_ request: Request, _ context: Context) async -> Response {
     do {
       return try await deadlines.within(request.callerWaits) {
-        let context = try await callers.identified(request, context)
-        let response = try await router.respond(to: request, context: context)
-        // The router answers an unknown path or method by itself, with a body that is not ours.
-        if context.endpointPath == "NotFound" { throw missing(request) }
-        return response
+        if isQuick(request) { return try await routed(request, context) }
+        return try await withTaskExecutorPreference(globalConcurrentExecutor) { try await routed(request, context) }
       }
     } catch {
       return Failure(describing: error, logger: context.logger)
         .response(as: Dialect(path: request.uri.path), requestID: context.trace.requestID)
     }
+  }
+
+  private func routed(_ request: Request, _ context: Context) async throws -> Response {
+    let context = try await callers.identified(request, context)
+    let response = try await router.respond(to: request, context: context)
+    // The router answers an unknown path or method by itself, with a body that is not ours.
+    if context.endpointPath == "NotFound" { throw missing(request) }
+    return response
   }
 
   private func missing(_ request: Request) -> Failure {

@@ -28,11 +28,14 @@ package struct Server: Service {
   ///   - routes: adds the service's own; health and `/openapi.json` are there already.
   ///   - patience: how long a request may take, its body included, when its caller does not say that it waits for less.
   ///   - isReady: what else must be there before traffic should come.
+  ///   - isQuick: requests that are answered on the event loop of their connection, which serves many others: their
+  ///     handlers wait for whatever takes long, and compute for less than a millisecond.
   ///   - background: runs beside the server and is stopped after it.
   package init(
     _ service: ServiceName, in surroundings: Surroundings, database: any Database, callers: Callers, api: OpenAPI,
     background: [any Service] = [], patience: Duration = .seconds(30),
-    isReady: @escaping @Sendable () async -> Bool = { true }, routes add: (Router<Context>) -> Void
+    isReady: @escaping @Sendable () async -> Bool = { true },
+    isQuick: @escaping @Sendable (Request) -> Bool = { _ in false }, routes add: (Router<Context>) -> Void
   ) throws {
     let settings = surroundings.settings
     let lifecycle = Lifecycle()
@@ -60,7 +63,7 @@ package struct Server: Service {
     self.exporter = tracer?.exporter
     let edge = Edge(
       router: router.buildResponder(), routes: routes, callers: callers, lifecycle: lifecycle,
-      deadlines: deadlines, measures: RequestMeasures(in: surroundings.registry), tracer: tracer,
+      deadlines: deadlines, measures: RequestMeasures(in: surroundings.registry), tracer: tracer, isQuick: isQuick,
       logger: surroundings.logger)
     self.host = settings.string("HOST", default: "127.0.0.1")
     self.wantedPort = try settings.int("PORT", default: service.defaultPort, in: 0...65535)
@@ -74,8 +77,8 @@ package struct Server: Service {
     quiet.logLevel = max(logger.logLevel, .warning)
     return Application(
       responder: edge,
-      server: .http1(
-        configuration: .init(
+      server: EventLoopServer.http1(
+        .init(
           idleTimeout: .seconds(75),
           httpDecoderConfiguration: .init(
             maxHeaderFieldSize: 16 * 1024, maxHeaderListSize: 24 * 1024, maxHeaderFieldCount: 96))),
