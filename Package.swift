@@ -70,7 +70,7 @@ let package = Package(
       "Groups",
       [
         "Wire", "Measures", "Database", "Tokens", "Web", "Clients", "Outbox", "CVips", .hummingbird, .httpClient, .nio,
-        .nioPosix, .nioFoundation, .crypto, .lifecycle, .logging,
+        .nioPosix, .nioFoundation, .crypto, .lifecycle, .logging, .collections,
       ]),
     .service(
       "Lists",
@@ -109,7 +109,12 @@ let package = Package(
     .tests("StrictHTTP", ["StrictHTTP", "Fuzz"]),
     .tests("Database", ["Database", "Postgres", "Support"]),
     .tests("Tokens", ["Tokens", .crypto, .cryptoExtras]),
-    .tests("Web", ["Web", "Wire", "Clients", "Credits", "Gateway", "Support", "Tokens", .hummingbird]),
+    .tests(
+      "Web",
+      [
+        "Web", "Wire", "Clients", "Credits", "Database", "Gateway", "Support", "Tokens", .hummingbird, .lifecycle,
+        .nioPosix,
+      ]),
     .tests(
       "Gateway",
       [
@@ -136,7 +141,7 @@ let package = Package(
       "Groups",
       [
         "Groups", "Clients", "Database", "Outbox", "Support", "Tokens", "Web", "Wire", "kith", .crypto, .hummingbird,
-        .nio,
+        .lifecycle, .nio,
       ]),
     .tests("Lists", ["Lists", "Clients", "Database", "Support", "Tokens", "Web", "Wire", .hummingbird]),
     .tests("Credits", ["Credits", "Clients", "Database", "Support", "Tokens", "Web"]),

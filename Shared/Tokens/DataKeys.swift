@@ -27,11 +27,23 @@ package struct DataKeys: Sendable {
   }
 
   /// The HMAC-SHA256 of `data` under every key, the first key's first: new rows hold that one, old rows any of them.
-  package func digests(of data: Data, purpose: String) -> [[UInt8]] {
-    secrets.map { secret in
-      let key = HKDF<SHA256>.deriveKey(
-        inputKeyMaterial: SymmetricKey(data: Data(secret.utf8)), info: Data(purpose.utf8), outputByteCount: 32)
-      return Array(HMAC<SHA256>.authenticationCode(for: data, using: key))
+  package func digests(of data: Data, purpose: String) -> [[UInt8]] { digester(for: purpose).digests(of: data) }
+
+  /// For many digests of one purpose: the keys are derived once.
+  package func digester(for purpose: String) -> Digester {
+    Digester(
+      keys: secrets.map { secret in
+        HKDF<SHA256>.deriveKey(
+          inputKeyMaterial: SymmetricKey(data: Data(secret.utf8)), info: Data(purpose.utf8), outputByteCount: 32)
+      })
+  }
+
+  package struct Digester: Sendable {
+    fileprivate let keys: [SymmetricKey]
+
+    /// As ``DataKeys/digests(of:purpose:)``.
+    package func digests(of data: Data) -> [[UInt8]] {
+      keys.map { Array(HMAC<SHA256>.authenticationCode(for: data, using: $0)) }
     }
   }
 }

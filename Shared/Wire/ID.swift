@@ -10,7 +10,7 @@ package struct ID<Subject>: Hashable, Sendable, LosslessStringConvertible {
 
   /// Accepts the 36-character form in either case; everything else is nil.
   package init?(_ text: String) {
-    guard text.utf8.count == 36, let uuid = UUID(uuidString: text) else { return nil }
+    guard let uuid = UUID(text) else { return nil }
     self.uuid = uuid
   }
 
@@ -29,7 +29,65 @@ package struct ID<Subject>: Hashable, Sendable, LosslessStringConvertible {
         )))
   }
 
-  package var description: String { uuid.uuidString.lowercased() }
+  package var description: String { uuid.lowercaseText }
+}
+
+/// Without the format strings of C with which Foundation reads and writes them: an answer has many.
+extension UUID {
+  fileprivate init?(_ text: String) {
+    var text = text
+    let uuid = text.withUTF8 { text -> uuid_t? in
+      guard text.count == 36 else { return nil }
+      var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+      let isUUID = withUnsafeMutableBytes(of: &bytes) { bytes in
+        var position = 0
+        for index in bytes.indices {
+          if [4, 6, 8, 10].contains(index) {
+            guard text[position] == UInt8(ascii: "-") else { return false }
+            position += 1
+          }
+          guard let high = Self.nibble(text[position]), let low = Self.nibble(text[position + 1]) else { return false }
+          bytes[index] = high << 4 | low
+          position += 2
+        }
+        return true
+      }
+      return isUUID ? bytes : nil
+    }
+    guard let uuid else { return nil }
+    self.init(uuid: uuid)
+  }
+
+  fileprivate var lowercaseText: String {
+    String(unsafeUninitializedCapacity: 36) { text in
+      withUnsafeBytes(of: uuid) { bytes in
+        var position = 0
+        for index in bytes.indices {
+          if [4, 6, 8, 10].contains(index) {
+            text[position] = UInt8(ascii: "-")
+            position += 1
+          }
+          text[position] = Self.digit(bytes[index] >> 4)
+          text[position + 1] = Self.digit(bytes[index] & 0xF)
+          position += 2
+        }
+      }
+      return 36
+    }
+  }
+
+  private static func nibble(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+
+  private static func digit(_ nibble: UInt8) -> UInt8 {
+    nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") - 10 + nibble
+  }
 }
 
 extension ID: Codable {

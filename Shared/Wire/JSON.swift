@@ -56,6 +56,18 @@ package struct OrNull<Value: Codable & Sendable & Hashable>: Codable, Sendable, 
   }
 }
 
+/// Found by the code that the compiler writes for a body: values without another container around each.
+extension KeyedEncodingContainer {
+  package mutating func encode<T: RawRepresentable<String> & Encodable>(_ value: T, forKey key: Key) throws {
+    try encode(value.rawValue, forKey: key)
+  }
+
+  package mutating func encode<T>(_ value: OrNull<T>, forKey key: Key) throws {
+    guard let value = value.wrappedValue else { return try encodeNil(forKey: key) }
+    try encode(value, forKey: key)
+  }
+}
+
 extension KeyedDecodingContainer {
   /// A missing member is the same as null.
   package func decode<T>(_ type: OrNull<T>.Type, forKey key: Key) throws -> OrNull<T> {
