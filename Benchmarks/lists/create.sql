@@ -1,6 +1,6 @@
 \set list random(:first, :last)
 begin;
-update list set revision = revision + 1 where id = :list and deleted_at is null and (owner_id = :user or exists (select 1 from membership m where m.list_id = list.id and m.user_id = :user and m.role in ('editor')));
+update list set revision = revision + 1 where id = :list and deleted_at is null and (owner_id = :user or exists (select 1 from membership m where m.list_id = list.id and m.user_id = :user and m.role in ('editor'))) returning id;
 select l.id, l.owner_id, l.name, l.description, l.visibility, l.color, l.task_count, l.completed_count, l.subtask_count, l.member_count, l.revision, l.version, l.created_at, l.updated_at, case when l.owner_id = :user then 'owner' else m.role end as role from list l left join membership m on m.list_id = l.id and m.user_id = :user where l.id = :list and l.deleted_at is null and (l.owner_id = :user or m.user_id is not null);
 select position from task where list_id = :list and parent_id is null and deleted_at is null order by position desc limit 1;
 insert into task (list_id, creator_id, title, words, status, priority, starred, strict_mode, position, revision, created_at, updated_at) values (:list, :user, 'A task', 'a task', 'pending', 0, false, false, 65536, (select revision from list where id = :list), now(), now()) returning id \gset

@@ -25,20 +25,30 @@ struct ListRoutes: Sendable {
   @Sendable private func index(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (user, now) = (context.user, now())
     let since = try request.uri.queryParameters["since"].map { try ListsCursor(String($0)) }
-    let (views, gone) = try await database.read { db in
+    let (views, gone) =
+      if let since {
+        try await changes(since: since, of: user, at: now)
+      } else {
+        (try await database.readOnce { try ListView.all(of: user, at: now, on: $0) }, [Tombstone]())
+      }
+    let shown = views.filter { since?.isNews($0.list) ?? true }
+    let people = try await acquaintances.people(shown.reduce(into: []) { $0.formUnion($1.people) })
+    let body = ListsBody(
+      lists: shown.map { ListBody($0, people) }, tombstones: gone, cursor: ListsCursor(views.map(\.list)).text)
+    return try Reply.exactJSON(body).response(to: request)
+  }
+
+  private func changes(
+    since: ListsCursor, of user: UserID, at now: Date
+  ) async throws -> (lists: [ListView], gone: [Tombstone]) {
+    try await database.read { db in
       let views = try ListView.all(of: user, at: now, on: db)
-      guard let since else { return (views, [Tombstone]()) }
       let gone = since.ids.subtracting(views.map(\.list.id)).sorted()
       let deletions = try gone.pieces.reduce(into: [Int: Date]()) { deletions, ids in
         deletions.merge(try ListStore.deletions(of: ids, for: user, on: db)) { $1 }
       }
       return (views, gone.map { Tombstone(id: $0, deleted_at: deletions[$0] ?? now) })
     }
-    let shown = views.filter { since?.isNews($0.list) ?? true }
-    let people = try await acquaintances.people(shown.reduce(into: []) { $0.formUnion($1.people) })
-    let body = ListsBody(
-      lists: shown.map { ListBody($0, people) }, tombstones: gone, cursor: ListsCursor(views.map(\.list)).text)
-    return try Reply.exactJSON(body).response(to: request)
   }
 
   @Sendable private func create(_ request: Request, _ context: SignedIn) async throws -> Response {

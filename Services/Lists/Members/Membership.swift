@@ -22,8 +22,8 @@ struct MembershipBody: Encodable {
   let user: PersonBody
   @OrNull var name: String?
   let role: Role
-  let created_at: Date
-  let updated_at: Date
+  let created_at: String
+  let updated_at: String
 
   /// nil for somebody who has deleted their account.
   init?(_ membership: Membership, _ people: [UserID: Person]) {
@@ -32,8 +32,8 @@ struct MembershipBody: Encodable {
     user = PersonBody(person)
     _name = OrNull(wrappedValue: person.name)
     role = membership.role
-    created_at = membership.createdAt
-    updated_at = membership.updatedAt
+    created_at = Instant.milliseconds(membership.createdAt)
+    updated_at = Instant.milliseconds(membership.updatedAt)
   }
 }
 

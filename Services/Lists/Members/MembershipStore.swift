@@ -6,19 +6,20 @@ import Wire
 enum MembershipStore {
   /// The longest-standing first.
   static func members(of list: Int, on db: any Connection) throws -> [Membership] {
-    try db.rows("select \(membershipColumns) from membership m where m.list_id = \(list) order by m.id")
-      .map(Membership.init)
+    try db.rows(query(of: list)).map(Membership.init)
   }
 
-  /// Everybody in the lists that somebody is in.
-  static func members(ofAllListsOf user: UserID, on db: any Connection) throws -> [Membership] {
-    try db.rows(
-      """
-      select \(membershipColumns) from membership m where m.list_id in (
-        select id from list where owner_id = \(user) and deleted_at is null
-        union all select list_id from membership where user_id = \(user)) order by m.list_id, m.id
-      """
-    ).map(Membership.init)
+  static func query(of list: Int) -> SQL {
+    "select \(membershipColumns) from membership m where m.list_id = \(list) order by m.id"
+  }
+
+  /// For everybody in the lists that somebody is in.
+  static func queryOfAllLists(of user: UserID) -> SQL {
+    """
+    select \(membershipColumns) from membership m where m.list_id in (
+      select id from list where owner_id = \(user) and deleted_at is null
+      union all select list_id from membership where user_id = \(user)) order by m.list_id, m.id
+    """
   }
 
   static func membership(of user: UserID, in list: Int, on db: any Connection) throws -> Membership? {
@@ -93,7 +94,7 @@ enum MembershipStore {
 private let membershipColumns: SQL = "m.id, m.list_id, m.user_id, m.role, m.invite_id, m.created_at, m.updated_at"
 
 extension Membership {
-  fileprivate init(_ row: Row) throws {
+  init(_ row: Row) throws {
     self.init(
       id: try row.get("id"), list: try row.get("list_id"), user: try row.get("user_id"), role: try Role(row),
       invite: try row.optional("invite_id"), createdAt: try row.get("created_at"), updatedAt: try row.get("updated_at"))

@@ -51,14 +51,12 @@ enum TagStore {
     try db.change("delete from tag where id = \(id) and user_id = \(user)")
   }
 
-  /// What is on tasks, by name.
-  static func tags(on tasks: [Int], on db: any Connection) throws -> [Int: [Tag]] {
-    let rows = try db.rows(
-      """
-      select o.task_id, g.id, g.name, g.color from task_tag o join tag g on g.id = o.tag_id
-      where o.task_id in (\(list: tasks.padded)) order by g.name_folded, g.id
-      """)
-    return try rows.reduce(into: [:]) { $0[try $1.get("task_id", as: Int.self), default: []].append(try Tag($1)) }
+  /// For what is on tasks, by name.
+  static func query(on tasks: [Int]) -> SQL {
+    """
+    select o.task_id, g.id, g.name, g.color from task_tag o join tag g on g.id = o.tag_id
+    where o.task_id in (\(list: tasks.padded)) order by g.name_folded, g.id
+    """
   }
 
   /// The tags that a task has from now on: those of the user's own, and any that it has already.
@@ -92,7 +90,7 @@ enum TagStore {
 }
 
 extension Tag {
-  fileprivate init(_ row: Row) throws {
+  init(_ row: Row) throws {
     self.init(id: try row.get("id"), name: try row.get("name"), color: try row.optional("color"))
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Wire
 
-/// A task as the apps see it.
+/// A task as the apps see it. Times are text here already: an encoder takes some ten times longer over a `Date`.
 struct TaskBody: Encodable {
   let id: Int
   let list_id: Int
@@ -10,8 +10,8 @@ struct TaskBody: Encodable {
   @OrNull var client_id: String?
   let title: String
   @OrNull var note: String?
-  @OrNull var due_at: Date?
-  @OrNull var completed_at: Date?
+  @OrNull var due_at: String?
+  @OrNull var completed_at: String?
   let status: ListTask.Status
   let priority: Int
   let starred: Bool
@@ -33,8 +33,8 @@ struct TaskBody: Encodable {
   let creator: PersonBody
   let assigned_to: PersonBody?
   let version: Int
-  let created_at: Date
-  let updated_at: Date
+  let created_at: String
+  let updated_at: String
   /// Only where one task is shown.
   var list: ListOfTask?
   var audit_trail: [EventBody]?
@@ -54,8 +54,8 @@ struct TaskBody: Encodable {
     _client_id = OrNull(wrappedValue: task.clientID)
     title = task.title
     _note = OrNull(wrappedValue: task.note)
-    _due_at = OrNull(wrappedValue: task.dueAt)
-    _completed_at = OrNull(wrappedValue: task.completedAt)
+    _due_at = OrNull(wrappedValue: task.dueAt.map(Instant.milliseconds))
+    _completed_at = OrNull(wrappedValue: task.completedAt.map(Instant.milliseconds))
     status = task.status
     priority = task.priority
     starred = task.starred
@@ -78,8 +78,8 @@ struct TaskBody: Encodable {
     creator = task.creator.flatMap { people[$0] }.map(PersonBody.init) ?? .gone
     assigned_to = task.assignee.flatMap { people[$0] }.map(PersonBody.init)
     version = task.revision
-    created_at = task.createdAt
-    updated_at = task.updatedAt
+    created_at = Instant.milliseconds(task.createdAt)
+    updated_at = Instant.milliseconds(task.updatedAt)
     list = trail.map { _ in ListOfTask(id: task.list, name: task.listName) }
     audit_trail = trail
   }
@@ -93,16 +93,16 @@ struct SubtaskBody: Encodable {
   @OrNull var client_id: String?
   let title: String
   @OrNull var note: String?
-  @OrNull var due_at: Date?
-  @OrNull var completed_at: Date?
+  @OrNull var due_at: String?
+  @OrNull var completed_at: String?
   let status: ListTask.Status
   let priority: Int
   let starred: Bool
   let position: Int
   let overdue: Bool
   let version: Int
-  let created_at: Date
-  let updated_at: Date
+  let created_at: String
+  let updated_at: String
 
   init(_ task: ListTask, at now: Date) {
     id = task.id
@@ -111,16 +111,16 @@ struct SubtaskBody: Encodable {
     _client_id = OrNull(wrappedValue: task.clientID)
     title = task.title
     _note = OrNull(wrappedValue: task.note)
-    _due_at = OrNull(wrappedValue: task.dueAt)
-    _completed_at = OrNull(wrappedValue: task.completedAt)
+    _due_at = OrNull(wrappedValue: task.dueAt.map(Instant.milliseconds))
+    _completed_at = OrNull(wrappedValue: task.completedAt.map(Instant.milliseconds))
     status = task.status
     priority = task.priority
     starred = task.starred
     position = task.position
     overdue = task.isOverdue(at: now)
     version = task.revision
-    created_at = task.createdAt
-    updated_at = task.updatedAt
+    created_at = Instant.milliseconds(task.createdAt)
+    updated_at = Instant.milliseconds(task.updatedAt)
   }
 }
 

@@ -135,7 +135,7 @@ enum TaskStore {
   }
 
   private static func save(_ task: ListTask, at revision: Int, now: Date, on db: any Connection) throws {
-    try db.change(
+    try db.later(
       """
       update task set assignee_id = \(task.assignee), title = \(task.title), note = \(task.note),
         words = \(task.words), due_at = \(task.dueAt), status = \(task.status.rawValue),
@@ -146,17 +146,17 @@ enum TaskStore {
   }
 
   private static func touch(_ task: Int, at revision: Int, on db: any Connection) throws {
-    try db.change("update task set revision = \(revision) where id = \(task)")
+    try db.later("update task set revision = \(revision) where id = \(task)")
   }
 
   private static func countSubtasks(_ subtasks: Int, in list: Int, on db: any Connection) throws {
     guard subtasks != 0 else { return }
-    try db.change("update list set subtask_count = subtask_count + \(subtasks) where id = \(list)")
+    try db.later("update list set subtask_count = subtask_count + \(subtasks) where id = \(list)")
   }
 
   private static func count(_ tasks: Int, completed: Int, in list: Int, on db: any Connection) throws {
     guard tasks != 0 || completed != 0 else { return }
-    try db.change(
+    try db.later(
       """
       update list set task_count = task_count + \(tasks), completed_count = completed_count + \(completed)
       where id = \(list)

@@ -30,7 +30,7 @@ enum TaskTrail {
 
   static func add(_ events: [TaskEvent], to task: Int, on db: any Connection) throws {
     for event in events {
-      try db.change(
+      try db.later(
         """
         insert into task_event (task_id, kind, reason, user_id, original_due_at, new_due_at, occurred_at)
         values (\(task), \(event.kind.rawValue), \(event.reason), \(event.user), \(event.originalDueAt),

@@ -21,15 +21,21 @@ struct TaskView: Sendable {
 
   /// - Throws: 404 unless the user is in its list.
   static func task(_ place: TaskPlace, for user: UserID, on db: any Connection) throws -> ListTask {
-    let row = try db.row(
-      """
-      select \(taskColumns), case when l.owner_id = \(user) then 'owner' else m.role end as role
-      from task t join list l on l.id = t.list_id
-        left join membership m on m.list_id = t.list_id and m.user_id = \(user)
-      where t.id = \(place.id) and t.deleted_at is null and l.deleted_at is null
-        and (l.owner_id = \(user) or m.user_id is not null)
-      """)
-    guard let row else { throw place.parent == nil ? Failure.taskNotFound : .subtaskNotFound }
+    try task(place, in: db.rows(query(place, for: user)))
+  }
+
+  private static func query(_ place: TaskPlace, for user: UserID) -> SQL {
+    """
+    select \(taskColumns), case when l.owner_id = \(user) then 'owner' else m.role end as role
+    from task t join list l on l.id = t.list_id
+      left join membership m on m.list_id = t.list_id and m.user_id = \(user)
+    where t.id = \(place.id) and t.deleted_at is null and l.deleted_at is null
+      and (l.owner_id = \(user) or m.user_id is not null)
+    """
+  }
+
+  private static func task(_ place: TaskPlace, in rows: [Row]) throws -> ListTask {
+    guard let row = rows.first else { throw place.parent == nil ? Failure.taskNotFound : .subtaskNotFound }
     let task = try ListTask(row, role: try Role(row))
     guard place.list == nil || place.list == task.list else { throw Failure.taskNotFound }
     guard place.parent == nil || place.parent == task.parent else { throw Failure.subtaskNotFound }
@@ -37,7 +43,12 @@ struct TaskView: Sendable {
   }
 
   static func one(_ place: TaskPlace, for user: UserID, on db: any Connection) throws -> TaskView {
-    guard let view = try with([try task(place, for: user, on: db)], on: db).first else { throw Failure.taskNotFound }
+    let found = try db.rows(of: [
+      query(place, for: user), TagStore.query(on: [place.id]), subtasksQuery(of: [place.id]),
+    ])
+    var view = TaskView(task: try task(place, in: found[0]))
+    view.tags = try found[1].map(Tag.init)
+    view.subtasks = try found[2].map(ListTask.init(subtask:))
     return view
   }
 
@@ -64,18 +75,21 @@ struct TaskView: Sendable {
     return try with(try rows.map { try ListTask($0, role: list.role) }, on: db)
   }
 
+  private static func subtasksQuery(of tasks: [Int]) -> SQL {
+    """
+    select \(taskColumns) from task t join list l on l.id = t.list_id
+    where t.parent_id in (\(list: tasks.padded)) and t.deleted_at is null order by t.parent_id, t.position, t.id
+    """
+  }
+
   /// The same tasks with their tags and sub-tasks, in two more queries for some hundreds of them.
   static func with(_ tasks: [ListTask], on db: any Connection) throws -> [TaskView] {
     var (tags, subtasks) = ([Int: [Tag]](), [Int: [ListTask]]())
     for ids in tasks.map(\.id).pieces {
-      tags.merge(try TagStore.tags(on: ids, on: db)) { $1 }
-      let rows = try db.rows(
-        """
-        select \(taskColumns) from task t join list l on l.id = t.list_id
-        where t.parent_id in (\(list: ids.padded)) and t.deleted_at is null order by t.parent_id, t.position, t.id
-        """)
-      for row in rows {
-        let subtask = try ListTask(row, role: .viewer)
+      let found = try db.rows(of: [TagStore.query(on: ids), subtasksQuery(of: ids)])
+      for row in found[0] { tags[try row.get("task_id", as: Int.self), default: []].append(try Tag(row)) }
+      for row in found[1] {
+        let subtask = try ListTask(subtask: row)
         if let parent = subtask.parent { subtasks[parent, default: []].append(subtask) }
       }
     }
@@ -97,6 +111,9 @@ extension Role {
 }
 
 extension ListTask {
+  /// What a sub-task lets somebody do is said by its task.
+  fileprivate init(subtask row: Row) throws { try self.init(row, role: .viewer) }
+
   init(_ row: Row, role: Role) throws {
     guard let status = Status(rawValue: try row.get("status")) else {
       throw DatabaseFailure.unreadable(column: "status")
