@@ -11,13 +11,14 @@ package func buildGroups(_ surroundings: Surroundings) async throws -> Server {
 
   let database = try await surroundings.openDatabase(for: "groups", groupsMigrations)
   let idempotency = Idempotency(database: database, keys: dataKeys, now: now)
+  let sights = PhotoSights()
   let groups = GroupStore(database: database)
-  let memberships = MembershipStore(database: database)
+  let memberships = MembershipStore(database: database, sights: sights)
   let collectionMembers = CollectionMemberStore(database: database)
   let devices = DeviceStore(database: database)
   let acquaintances = Acquaintances(database: database, users: users)
   let photos = try PhotoParts(
-    in: surroundings, database: database, keys: dataKeys, idempotency: idempotency, users: users)
+    in: surroundings, database: database, keys: dataKeys, idempotency: idempotency, users: users, sights: sights)
   let callers = Callers(
     keys: serviceKeys, verifier: verification.verifier, ended: verification.ended, now: now,
     outsider: verification.outsiders.user
@@ -27,7 +28,7 @@ package func buildGroups(_ surroundings: Surroundings) async throws -> Server {
     background: verification.background
       + [IdempotencySweep(idempotency, logger: surroundings.logger), photos.sweep, photos.outbox],
     // A photo may come over a slow line; the gateway says for every route how long it waits.
-    patience: .seconds(180), isReady: { verification.ended.isKnown }
+    patience: .seconds(180), isReady: { verification.ended.isKnown }, isQuick: PhotoFileRoutes.isView
   ) { routes in
     GroupRoutes(groups: groups, acquaintances: acquaintances, idempotency: idempotency, now: now).add(to: routes)
     MemberRoutes(memberships: memberships, now: now).add(to: routes)
@@ -36,11 +37,14 @@ package func buildGroups(_ surroundings: Surroundings) async throws -> Server {
       .add(to: routes)
     CollectionMemberRoutes(members: collectionMembers, users: users, now: now).add(to: routes)
     InternalCollectionRoutes(members: collectionMembers, now: now).add(to: routes)
-    BlockRoutes(blocks: BlockStore(database: database), users: users, idempotency: idempotency, now: now)
-      .add(to: routes)
+    BlockRoutes(
+      blocks: BlockStore(database: database), users: users, idempotency: idempotency, sights: sights, now: now
+    ).add(to: routes)
     DeviceRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
     NamedDeviceRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
     photos.add(to: routes)
-    PersonalDataRoutes(PersonalDataStore(database: database, outbox: photos.outbox), now: now).add(to: routes)
+    PersonalDataRoutes(
+      PersonalDataStore(database: database, outbox: photos.outbox, sights: sights), now: now
+    ).add(to: routes)
   }
 }

@@ -97,14 +97,16 @@ import Wire
         let invite = JoinByInvite(inviteID: .new(at: now), invitedBy: alice.id, role: .viewOnly)
         let outcome =
           step % 2 == 0
-          ? try await MembershipStore(database: database).join(bobs, ids[step / 2], by: invite, at: now).outcome
+          ? try await MembershipStore(database: database, sights: PhotoSights()).join(
+            bobs, ids[step / 2], by: invite, at: now
+          ).outcome
           : try await CollectionMemberStore(database: database)
             .join(bobs, collection, as: .viewOnly, by: invite, at: now).outcome
         if outcome == .joined { _ = joined.next() }
       }
       let outbox = Outbox(
         database: database, keys: try #require(DataKeys(["a key"])), in: stack.surroundings, deliveries: [])
-      try await PersonalDataStore(database: busy, outbox: outbox).erase(bobs, at: now)
+      try await PersonalDataStore(database: busy, outbox: outbox, sights: PhotoSights()).erase(bobs, at: now)
       // Once into each group, and into the collection as often as they had left it.
       #expect(joined.count == 5)
       #expect(try await traces(of: bob, stack).isEmpty)

@@ -9,6 +9,7 @@ struct BlockRoutes: Sendable {
   let blocks: BlockStore
   let users: UsersClient
   let idempotency: Idempotency
+  let sights: PhotoSights
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
@@ -23,6 +24,7 @@ struct BlockRoutes: Sendable {
     var request = request
     let call = try await request.idempotentCall(by: context.user.description, context)
     let (blocked, blocker, now): (UserID, UserID, Date) = (try context.blocked(), context.user, now())
+    defer { sights.end() }
     guard blocked != blocker else { throw Failure.invalid(.init("user", "must be somebody else")) }
     return try await idempotency.once(call) {
       guard try await users.people([blocked]).keys.contains(blocked) else { throw Failure.userNotFound }

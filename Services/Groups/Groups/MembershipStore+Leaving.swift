@@ -8,6 +8,7 @@ extension MembershipStore {
   ///
   /// - Throws: 404 to who is not in the group.
   func leave(_ id: GroupID, _ user: UserID, at now: Date) async throws {
+    defer { sights.end() }
     try await database.write { db in
       guard let group = try GroupStore.locked(id, on: db),
         let role = try Self.activeRole(of: user, in: id, on: db)
@@ -18,6 +19,7 @@ extension MembershipStore {
 
   /// - Throws: 404 to who is not in the group, 403 unless the owner asks.
   func remove(_ user: UserID, from id: GroupID, by owner: UserID, at now: Date) async throws {
+    defer { sights.end() }
     try await database.write { db in
       let group = try Self.locked(id, by: owner, on: db)
       guard let role = try Self.activeRole(of: user, in: id, on: db) else { throw Failure.memberNotFound }
@@ -37,6 +39,7 @@ extension MembershipStore {
   ///
   /// - Throws: 404 to who is not in the group, 403 unless the owner asks.
   func close(_ id: GroupID, by owner: UserID, at now: Date) async throws {
+    defer { sights.end() }
     try await database.write { db in
       _ = try Self.locked(id, by: owner, on: db)
       try db.change(

@@ -6,6 +6,7 @@ import Wire
 /// the group stays true; then come the people's own rows.
 struct MembershipStore: Sendable {
   let database: any Database
+  let sights: PhotoSights
 
   /// - Throws: 404 when there is no such group.
   func standing(of user: UserID, in id: GroupID) async throws -> GroupStanding {

@@ -8,6 +8,7 @@ import Wire
 struct PersonalDataStore: KeepsPersonalData {
   let database: any Database
   let outbox: Outbox
+  let sights: PhotoSights
 
   func export(of user: UserID) async throws -> PersonalData {
     try await database.read { db in
@@ -20,6 +21,7 @@ struct PersonalDataStore: KeepsPersonalData {
 
   /// The user is in nothing any more, what they own passes on, and their photos are handed to whoever deletes the bytes.
   func erase(_ user: UserID, at now: Date) async throws {
+    defer { sights.end() }
     // Whoever lets the user in meanwhile is found out at the end, when it all begins again.
     for _ in 0..<Self.triesMax {
       try await leaveEverything(user, at: now)
@@ -34,7 +36,7 @@ struct PersonalDataStore: KeepsPersonalData {
   private struct StillInside: Error {}
 
   private func leaveEverything(_ user: UserID, at now: Date) async throws {
-    let memberships = MembershipStore(database: database)
+    let memberships = MembershipStore(database: database, sights: sights)
     for group in try await activeGroups(of: user) {
       do { try await memberships.leave(group, user, at: now) } catch let failure as Failure
         where failure == .groupNotFound

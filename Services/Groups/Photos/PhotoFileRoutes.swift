@@ -16,11 +16,16 @@ struct PhotoFileRoutes: Sendable {
     routes.put("/api/photos/{id}/file", use: receive)
   }
 
+  /// Whether somebody looks at a photo, most of which are in memory.
+  @Sendable static func isView(_ request: Request) -> Bool {
+    request.method == .get && request.uri.path.hasSuffix("/file")
+  }
+
   @Sendable private func view(_ request: Request, _ context: Context) async throws -> Response {
     let now = now()
     let wanted = try WantedFile(request, context)
     try links.check(wanted.permission, expires: wanted.expires, signature: wanted.signature, at: now)
-    let photo = try await photos.store.photo(wanted.photo, for: wanted.viewer, at: now)
+    let photo = try await photos.store.photoOfLate(wanted.photo, for: wanted.viewer, at: now)
     let headers = wanted.headers(until: photo.expiresAt, at: now)
     if request.headers[.ifNoneMatch].map(wanted.isETag(in:)) == true {
       return Response(status: .notModified, headers: headers)
@@ -71,19 +76,20 @@ private struct WantedFile {
     self.viewer = viewer
     expires = query["expires"].map(String.init)
     signature = query["signature"].map(String.init)
+    eTag = "\"\(photo)-\(size.rawValue)\""
   }
 
   var permission: PhotoLinks.Permission { .view(photo, size, viewer) }
 
   /// The bytes of a photo never change.
-  var eTag: String { "\"\(photo)-\(size.rawValue)\"" }
+  let eTag: String
 
   /// Whether an `If-None-Match` names it (RFC 9110 §13.1.2).
   func isETag(in header: String) -> Bool {
     header == "*"
       || header.split(separator: ",").contains { tag in
-        let tag = tag.trimmingCharacters(in: .whitespaces)
-        return tag == eTag || tag == "W/\(eTag)"
+        let tag = tag.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
+        return tag == eTag || tag.hasPrefix("W/") && tag.dropFirst(2) == eTag
       }
   }
 

@@ -26,9 +26,14 @@ protocol PhotoFiles: Sendable {
 
   /// An address to which an original can be sent without us in between; nil when it has to be sent to us.
   func uploadURL(of photo: PhotoID, for lifetime: Duration) -> String?
+
+  /// Called every few seconds.
+  func tidy()
 }
 
 extension PhotoFiles {
+  func tidy() {}
+
   /// All that there is of these photos, or these kinds of it.
   func delete(_ photos: [PhotoID], _ kinds: [PhotoFileName.Kind] = PhotoFileName.Kind.allCases) async throws {
     try await delete(photos.flatMap { photo in kinds.map { PhotoFileName(photo, $0) } })

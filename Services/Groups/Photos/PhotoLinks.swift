@@ -5,15 +5,20 @@ import Wire
 /// Makes and checks the addresses that let an app fetch a photo, or send one, without a bearer (HMAC-SHA256 over what
 /// they say). One to look at a photo is for one viewer, so that leaving the group, or a block, ends it too.
 struct PhotoLinks: Sendable {
-  let keys: DataKeys
   /// Scheme and host under which the world knows this server.
-  let base: String
+  private let base: String
+  private let digester: DataKeys.Digester
 
   static let lifetime: TimeInterval = 60 * 60
   /// Of an address to which a photo is to be sent; one in a bucket cannot be taken back when the photo has come.
   static let uploadLifetime: TimeInterval = 15 * 60
   /// A link changes no more often than this, so that apps find again what they have kept under it.
   private static let step: TimeInterval = 15 * 60
+
+  init(keys: DataKeys, base: String) {
+    self.base = base
+    digester = keys.digester(for: "photo link")
+  }
 
   /// What a link lets its holder do.
   enum Permission: Sendable, Hashable {
@@ -35,16 +40,14 @@ struct PhotoLinks: Sendable {
     guard let expires, let seconds = Int64(expires), let signature = Base64URL.decode((signature ?? "").utf8) else {
       throw .linkInvalid
     }
-    let digests = keys.digests(of: Self.content(permission, seconds), purpose: Self.purpose)
+    let digests = digester.digests(of: Self.content(permission, seconds))
     guard digests.contains(where: { Self.same($0, signature) }) else { throw .linkInvalid }
     guard now < Date(timeIntervalSince1970: Double(seconds)) else { throw .linkExpired }
   }
 
-  private static let purpose = "photo link"
-
   private func link(_ permission: Permission, until end: Date) -> String {
     let seconds = Int64(clamping: Int(end.timeIntervalSince1970.rounded(.down)))
-    let digest = keys.digests(of: Self.content(permission, seconds), purpose: Self.purpose).first ?? []
+    let digest = digester.digests(of: Self.content(permission, seconds)).first ?? []
     let signed = "expires=\(seconds)&signature=\(Base64URL.encode(digest))"
     switch permission {
     case .view(let photo, let size, let viewer):

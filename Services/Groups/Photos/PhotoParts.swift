@@ -15,7 +15,8 @@ struct PhotoParts: Sendable {
 
   /// - Throws: ``StartFailure`` when they cannot be kept where `PHOTO_STORAGE` says.
   init(
-    in surroundings: Surroundings, database: any Database, keys: DataKeys, idempotency: Idempotency, users: UsersClient
+    in surroundings: Surroundings, database: any Database, keys: DataKeys, idempotency: Idempotency, users: UsersClient,
+    sights: PhotoSights
   ) throws {
     let (settings, now) = (surroundings.settings, surroundings.now)
     let storage = try PhotoStorage(settings, logger: surroundings.logger)
@@ -24,7 +25,8 @@ struct PhotoParts: Sendable {
       deliveries: [FirstPhotos.delivery(of: database, logger: surroundings.logger, now: now)])
     let news = FirstPhotos(outbox: outbox, areWanted: try settings.bool("PHOTO_EVENTS", default: false))
     let photos = Photos(
-      store: PhotoStore(database: database), files: storage.files, local: storage.local, renderer: PhotoRenderer(),
+      store: PhotoStore(database: database, sights: sights), files: storage.files, local: storage.local,
+      renderer: PhotoRenderer(),
       idempotency: idempotency, news: news, now: now)
     let base = settings.string("PUBLIC_URL", default: "http://127.0.0.1:8080")
     let links = PhotoLinks(keys: keys, base: base.hasSuffix("/") ? String(base.dropLast()) : base)

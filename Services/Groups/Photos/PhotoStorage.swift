@@ -4,7 +4,7 @@ import Web
 
 /// What `PHOTO_STORAGE` says: where photos are kept.
 struct PhotoStorage: Sendable {
-  let files: any PhotoFiles
+  let files: RecentPhotoFiles
   /// A folder of this machine, in which uploads lie until they have been looked at. Photos may be kept there too.
   let local: PhotoFolder
 
@@ -14,12 +14,12 @@ struct PhotoStorage: Sendable {
     let folder = settings.string("DATA_DIR", default: "data") + "/photos"
     let text = settings.nonempty("PHOTO_STORAGE") ?? ""
     guard text.isEmpty || text.hasPrefix("file://") else {
-      files = try Self.bucket(text, settings, logger)
+      files = RecentPhotoFiles(try Self.bucket(text, settings, logger))
       local = try Self.folder(folder)
       return
     }
     local = try Self.folder(text.isEmpty ? folder : String(text.dropFirst("file://".count)))
-    files = local
+    files = RecentPhotoFiles(local)
   }
 
   private static func folder(_ path: String) throws -> PhotoFolder {

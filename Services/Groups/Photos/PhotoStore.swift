@@ -6,6 +6,7 @@ import Wire
 /// table's own rule.
 struct PhotoStore: Sendable {
   let database: any Database
+  let sights: PhotoSights
 
   /// What has become of a photo that was announced.
   enum Announced: Sendable, Hashable {
@@ -101,7 +102,8 @@ struct PhotoStore: Sendable {
   ///
   /// - Throws: 403 to strangers.
   func today(of group: GroupID, for viewer: UserID, at now: Date) async throws -> [Photo] {
-    try await database.read { db in
+    let moment = sights.moment()
+    let photos = try await database.read { db in
       let day = try Self.joined(group, by: viewer, on: db).day(at: now)
       return try db.rows(
         """
@@ -112,11 +114,14 @@ struct PhotoStore: Sendable {
         """
       ).map(Photo.init)
     }
+    sights.remember(photos, for: viewer, since: moment)
+    return photos
   }
 
   /// - Throws: 404 to who may not see it, 410 once it has ended.
   func photo(_ id: PhotoID, for viewer: UserID, at now: Date) async throws -> Photo {
-    try await database.read { db in
+    let moment = sights.moment()
+    let photo = try await database.readOnce { db in
       let row = try db.row(
         """
         select \(photoColumns) from photo join membership viewer on viewer.group_id = photo.group_id
@@ -127,12 +132,21 @@ struct PhotoStore: Sendable {
       }
       return photo
     }
+    sights.remember([photo], for: viewer, since: moment)
+    return photo
+  }
+
+  /// The same, as it was a moment ago (``PhotoSights``).
+  func photoOfLate(_ id: PhotoID, for viewer: UserID, at now: Date) async throws -> Photo {
+    if let photo = try sights.photo(id, for: viewer, at: now) { return photo }
+    return try await photo(id, for: viewer, at: now)
   }
 
   /// Ends the user's own photo; the sweeper deletes it.
   ///
   /// - Throws: 404 to who may not see it, 403 when it is somebody else's.
   func end(_ id: PhotoID, by user: UserID, at now: Date) async throws {
+    defer { sights.end() }
     let ended = try await database.write { db in
       try db.change(
         """

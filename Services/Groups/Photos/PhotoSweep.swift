@@ -25,6 +25,7 @@ struct PhotoSweep: Service {
             await trying("closed groups not forgotten") { try await forgetClosedGroups() }
           }
         }
+        group.addTask { await repeating(every: .seconds(5)) { files.tidy() } }
         // By itself: a store may take long to say what it has, and ended photos do not wait for that.
         group.addTask {
           await repeating(every: .seconds(600)) { await trying("photos not compared") { try await compare() } }

@@ -16,7 +16,7 @@ import Wire
       let id = try #require(PhotoID(sent.string("photo_id")))
       let end = try #require(Instant.parse(sent.string("expires_at")))
       let database = try await stack.place.open("groups", [])
-      let store = PhotoStore(database: database)
+      let store = PhotoStore(database: database, sights: PhotoSights())
       #expect(try await store.photo(id, for: alice.id, at: end - 1).expiresAt == end)
       await #expect(throws: Failure.photoGone) { _ = try await store.photo(id, for: alice.id, at: end) }
 
@@ -126,7 +126,7 @@ import Wire
     let (lastMoment, midnight, lateThere, nextMidnight) = times
     try await withPlace(.sqlite) { place in
       let database = try await place.open("groups", groupsMigrations)
-      let store = PhotoStore(database: database)
+      let store = PhotoStore(database: database, sights: PhotoSights())
       let alice = UserID.new(at: Date())
       let group = try await database.write { db in
         try GroupStore.create(

@@ -34,7 +34,7 @@ import Wire
     }
 
     func isSeen(_ photo: PhotoID) async throws -> Bool {
-      let store = PhotoStore(database: database)
+      let store = PhotoStore(database: database, sights: PhotoSights())
       do { return try await store.photo(photo, for: alice, at: clock.now).id == photo } catch is Failure {
         return false
       }
@@ -182,7 +182,7 @@ import Wire
         }
       }
       _ = try await room.photo(3600)
-      try await MembershipStore(database: room.database).close(room.group, by: alice, at: now)
+      try await MembershipStore(database: room.database, sights: PhotoSights()).close(room.group, by: alice, at: now)
       try await room.sweep.forgetClosedGroups()
       #expect(try await groups() == [room.group, other.id])
       try await room.sweep.deleteEnded()

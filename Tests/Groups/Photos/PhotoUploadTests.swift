@@ -86,7 +86,8 @@ import Wire
         _ = try await bob.browser.delete("/api/groups/\(group)")
       }
       let photos = Photos(
-        store: PhotoStore(database: database), files: leaving, local: folder, renderer: PhotoRenderer(),
+        store: PhotoStore(database: database, sights: PhotoSights()), files: leaving, local: folder,
+        renderer: PhotoRenderer(),
         idempotency: Idempotency(database: database, keys: keys, now: { clock.now }),
         news: FirstPhotos(
           outbox: Outbox(database: database, keys: keys, in: stack.surroundings, deliveries: []), areWanted: false),

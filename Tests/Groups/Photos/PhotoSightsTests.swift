@@ -1,0 +1,146 @@
+import Clients
+import Database
+import Foundation
+import ServiceLifecycle
+import Support
+import Testing
+import Web
+import Wire
+
+@testable import Groups
+
+/// What is remembered of who may see which photo, and for how long.
+@Suite struct PhotoSightsTests {
+  private func photo(by sender: UserID, at now: Date) -> Photo {
+    Photo(id: .new(at: now), group: .new(at: now), sender: sender, sentAt: now)
+  }
+
+  @Test func whatIsRememberedIsOfOneViewerAndOnePhoto() throws {
+    let (now, sights) = (Date(), PhotoSights(lifetime: .seconds(60)))
+    let (alice, bob) = (UserID.new(at: now), UserID.new(at: now))
+    let (one, other) = (photo(by: alice, at: now), photo(by: alice, at: now))
+    sights.remember([one], for: alice, since: sights.moment())
+    #expect(try sights.photo(one.id, for: alice, at: now) == one)
+    #expect(try sights.photo(one.id, for: bob, at: now) == nil)
+    #expect(try sights.photo(other.id, for: alice, at: now) == nil)
+    #expect(try sights.photo(one.id, for: alice, at: one.expiresAt - 0.001) == one)
+    #expect(throws: Failure.photoGone) { try sights.photo(one.id, for: alice, at: one.expiresAt) }
+  }
+
+  @Test func itIsForgottenAfterAWhileAndWhenSomethingEnds() async throws {
+    let (now, alice) = (Date(), UserID.new(at: Date()))
+    let photo = photo(by: alice, at: now)
+    let short = PhotoSights(lifetime: .milliseconds(30))
+    let asked = short.moment()
+    try await Task.sleep(for: .milliseconds(40))
+    // The time counts from before the database was asked.
+    short.remember([photo], for: alice, since: asked)
+    #expect(try short.photo(photo.id, for: alice, at: now) == nil)
+
+    let sights = PhotoSights(lifetime: .seconds(60))
+    let before = sights.moment()
+    sights.remember([photo], for: alice, since: before)
+    sights.end()
+    #expect(try sights.photo(photo.id, for: alice, at: now) == nil)
+    // The database may have been asked before it ended.
+    sights.remember([photo], for: alice, since: before)
+    #expect(try sights.photo(photo.id, for: alice, at: now) == nil)
+    sights.remember([photo], for: alice, since: sights.moment())
+    #expect(try sights.photo(photo.id, for: alice, at: now) == photo)
+  }
+
+  @Test func thereAreNeverTooMany() throws {
+    let (now, alice, sights) = (Date(), UserID.new(at: Date()), PhotoSights(lifetime: .seconds(60)))
+    let photos = (0..<30_000).map { _ in photo(by: alice, at: now) }
+    for photo in photos { sights.remember([photo], for: alice, since: sights.moment()) }
+    let remembered = try photos.filter { try sights.photo($0.id, for: alice, at: now) != nil }
+    #expect(remembered.count <= 20_000 && remembered.contains { $0.id == photos.last?.id })
+  }
+
+  /// Once whoever ends it has been answered, nobody is shown anything, however many look at it just then.
+  @Test(arguments: engines, ["block", "remove", "leave", "delete", "close", "erase"])
+  func whatEndsItEndsItAtOnce(engine: Engine, way: String) async throws {
+    try await withStack(engine, ["RATE_LIMIT_PHOTO": "1000000"]) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let group = try await alice.group("Ours")
+      try await stack.seat(bob, in: group, by: alice)
+      let id = try await alice.send(Pictures.jpeg, to: group).string("photo_id")
+      let path = stack.path(try #require(try await bob.today(group).first)["url"])
+      #expect(try await stack.groups.get(path).status == 200)
+      let ended = Ended()
+      let lookers = Task {
+        try await atOnce(8) { _ in
+          var late = 0
+          var seen = 0
+          repeat {
+            let isOver = ended.isSo
+            let status = try await stack.groups.get(path).status
+            if status == 200 { seen += 1 }
+            if isOver, status == 200 { late += 1 }
+          } while !ended.isSo
+          // And once more, now that it is certainly over.
+          if try await stack.groups.get(path).status == 200 { late += 1 }
+          return (late, seen)
+        }
+      }
+      try await Task.sleep(for: .milliseconds(30))
+      let status =
+        switch way {
+        case "block": try await alice.browser.post("/users/\(bob.id)/block").status
+        case "remove": try await alice.browser.delete("/api/groups/\(group)/members/\(bob.id)").status
+        case "leave": try await bob.browser.delete("/api/groups/\(group)").status
+        case "delete": try await alice.browser.delete("/api/photos/\(id)").status
+        case "close":
+          try await closed(group, by: alice, stack)
+        default: try await erase(alice, stack)
+        }
+      ended.come()
+      #expect([200, 204].contains(status), "\(way): \(status)")
+      let looked = try await lookers.value
+      #expect(looked.map(\.0).reduce(0, +) == 0)
+      #expect(looked.map(\.1).reduce(0, +) > 0)
+    }
+  }
+
+  private func closed(_ group: GroupID, by owner: SignedInUser, _ stack: TestStack) async throws -> Int {
+    try await owner.browser.post("/api/groups/\(group)/close").status
+  }
+
+  private func erase(_ user: SignedInUser, _ stack: TestStack) async throws -> Int {
+    try await stack.groups.with(["X-Service-Key": TestStack.keys["auth"] ?? ""])
+      .delete("/internal/users/\(user.id)/data").status
+  }
+
+  /// A second process does not hear of it, and looks for itself a second later.
+  @Test(.enabled(if: postgresURL != nil)) func anotherProcessSeesItASecondLater() async throws {
+    try await withStack(.postgres) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let group = try await alice.group("Ours")
+      try await stack.seat(bob, in: group, by: alice)
+      #expect(try await alice.send(Pictures.jpeg, to: group).status == 200)
+      let path = stack.path(try #require(try await bob.today(group).first)["url"])
+      let other = try await buildGroups(stack.surroundings(of: "groups"))
+      try await running([other]) {
+        let replica = Browser("http://127.0.0.1:\(try await other.port.number)")
+        try await eventually("the second process") { try await replica.get(path).status == 200 }
+        #expect(try await alice.browser.post("/users/\(bob.id)/block").status == 200)
+        let blocked = ContinuousClock.now
+        try await eventually("the end in the second process") {
+          let began = ContinuousClock.now
+          let status = try await replica.get(path).status
+          #expect(status == 404 || began - blocked < .milliseconds(1500))
+          return status == 404
+        }
+      }
+    }
+  }
+}
+
+private final class Ended: @unchecked Sendable {
+  private let lock = NSLock()
+  private var hasCome = false
+
+  var isSo: Bool { lock.withLock { hasCome } }
+
+  func come() { lock.withLock { hasCome = true } }
+}
