@@ -22,7 +22,7 @@ package func buildLists(_ surroundings: Surroundings) async throws -> Server {
   return try Server(
     .lists, in: surroundings, database: database, callers: callers, api: OpenAPI(yaml: PackageResources.openapi_yaml),
     background: verification.background + [IdempotencySweep(idempotency, logger: surroundings.logger)],
-    isReady: { verification.ended.isKnown }
+    isReady: { verification.ended.isKnown }, isQuick: ListRoutes.isIndex
   ) { routes in
     ListRoutes(database: database, acquaintances: acquaintances, once: once, now: now).add(to: routes)
     MembershipRoutes(database: database, acquaintances: acquaintances, users: users, once: once, now: now)

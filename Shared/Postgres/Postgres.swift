@@ -15,6 +15,10 @@ package final class Postgres: Database {
   private let migrationURL: String?
   private let logger: Logger
 
+  /// Two for each core, and never fewer than four: more only get in each other's way when the database is on the same
+  /// machine.
+  package static let connectionsOfThisMachine = max(4, 2 * ProcessInfo.processInfo.activeProcessorCount)
+
   /// A statement that takes longer is cancelled, so that no request holds a connection for good.
   private static let statementTimeoutMilliseconds = 8000
   private static let triesMax = 8
@@ -23,7 +27,7 @@ package final class Postgres: Database {
   ///   - migrationURL: another role's URL, which owns the tables; the role of `url` then only uses them.
   ///   - connections: how many this process holds at most; they are opened when they are first needed.
   package init(
-    url: String, schema: String, migrationURL: String? = nil, connections: Int = 8,
+    url: String, schema: String, migrationURL: String? = nil, connections: Int = connectionsOfThisMachine,
     patience: Duration = .seconds(5), logger: Logger
   ) {
     self.url = url

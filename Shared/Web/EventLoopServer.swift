@@ -23,6 +23,12 @@ struct EventLoopServer: ServerChildChannel {
   }
 }
 
+/// Does what takes long in the shared pool, for a request that is otherwise quick.
+package func elsewhere<T: Sendable>(if takesLong: Bool, _ work: @Sendable () throws -> T) async throws -> T {
+  guard takesLong else { return try work() }
+  return try await withTaskExecutorPreference(globalConcurrentExecutor) { try work() }
+}
+
 /// Runs tasks on an event loop (SE-0417).
 private final class EventLoopExecutor: TaskExecutor {
   private let loop: any EventLoop

@@ -47,7 +47,8 @@ extension Surroundings {
     case .postgres(let url):
       database = Postgres(
         url: url, schema: service, migrationURL: settings.nonempty("MIGRATION_DATABASE_URL"),
-        connections: try settings.int("DATABASE_CONNECTIONS", default: 8, in: 1...200), logger: logger)
+        connections: try settings.int("DATABASE_CONNECTIONS", default: Postgres.connectionsOfThisMachine, in: 1...200),
+        logger: logger)
     }
     try await database.migrate(migrations)
     return MeasuredDatabase(database, in: registry)

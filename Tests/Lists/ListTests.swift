@@ -38,6 +38,43 @@ import Web
     }
   }
 
+  /// Few are written where the request came in, many elsewhere: nobody sees a difference.
+  @Test(arguments: engines) func manyListsAreShownAsFewAre(engine: Engine) async throws {
+    try await withStack(engine, ["RATE_LIMIT_USER": "1000"]) { stack in
+      let (alice, bob) = (try await stack.signIn("alice").browser, try await stack.signIn("bob").browser)
+      let shared = try await bob.makeList()
+      try await bob.share(shared, with: "alice")
+      _ = try await bob.post(
+        "/api/v1/lists/\(shared)/tasks", ["task": ["title": "Late", "due_at": "2020-01-01T00:00:00Z"]])
+      var ids = [shared]
+      for count in [3, 60] {
+        while ids.count < count { ids.append(try await alice.makeList()) }
+        let late = ids.suffix(2)
+        for id in late {
+          let task = ["title": "Late", "due_at": "2020-01-01T00:00:00Z"]
+          #expect(try await alice.post("/api/v1/lists/\(id)/tasks", ["task": task]).status == 201)
+        }
+        let index = try await alice.get("/api/v1/lists")
+        #expect(index.objects("lists").map { $0.int("id") } == ids)
+        for list in index.objects("lists") {
+          let id = try #require(list.int("id"))
+          let one = try await alice.get("/api/v1/lists/\(id)").object("list")
+          for field in ["name", "role", "created_at", "updated_at"] { #expect(list.string(field) == one.string(field)) }
+          for field in ["members_count", "tasks_count", "overdue_tasks_count", "version"] {
+            #expect(list.int(field) == one.int(field), "\(field)")
+          }
+          #expect(list.int("members_count") == (id == shared ? 1 : 0))
+        }
+        #expect(
+          late.allSatisfy { id in index.objects("lists").first { $0.int("id") == id }?.int("overdue_tasks_count") == 1 }
+        )
+        #expect(index.objects("lists").first?.int("overdue_tasks_count") == 1)
+        let tag = try #require(index.headers.first(name: "etag"))
+        #expect(try await alice.with(["If-None-Match": tag]).get("/api/v1/lists").status == 304)
+      }
+    }
+  }
+
   @Test(arguments: engines) func everybodyDoesWhatTheirRoleAllows(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice").browser

@@ -11,6 +11,9 @@ struct ListRoutes: Sendable {
   let once: Once
   let now: @Sendable () -> Date
 
+  /// How many lists and members are written within less than a millisecond.
+  private static let quickMax = 40
+
   func add(to routes: Router<Context>) {
     let mine = routes.forUsers()
     mine.get("/api/v1/lists", use: index)
@@ -21,33 +24,27 @@ struct ListRoutes: Sendable {
     mine.delete("/api/v1/lists/{list}", use: delete)
   }
 
+  /// Whether somebody asks for all of their lists, of which most people have few.
+  @Sendable static func isIndex(_ request: Request) -> Bool {
+    request.method == .get && request.uri.string == "/api/v1/lists"
+  }
+
   /// With `since`: only what has changed, and what is not there any more for this user.
   @Sendable private func index(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (user, now) = (context.user, now())
     let since = try request.uri.queryParameters["since"].map { try ListsCursor(String($0)) }
-    let (views, gone) =
+    let found =
       if let since {
-        try await changes(since: since, of: user, at: now)
+        try await database.read { try Index(of: user, since: since, at: now, on: $0) }
       } else {
-        (try await database.readOnce { try ListView.all(of: user, at: now, on: $0) }, [Tombstone]())
+        try await database.readOnce { Index(try ListView.all(of: user, at: now, on: $0)) }
       }
-    let shown = views.filter { since?.isNews($0.list) ?? true }
-    let people = try await acquaintances.people(shown.reduce(into: []) { $0.formUnion($1.people) })
-    let body = ListsBody(
-      lists: shown.map { ListBody($0, people) }, tombstones: gone, cursor: ListsCursor(views.map(\.list)).text)
-    return try Reply.exactJSON(body).response(to: request)
-  }
-
-  private func changes(
-    since: ListsCursor, of user: UserID, at now: Date
-  ) async throws -> (lists: [ListView], gone: [Tombstone]) {
-    try await database.read { db in
-      let views = try ListView.all(of: user, at: now, on: db)
-      let gone = since.ids.subtracting(views.map(\.list.id)).sorted()
-      let deletions = try gone.pieces.reduce(into: [Int: Date]()) { deletions, ids in
-        deletions.merge(try ListStore.deletions(of: ids, for: user, on: db)) { $1 }
-      }
-      return (views, gone.map { Tombstone(id: $0, deleted_at: deletions[$0] ?? now) })
+    let people = try await acquaintances.people(found.people)
+    return try await elsewhere(if: found.size > Self.quickMax) {
+      let body = ListsBody(
+        lists: found.shown.map { ListBody($0, people) }, tombstones: found.gone,
+        cursor: ListsCursor(found.all.map(\.list)).text)
+      return try Reply.exactJSON(body).response(to: request)
     }
   }
 
@@ -98,6 +95,37 @@ struct ListRoutes: Sendable {
       try ListStore.delete(list, at: now, on: db)
       return .nothing
     }
+  }
+}
+
+/// What there is to show of somebody's lists, found out where waiting and counting harm nobody.
+private struct Index: Sendable {
+  let all: [ListView]
+  let shown: [ListView]
+  let gone: [Tombstone]
+  /// Everybody who is shown.
+  let people: Set<UserID>
+  /// Of lists and members that are shown.
+  let size: Int
+
+  init(_ all: [ListView], shown: [ListView]? = nil, gone: [Tombstone] = []) {
+    self.all = all
+    self.shown = shown ?? all
+    self.gone = gone
+    people = self.shown.reduce(into: []) { $0.formUnion($1.people) }
+    size = self.shown.reduce(0) { $0 + 1 + $1.members.count }
+  }
+
+  /// What has changed since, and what is not there any more.
+  init(of user: UserID, since: ListsCursor, at now: Date, on db: any Connection) throws {
+    let all = try ListView.all(of: user, at: now, on: db)
+    let gone = since.ids.subtracting(all.map(\.list.id)).sorted()
+    let deletions = try gone.pieces.reduce(into: [Int: Date]()) { deletions, ids in
+      deletions.merge(try ListStore.deletions(of: ids, for: user, on: db)) { $1 }
+    }
+    self.init(
+      all, shown: all.filter { since.isNews($0.list) },
+      gone: gone.map { Tombstone(id: $0, deleted_at: deletions[$0] ?? now) })
   }
 }
 
