@@ -9,23 +9,22 @@ package enum JSON {
   package static func encodeExact(_ value: some Encodable) throws -> Data { try milliseconds.encode(value) }
 
   package static func decode<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
-    try decoder.decode(type, from: data)
+    let decoder = JSONDecoder()
+    decoder.dateDecodingStrategy = dates
+    decoder.userInfo[.jsonText] = JSONText(data)
+    return try decoder.decode(type, from: data)
   }
 
   private static let seconds = encoder(Instant.seconds)
   private static let milliseconds = encoder(Instant.milliseconds)
 
-  private static let decoder: JSONDecoder = {
-    let decoder = JSONDecoder()
-    decoder.dateDecodingStrategy = .custom { decoder in
-      let container = try decoder.singleValueContainer()
-      guard let date = Instant.parse(try container.decode(String.self)) else {
-        throw DecodingError.dataCorruptedError(in: container, debugDescription: "must be a time in UTC with Z")
-      }
-      return date
+  private static let dates = JSONDecoder.DateDecodingStrategy.custom { decoder in
+    let container = try decoder.singleValueContainer()
+    guard let date = Instant.parse(try container.decode(String.self)) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "must be a time in UTC with Z")
     }
-    return decoder
-  }()
+    return date
+  }
 
   private static func encoder(_ format: @escaping @Sendable (Date) -> String) -> JSONEncoder {
     let encoder = JSONEncoder()

@@ -1,3 +1,5 @@
+import Foundation
+
 /// JSON whose shape is its sender's business, to be passed on as it is.
 package enum JSONValue: Codable, Sendable, Hashable {
   case null
@@ -8,24 +10,13 @@ package enum JSONValue: Codable, Sendable, Hashable {
   case array([JSONValue])
   case object([String: JSONValue])
 
+  /// Only through ``JSON/decode(_:from:)``. To ask a decoder for one type after the other takes it minutes over 60 KB that
+  /// are nested deeply, as each refusal names the whole way to the value.
   package init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    // `try?`: what is not of one type is of another.
-    if container.decodeNil() {
-      self = .null
-    } else if let value = try? container.decode(Bool.self) {
-      self = .bool(value)
-    } else if let value = try? container.decode(Int.self) {
-      self = .integer(value)
-    } else if let value = try? container.decode(Double.self) {
-      self = .number(value)
-    } else if let value = try? container.decode(String.self) {
-      self = .string(value)
-    } else if let value = try? container.decode([JSONValue].self) {
-      self = .array(value)
-    } else {
-      self = .object(try container.decode([String: JSONValue].self))
+    guard let text = decoder.userInfo[.jsonText] as? JSONText, let value = text.value(at: decoder.codingPath) else {
+      throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "is not JSON"))
     }
+    self = value
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -45,5 +36,54 @@ package enum JSONValue: Codable, Sendable, Hashable {
   package subscript(_ name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members[name]
+  }
+}
+
+/// What is being decoded, read by `JSONSerialization` once a ``JSONValue`` in it is asked for.
+///
+/// `@unchecked Sendable`: it belongs to one call of ``JSON/decode(_:from:)``.
+final class JSONText: @unchecked Sendable {
+  private let data: Data
+  // `try?`: the decoder has found out before that it is JSON, and ``JSONValue`` refuses what is nil.
+  private lazy var tree = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
+
+  init(_ data: Data) { self.data = data }
+
+  func value(at path: [any CodingKey]) -> JSONValue? {
+    var part: Any? = tree
+    for key in path {
+      if let members = part as? [String: Any] {
+        part = members[key.stringValue]
+      } else if let elements = part as? [Any], let index = key.intValue, elements.indices.contains(index) {
+        part = elements[index]
+      } else {
+        return nil
+      }
+    }
+    return part.flatMap(JSONValue.init(read:))
+  }
+}
+
+extension CodingUserInfoKey {
+  // A name that is not empty is always a key.
+  static let jsonText = CodingUserInfoKey(rawValue: "JSONText")!
+}
+
+extension JSONValue {
+  fileprivate init?(read value: Any) {
+    switch value {
+    case let text as String: self = .string(text)
+    case let members as [String: Any]: self = .object(members.compactMapValues(JSONValue.init(read:)))
+    case let elements as [Any]: self = .array(elements.compactMap(JSONValue.init(read:)))
+    case is NSNull: self = .null
+    case let number as NSNumber:
+      // A boolean says that it is a character, and no number in JSON is one.
+      if String(cString: number.objCType) == "c" {
+        self = .bool(number.boolValue)
+      } else {
+        self = Int(exactly: number).map(JSONValue.integer) ?? .number(number.doubleValue)
+      }
+    default: return nil
+    }
   }
 }
