@@ -76,6 +76,10 @@ extension JSONValue {
     case let members as [String: Any]: self = .object(members.compactMapValues(JSONValue.init(read:)))
     case let elements as [Any]: self = .array(elements.compactMap(JSONValue.init(read:)))
     case is NSNull: self = .null
+    // One of many digits: as a number it has been divided by ten too often to be exact, as text it is what was sent.
+    case let number as NSDecimalNumber:
+      guard let double = Double(number.stringValue) else { return nil }
+      self = Int(number.stringValue).map(JSONValue.integer) ?? .number(double)
     case let number as NSNumber:
       // A boolean says that it is a character, and no number in JSON is one.
       if String(cString: number.objCType) == "c" {

@@ -61,6 +61,26 @@ import Wire
     }
   }
 
+  @Test func numbersKeepEveryDigit() throws {
+    #expect(try value("-9223372036854775808") == .integer(.min))
+    #expect(try value("-9223372036854775809") == .number(-9_223_372_036_854_775_808))
+    var random = SystemRandomNumberGenerator()
+    var texts = [
+      "0.30000000000000004", "1.7976931348623157e308", "5e-324", "12345678901234567.8e-20",
+      "0.1000000000000000055511151",
+    ]
+    for _ in 0..<2000 {
+      texts.append("\(Double.random(in: -180...180, using: &random))")
+      let any = Double(bitPattern: random.next())
+      // As text, a whole number may have digits that a double does not.
+      if any.isFinite, !(1e15...1e19).contains(abs(any)) { texts.append("\(any)") }
+    }
+    for text in texts {
+      let number = try #require(Double(text))
+      #expect(try value(text) == Int(exactly: number).map(JSONValue.integer) ?? .number(number), "\(text)")
+    }
+  }
+
   /// It took minutes for each of these, and no request for them can be called off.
   @Test(.timeLimit(.minutes(1))) func nestingCostsNothing() throws {
     for (open, close) in [("[", "]"), (#"{"a":["#, "]}")] {
