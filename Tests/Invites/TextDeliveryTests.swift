@@ -12,9 +12,9 @@ import Wire
       texting.twilio.next(.refuses(status: 503, code: 20503), times: 9)
       _ = try await texting.invite([number(5)], to: try await alice.group(), by: alice)
       try await eventually("a text") {
-        texting.stack.clock.advance(by: .seconds(60))
-        // Time for the worker: a day that is over before it has tried would end the text.
-        try await Task.sleep(for: .milliseconds(40))
+        texting.stack.clock.advance(by: .seconds(300))
+        // Time for the worker: a day that is over before it has tried would end the text, and takes longer than this waits.
+        try await Task.sleep(for: .milliseconds(300))
         return texting.texts(to: number(5)).count == 1
       }
       #expect(texting.twilio.calls == 10)

@@ -8,11 +8,20 @@ package struct KithProcess: Sendable {
   package let credits: Browser
   package let environment: [String: String]
 
-  /// `kith`, everything in one process, on free ports; returns once it is healthy.
+  /// `kith`, everything in one process, on free ports; returns once it is healthy. Ports that were free when they were
+  /// chosen may be taken by another test's connection a moment later: then it is started on others.
   package static func start(in place: Place, _ overrides: [String: String] = [:]) async throws -> KithProcess {
-    let process = try launch("kith", environment(place).merging(overrides) { $1 }, in: place)
-    try await process.healthy()
-    return process
+    for _ in 0..<5 {
+      let process = try launch("kith", environment(place).merging(overrides) { $1 }, in: place)
+      var isTaken = false
+      try await eventually("health; it printed: \(process.child.printed())") {
+        isTaken = process.child.printed().contains("is in use by another program")
+        return isTaken ? true : await process.isHealthy(at: "/health")
+      }
+      guard isTaken else { return process }
+      _ = await process.child.end()
+    }
+    throw Unexpected(reply: "no free ports")
   }
 
   package static func environment(_ place: Place) throws -> [String: String] {
@@ -40,9 +49,11 @@ package struct KithProcess: Sendable {
   }
 
   package func healthy(_ path: String = "/health") async throws {
-    try await eventually("health; it printed: \(child.printed())") {
-      do { return try await gateway.get(path).status == 200 } catch { return false }
-    }
+    try await eventually("health; it printed: \(child.printed())") { await isHealthy(at: path) }
+  }
+
+  private func isHealthy(at path: String) async -> Bool {
+    do { return try await gateway.get(path).status == 200 } catch { return false }
   }
 
   /// SIGTERM, and the exit code.

@@ -160,13 +160,15 @@ package func running<T>(_ services: [any Service], _ body: () async throws -> T)
 /// Asks until the answer is yes.
 ///
 /// - Throws: ``Unexpected`` after a minute: a machine may be busy.
-package func eventually(_ what: String = "it", _ isSo: () async throws -> Bool) async throws {
+package func eventually(
+  _ what: @autoclosure () -> String = "it", _ isSo: () async throws -> Bool
+) async throws {
   let end = ContinuousClock.now + .seconds(60)
   while ContinuousClock.now < end {
     if try await isSo() { return }
     try await Task.sleep(for: .milliseconds(20))
   }
-  throw Unexpected(reply: "\(what) did not come")
+  throw Unexpected(reply: "\(what()) did not come")
 }
 
 /// Runs `body` as often as `count` says, all at the same time.
