@@ -15,9 +15,9 @@ package final class Postgres: Database {
   private let migrationURL: String?
   private let logger: Logger
 
-  /// Two for each core, and never fewer than four: more only get in each other's way when the database is on the same
-  /// machine.
-  package static let connectionsOfThisMachine = max(4, 2 * ProcessInfo.processInfo.activeProcessorCount)
+  /// Two for each core, from four to sixteen: more only get in each other's way when the database is on the same machine,
+  /// and five services together must stay under the hundred that a server allows by itself.
+  package static let connectionsOfThisMachine = min(16, max(4, 2 * ProcessInfo.processInfo.activeProcessorCount))
 
   /// A statement that takes longer is cancelled, so that no request holds a connection for good.
   private static let statementTimeoutMilliseconds = 8000

@@ -24,9 +24,9 @@ struct EventLoopServer: ServerChildChannel {
 }
 
 /// Does what takes long in the shared pool, for a request that is otherwise quick.
-package func elsewhere<T: Sendable>(if takesLong: Bool, _ work: @Sendable () throws -> T) async throws -> T {
-  guard takesLong else { return try work() }
-  return try await withTaskExecutorPreference(globalConcurrentExecutor) { try work() }
+package func elsewhere<T: Sendable>(if takesLong: Bool, _ work: () async throws -> T) async throws -> T {
+  guard takesLong else { return try await work() }
+  return try await withTaskExecutorPreference(globalConcurrentExecutor) { try await work() }
 }
 
 /// Runs tasks on an event loop (SE-0417).

@@ -39,8 +39,8 @@ struct ListRoutes: Sendable {
       } else {
         try await database.readOnce { Index(try ListView.all(of: user, at: now, on: $0)) }
       }
-    let people = try await acquaintances.people(found.people)
     return try await elsewhere(if: found.size > Self.quickMax) {
+      let people = try await acquaintances.people(found.people)
       let body = ListsBody(
         lists: found.shown.map { ListBody($0, people) }, tombstones: found.gone,
         cursor: ListsCursor(found.all.map(\.list)).text)
