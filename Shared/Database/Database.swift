@@ -11,7 +11,7 @@ package protocol Database: Sendable {
   /// A body that asks once, for one statement or several together (``Connection/rows(of:)``): on PostgreSQL a single round
   /// trip without a `begin` and a `commit`. They see one snapshot.
   ///
-  /// - Throws: ``DatabaseFailure/other`` when the body asks a second time.
+  /// - Throws: ``DatabaseFailure/other`` when the body asks a second time, on PostgreSQL.
   func readOnce<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T
 
   /// One transaction. Under ``Isolation/readCommitted`` races are decided by conditional updates and unique indexes,

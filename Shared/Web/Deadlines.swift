@@ -88,6 +88,9 @@ final class Deadlines: Service {
 }
 
 /// A task that can be cancelled from outside for as long as it is in ``Deadlines``.
+///
+/// `@unchecked Sendable`: cancelling is allowed from everywhere while the task runs, and the task takes this out of the
+/// state, under the lock under which it is used, before it ends.
 private struct RunningTask: @unchecked Sendable {
   let task: UnsafeCurrentTask
 

@@ -41,7 +41,8 @@ package enum JSONValue: Codable, Sendable, Hashable {
 
 /// What is being decoded, read by `JSONSerialization` once a ``JSONValue`` in it is asked for.
 ///
-/// `@unchecked Sendable`: it belongs to one call of ``JSON/decode(_:from:)``.
+/// `@unchecked Sendable`: a decoder's `userInfo` wants it, and it belongs to one call of ``JSON/decode(_:from:)``, which
+/// nobody else sees and which stays on its thread.
 final class JSONText: @unchecked Sendable {
   private let data: Data
   // `try?`: the decoder has found out before that it is JSON, and ``JSONValue`` refuses what is nil.

@@ -105,16 +105,12 @@ import Testing
       let database = Postgres(
         url: place.databaseURL, schema: "test", connections: 1, patience: .milliseconds(200), logger: quiet)
       try await database.migrate(Self.schema)
-      let (entered, holder) = AsyncStream<Void>.makeStream()
-      let release = DispatchSemaphore(value: 0)
-      async let busy = database.read { _ in
-        holder.yield()
-        return release.wait(timeout: .now() + 60) == .success
-      }
-      for await _ in entered { break }
+      let held = HeldConnection()
+      async let busy = held.hold(database)
+      await held.isHeld()
       // The one connection is out for as long as this test wants.
       await #expect(throws: DatabaseFailure.self) { _ = try await database.read { try $0.rows("select 1") } }
-      release.signal()
+      held.release()
       #expect(try await busy)
       let waiting = Task { try await database.read { try $0.rows("select 1").count } }
       waiting.cancel()

@@ -31,7 +31,7 @@ struct ListView: Sendable {
   }
 }
 
-/// A list as the apps see it. Times are text here already: an encoder takes some ten times longer over a `Date`.
+/// A list as the apps see it. Times are text here already: an encoder calls back for each `Date`.
 struct ListBody: Encodable {
   let id: Int
   let name: String

@@ -1,7 +1,7 @@
 import Foundation
 import Wire
 
-/// A task as the apps see it. Times are text here already: an encoder takes some ten times longer over a `Date`.
+/// A task as the apps see it. Times are text here already: an encoder calls back for each `Date`.
 struct TaskBody: Encodable {
   let id: Int
   let list_id: Int

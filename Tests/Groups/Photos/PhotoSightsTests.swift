@@ -3,6 +3,7 @@ import Database
 import Foundation
 import ServiceLifecycle
 import Support
+import Synchronization
 import Testing
 import Web
 import Wire
@@ -136,11 +137,10 @@ import Wire
   }
 }
 
-private final class Ended: @unchecked Sendable {
-  private let lock = NSLock()
-  private var hasCome = false
+private final class Ended: Sendable {
+  private let hasCome = Atomic(false)
 
-  var isSo: Bool { lock.withLock { hasCome } }
+  var isSo: Bool { hasCome.load(ordering: .acquiring) }
 
-  func come() { lock.withLock { hasCome = true } }
+  func come() { hasCome.store(true, ordering: .releasing) }
 }

@@ -1,0 +1,21 @@
+import Database
+import Foundation
+
+/// Keeps one connection of a database busy for as long as a test wants.
+struct HeldConnection: Sendable {
+  private let entered = AsyncStream<Void>.makeStream()
+  private let released = DispatchSemaphore(value: 0)
+
+  /// Returns after ``release()``, whether that came within a minute.
+  func hold(_ database: any Database) async throws -> Bool {
+    try await database.read { _ in
+      entered.continuation.yield()
+      return released.wait(timeout: .now() + 60) == .success
+    }
+  }
+
+  /// Returns once the connection is out.
+  func isHeld() async { for await _ in entered.stream { break } }
+
+  func release() { released.signal() }
+}
