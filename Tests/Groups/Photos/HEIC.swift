@@ -16,31 +16,70 @@ struct HEIC {
   var shown = (width: 256, height: 128)
   var kind = "grid"
 
+  /// Beside the picture what iPhones put there: a small one, a map of how much brighter a screen may show it, the item that
+  /// says how to put both together, and what Exif says.
+  var isFromAPhone = false
+
+  /// Of Exif, and of how the map is to be used; nobody here reads either.
+  static let place = Data("where it was taken".utf8)
+
   var data: Data {
-    let head = Self.box("ftyp", Data("heic\0\0\0\0mif1heic".utf8))
+    let head = Self.box("ftyp", Data("heic\0\0\0\0mif1heic\(isFromAPhone ? "tmap" : "")".utf8))
     let start = head.count + meta(at: 0).count + 8
-    return head + meta(at: start) + Self.box("mdat", coded)
+    return head + meta(at: start) + Self.box("mdat", coded + Self.place)
+  }
+
+  /// What the file lists: the tile, the picture that is laid of it, and on a phone the others.
+  private var items: [(id: Int, kind: String, properties: [UInt8])] {
+    let picture: [(Int, String, [UInt8])] = [(1, "hvc1", [0x81, 2]), (2, kind, [3, 4])]
+    guard isFromAPhone else { return picture }
+    return picture + [(3, "hvc1", [0x81, 2]), (4, "hvc1", [0x81, 2, 0x85]), (5, "Exif", []), (6, "tmap", [3, 4])]
   }
 
   private func meta(at start: Int) -> Data {
     let grid =
       Data([0, 1, UInt8(rows - 1), UInt8(columns - 1)]) + Self.bytes(plane.width, 4) + Self.bytes(plane.height, 4)
-    let place = { (item: Int, method: Int, offset: Int, count: Int) in
-      Self.bytes(item, 2) + Self.bytes(method, 2) + Self.bytes(0, 2) + Self.bytes(1, 2) + Self.bytes(offset, 4)
-        + Self.bytes(count, 4)
+    let locations = items.map { item in
+      let (method, offset, count) =
+        switch item.kind {
+        case "hvc1": (0, start, coded.count)
+        case "Exif", "tmap": (0, start + coded.count, Self.place.count)
+        default: (1, 0, grid.count)
+        }
+      return Self.bytes(item.id, 2) + Self.bytes(method, 2) + Self.bytes(0, 2) + Self.bytes(1, 2)
+        + Self.bytes(offset, 4) + Self.bytes(count, 4)
     }
-    let locations = Data([0x44, 0]) + Self.bytes(2, 2) + place(1, 0, start, coded.count) + place(2, 1, 0, grid.count)
-    let kinds = Self.bytes(2, 2) + item(1, "hvc1") + item(2, kind)
-    let associations = Self.bytes(2, 4) + Data([0, 1, 3, 0x81, 2, 4]) + Data([0, 2, 2, 3, 4])
-    let references =
-      Self.bytes(2, 2) + Self.bytes(rows * columns, 2)
-      + Data((0..<rows * columns).flatMap { _ in [UInt8(0), 1] })
+    let kinds = items.map { item in
+      Self.full("infe", version: 2, Self.bytes(item.id, 2) + Self.bytes(0, 2) + Data("\(item.kind)\0".utf8))
+    }
+    let associations = items.map { Self.bytes($0.id, 2) + Data([UInt8($0.properties.count)] + $0.properties) }
     let boxes: [Data] = [
       Self.full("hdlr", Data("\0\0\0\0pict".utf8) + Data(count: 13)), Self.full("pitm", Self.bytes(2, 2)),
-      Self.box("idat", grid), Self.full("iloc", version: 1, locations), Self.full("iinf", kinds),
-      Self.box("iprp", properties + Self.full("ipma", associations)), Self.full("iref", Self.box("dimg", references)),
+      Self.box("idat", grid),
+      Self.full("iloc", version: 1, Data([0x44, 0]) + Self.bytes(items.count, 2) + Data(locations.joined())),
+      Self.full("iinf", Self.bytes(items.count, 2) + Data(kinds.joined())),
+      Self.box(
+        "iprp", properties + Self.full("ipma", Self.bytes(items.count, 4) + Data(associations.joined()))),
+      Self.full("iref", references), isFromAPhone ? alternatives : Data(),
     ]
     return Self.full("meta", Data(boxes.joined()))
+  }
+
+  private var references: Data {
+    let tiles = reference("dimg", from: 2, to: Array(repeating: 1, count: rows * columns))
+    guard isFromAPhone else { return tiles }
+    return tiles + reference("thmb", from: 3, to: [2]) + reference("auxl", from: 4, to: [2])
+      + reference("cdsc", from: 5, to: [2]) + reference("dimg", from: 6, to: [2, 4])
+  }
+
+  private func reference(_ type: String, from: Int, to others: [Int]) -> Data {
+    Self.box(
+      type, Self.bytes(from, 2) + Self.bytes(others.count, 2) + Data(others.map { Self.bytes($0, 2) }.joined()))
+  }
+
+  /// The picture, and the one that is put together with the map.
+  private var alternatives: Data {
+    Self.box("grpl", Self.full("altr", Data([100, 2, 6, 2].map { Self.bytes($0, 4) }.joined())))
   }
 
   private var properties: Data {
@@ -48,12 +87,9 @@ struct HEIC {
       Self.box("hvcC", configuration), Self.full("ispe", Self.bytes(128, 4) + Self.bytes(64, 4)),
       Self.full("ispe", Self.bytes(shown.width, 4) + Self.bytes(shown.height, 4)),
       Self.full("pixi", Data([3, 8, 8, 8])),
+      Self.full("auxC", Data("urn:com:apple:photo:2020:aux:hdrgainmap\0".utf8)),
     ]
     return Self.box("ipco", Data(boxes.joined()))
-  }
-
-  private func item(_ id: Int, _ kind: String) -> Data {
-    Self.full("infe", version: 2, Self.bytes(id, 2) + Self.bytes(0, 2) + Data("\(kind)\0".utf8))
   }
 
   /// A sequence parameter set for pictures of this size.

@@ -24,6 +24,20 @@ import Wire
     #expect(made.measures.width == 256 && made.measures.height == 128)
   }
 
+  /// As iPhones write them; the map for bright screens is decoded by nobody, and counts as if it were.
+  @Test func whatPhonesPutBesideAPictureIsNoObstacle() async throws {
+    let photo = HEIC(isFromAPhone: true).data
+    #expect(try pixels(photo) == 5 * 128 * 64)
+    let (made, plain) = (try await renditions(photo), try await renditions(HEIC().data))
+    #expect(made.large == plain.large && made.small == plain.small)
+    #expect(made.measures.width == 256 && made.measures.height == 128)
+    #expect(photo.range(of: HEIC.place) != nil && Data(made.large).range(of: HEIC.place) == nil)
+    // The map may be a picture of tiles itself, and is not forgotten when they are counted.
+    var heavy = HEIC(isFromAPhone: true)
+    heavy.configuration = HEIC.configuration(5000, 5000)
+    await #expect(throws: Failure.photoTooManyPixels) { _ = try await renditions(heavy.data) }
+  }
+
   @Test func aHugePlaneOrTooManyTilesAreRefused() async throws {
     var plane = HEIC(columns: 1, rows: 1, plane: (16_380, 16_380))
     plane.shown = (64, 64)
