@@ -65,6 +65,9 @@ final class Pool: Sendable {
     }
   }
 
+  /// How many wait for a lane just now.
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
+
   /// Waits for nobody: lanes that are out close when they come back.
   func close() {
     let (idle, waiting) = state.withLock { state in

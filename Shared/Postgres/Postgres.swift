@@ -9,7 +9,7 @@ import Wire
 /// TLS as `sslmode` in the URL says.
 package final class Postgres: Database {
   package let engine = Engine.postgres
-  private let pool: Pool
+  let pool: Pool
   private let schema: String
   private let url: String
   private let migrationURL: String?

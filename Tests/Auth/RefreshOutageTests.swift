@@ -48,11 +48,11 @@ import Web
 
   private final class Answers: Sendable {
     private let counts = Mutex<[Int: Int]>([:])
-    private let isOver = Atomic(false)
+    private let over = Flag()
 
     func note(_ status: Int) { counts.withLock { $0[status, default: 0] += 1 } }
-    func end() { isOver.store(true, ordering: .relaxed) }
-    var areOver: Bool { isOver.load(ordering: .relaxed) }
+    func end() { over.raise() }
+    var areOver: Bool { over.isRaised }
     var good: Int { counts.withLock { $0[200] ?? 0 } }
     var bad: Int { counts.withLock { $0.filter { $0.key != 200 }.values.reduce(0, +) } }
   }

@@ -4,9 +4,17 @@ import Support
 import Synchronization
 import Testing
 
+@testable import Postgres
+
 /// What is sent together (``TogetherTests``), and those who wait for a connection, as only PostgreSQL can fail.
 @Suite(.enabled(if: postgresURL != nil)) struct TogetherOnPostgresTests {
   private static let schema = [Migration("tables", "create table a (x bigint primary key)")]
+
+  /// For what a busy machine may take its time with: nobody is turned away.
+  private func patient(_ place: Place, connections: Int) -> Postgres {
+    Postgres(
+      url: place.databaseURL, schema: "test", connections: connections, patience: .seconds(600), logger: quiet)
+  }
 
   private static let backend: SQL = "select pg_backend_pid() as pid"
 
@@ -109,7 +117,7 @@ import Testing
   /// does not come to it at all.
   @Test func thoseWhoWaitAreServedInTheirOrder() async throws {
     try await withPlace(.postgres) { place in
-      let database = try await place.open("test", Self.schema, connections: 1)
+      let database = patient(place, connections: 1)
       let held = HeldConnection()
       async let busy = held.hold(database)
       await held.isHeld()
@@ -117,8 +125,7 @@ import Testing
       var waiting: [Task<Void, any Error>] = []
       for number in 0..<20 {
         waiting.append(Task { try await database.read { _ in served.note(number) } })
-        // Long enough for it to have asked.
-        try await Task.sleep(for: .milliseconds(10))
+        try await eventually("number \(number) in the queue") { database.pool.waitingCount == number + 1 }
       }
       for number in stride(from: 0, to: 20, by: 3) { waiting[number].cancel() }
       for number in stride(from: 0, to: 20, by: 3) {
@@ -138,7 +145,7 @@ import Testing
   /// the connections are all there afterwards.
   @Test func callingOffLosesNoConnection() async throws {
     try await withPlace(.postgres) { place in
-      let database = try await place.open("test", Self.schema, connections: 3)
+      let database = patient(place, connections: 3)
       let outcomes = try await atOnce(400) { number in
         let task = Task {
           try await database.readOnce { try $0.row("select cast(\(number) as bigint) as n")?.get("n", as: Int.self) }

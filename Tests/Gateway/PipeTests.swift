@@ -79,12 +79,13 @@ import Wire
       let port = try freePort()
       pipe.neighbours.moved(.credits, to: "http://127.0.0.1:\(port)")
       await pipe.service.dropConnections()
-      let started = ContinuousClock.now
-      let reply = try await pipe.browser.get("/echo?n=2")
-      #expect(reply.status == 503)
-      #expect(reply.string("code") == "service_unavailable")
-      #expect(reply.headers.first(name: "retry-after") == "1")
-      #expect(ContinuousClock.now - started < .seconds(1))
+      let isSaidAtOnce = try await isDone(within: .seconds(1)) {
+        let reply = try await pipe.browser.get("/echo?n=2")
+        #expect(reply.status == 503)
+        #expect(reply.string("code") == "service_unavailable")
+        #expect(reply.headers.first(name: "retry-after") == "1")
+      }
+      #expect(isSaidAtOnce)
       #expect(try await pipe.browser.get("/health/live").status == 200)
       let health = try await pipe.browser.get("/health")
       #expect(health.status == 503)

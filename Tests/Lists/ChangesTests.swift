@@ -1,7 +1,6 @@
 import Database
 import Foundation
 import Support
-import Synchronization
 import Testing
 import Wire
 
@@ -196,10 +195,3 @@ import Wire
 }
 
 /// Says across tasks that something is over.
-private final class Flag: Sendable {
-  private let value = Atomic(false)
-
-  var isRaised: Bool { value.load(ordering: .acquiring) }
-
-  func raise() { value.store(true, ordering: .releasing) }
-}

@@ -3,7 +3,6 @@ import Database
 import Foundation
 import ServiceLifecycle
 import Support
-import Synchronization
 import Testing
 import Web
 import Wire
@@ -68,23 +67,22 @@ import Wire
       let id = try await alice.send(Pictures.jpeg, to: group).string("photo_id")
       let path = stack.path(try #require(try await bob.today(group).first)["url"])
       #expect(try await stack.groups.get(path).status == 200)
-      let ended = Ended()
+      let (seen, ended) = (Flag(), Flag())
       let lookers = Task {
         try await atOnce(8) { _ in
           var late = 0
-          var seen = 0
           repeat {
-            let isOver = ended.isSo
-            let status = try await stack.groups.get(path).status
-            if status == 200 { seen += 1 }
-            if isOver, status == 200 { late += 1 }
-          } while !ended.isSo
+            let isOver = ended.isRaised
+            guard try await stack.groups.get(path).status == 200 else { continue }
+            seen.raise()
+            if isOver { late += 1 }
+          } while !ended.isRaised
           // And once more, now that it is certainly over.
           if try await stack.groups.get(path).status == 200 { late += 1 }
-          return (late, seen)
+          return late
         }
       }
-      try await Task.sleep(for: .milliseconds(30))
+      try await eventually("a look") { seen.isRaised }
       let status =
         switch way {
         case "block": try await alice.browser.post("/users/\(bob.id)/block").status
@@ -95,11 +93,9 @@ import Wire
           try await closed(group, by: alice, stack)
         default: try await erase(alice, stack)
         }
-      ended.come()
+      ended.raise()
       #expect([200, 204].contains(status), "\(way): \(status)")
-      let looked = try await lookers.value
-      #expect(looked.map(\.0).reduce(0, +) == 0)
-      #expect(looked.map(\.1).reduce(0, +) > 0)
+      #expect(try await lookers.value.reduce(0, +) == 0)
     }
   }
 
@@ -135,12 +131,4 @@ import Wire
       }
     }
   }
-}
-
-private final class Ended: Sendable {
-  private let hasCome = Atomic(false)
-
-  var isSo: Bool { hasCome.load(ordering: .acquiring) }
-
-  func come() { hasCome.store(true, ordering: .releasing) }
 }
