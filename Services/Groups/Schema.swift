@@ -12,6 +12,7 @@ let groupsMigrations = [
   Outbox.migration,
   Migration("joining again, removals from collections", joinTables),
   Migration("closed groups", closedGroupIndex),
+  Migration("the mark of the photo store", photoStoreTable),
 ]
 
 /// A group carries the number of its members and a person the number of their groups, so that one conditional update both
@@ -164,5 +165,16 @@ private let joinTables = """
 /// The way to groups that can be forgotten.
 private let closedGroupIndex = """
   create index social_group_closed on social_group (closed_at) where closed_at is not null;
+
+  """
+
+/// One row: what the store of the photos in this database is marked with, once it is.
+private let photoStoreTable = """
+  create table photo_store (
+    one bigint primary key,
+    mark uuid not null,
+    is_placed boolean not null,
+    constraint photo_store_one check (one = 1)
+  );
 
   """

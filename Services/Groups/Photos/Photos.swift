@@ -52,9 +52,12 @@ struct Photos: Sendable {
   ///
   /// - Throws: 415 for what is no photo; 400, 404 or 410 when none is waited for any more.
   func receive(_ original: UploadedFile, as id: PhotoID) async throws {
-    let bytes = try await local.blocking { try original.bytes() }
-    guard PictureType(head: bytes) != nil else { throw Failure.photoTypeUnsupported }
-    try await files.store(bytes, as: PhotoFileName(id, .original))
+    let isPicture = try await local.blocking {
+      let head = try original.buffer(0..<min(original.byteCount, PictureType.headLength))
+      return PictureType(head: head.readableBytesView) != nil
+    }
+    guard isPicture else { throw Failure.photoTypeUnsupported }
+    try await files.store(original, as: PhotoFileName(id, .original))
     // It may have been arriving for minutes. Whoever confirms after this deletes it; whoever did so before cannot have.
     do { try await checkAnnounced(id, at: now()) } catch let failure as Failure {
       await takeBack(id, [.original])
@@ -79,9 +82,17 @@ struct Photos: Sendable {
       news.ring()
     } catch let failure as Failure where [.photoGone, .nothingUploaded].contains(failure) {
       // Somebody may have confirmed it in the meantime.
-      guard case .sent = try await store.announced(id, by: user, at: now) else { throw failure }
+      guard try await isSent(id, by: user, at: now) else {
+        // Taken back meanwhile, and perhaps swept before these bytes came.
+        if failure == .photoGone { await takeBack(id) }
+        throw failure
+      }
     }
     try await files.delete([PhotoFileName(id, .original)])
+  }
+
+  private func isSent(_ id: PhotoID, by user: UserID, at now: Date) async throws -> Bool {
+    do { return try await store.announced(id, by: user, at: now) == .sent } catch is Failure { return false }
   }
 
   private func renderedOriginal(of id: PhotoID) async throws -> Renditions {

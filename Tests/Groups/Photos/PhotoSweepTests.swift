@@ -57,6 +57,8 @@ import Wire
         let sweep = PhotoSweep(
           remains: PhotoRemains(database: database), files: stored.files, local: stored.local, logger: quiet,
           now: { clock.now })
+        // The store and the database know of each other from now on.
+        try await sweep.compare()
         try await body(
           Room(database: database, stored: stored, clock: clock, alice: alice, group: group.id, sweep: sweep))
         await database.close()

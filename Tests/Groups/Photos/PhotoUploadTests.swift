@@ -73,6 +73,29 @@ import Wire
     }
   }
 
+  /// The row has gone, and the sweeper has been there, before the bytes come.
+  @Test(arguments: engines) func whatIsConfirmedAfterItsEndLeavesNoBytes(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let group = try await alice.group("Ours")
+      let (database, keys) = (try await stack.place.open("groups", []), try #require(DataKeys(["a key"])))
+      let folder = try PhotoFolder(stack.place.folder.appendingPathComponent("photos").path)
+      let body = ["group_id": group.description, "content_type": "image/jpeg"]
+      let announced = try await alice.browser.post("/api/photos/upload-url", body).string("photo_id")
+      let id = try #require(PhotoID(announced))
+      try await folder.store(Array(Pictures.jpeg), as: PhotoFileName(id, .original))
+      let ending = StoredAfter(base: folder) {
+        try await database.write { db in _ = try db.change("delete from photo where id = \(id)") }
+        try await folder.delete([id])
+      }
+      await #expect(throws: Failure.self) {
+        try await Photos(ending, folder, database, keys, stack).confirm(id, by: alice.id)
+      }
+      #expect(stack.photoFiles.isEmpty)
+      await database.close()
+    }
+  }
+
   /// Whether the refusal is an error or, under a key, an answer that is kept.
   @Test(arguments: engines, [nil, "morning"] as [String?])
   func whoLeavesWhileTheirPhotoIsLookedAtLeavesNoBytes(engine: Engine, key: String?) async throws {
@@ -81,17 +104,11 @@ import Wire
       let group = try await alice.group("Ours")
       try await stack.seat(bob, in: group, by: alice)
       let (database, keys) = (try await stack.place.open("groups", []), try #require(DataKeys(["a key"])))
-      let (clock, folder) = (stack.clock, try PhotoFolder(stack.place.folder.appendingPathComponent("photos").path))
+      let folder = try PhotoFolder(stack.place.folder.appendingPathComponent("photos").path)
       let leaving = StoredAfter(base: folder) {
         _ = try await bob.browser.delete("/api/groups/\(group)")
       }
-      let photos = Photos(
-        store: PhotoStore(database: database, sights: PhotoSights()), files: leaving, local: folder,
-        renderer: PhotoRenderer(),
-        idempotency: Idempotency(database: database, keys: keys, now: { clock.now }),
-        news: FirstPhotos(
-          outbox: Outbox(database: database, keys: keys, in: stack.surroundings, deliveries: []), areWanted: false),
-        now: { clock.now })
+      let photos = Photos(leaving, folder, database, keys, stack)
       func send() async throws -> Int {
         let file = try UploadedFile(in: folder.incoming)
         try await file.append(.init(bytes: Pictures.jpeg))
@@ -241,6 +258,20 @@ import Wire
   }
 }
 
+extension Photos {
+  fileprivate init(
+    _ files: any PhotoFiles, _ folder: PhotoFolder, _ database: any Database, _ keys: DataKeys, _ stack: TestStack
+  ) {
+    let clock = stack.clock
+    self.init(
+      store: PhotoStore(database: database, sights: PhotoSights()), files: files, local: folder,
+      renderer: PhotoRenderer(), idempotency: Idempotency(database: database, keys: keys, now: { clock.now }),
+      news: FirstPhotos(
+        outbox: Outbox(database: database, keys: keys, in: stack.surroundings, deliveries: []), areWanted: false),
+      now: { clock.now })
+  }
+}
+
 /// A folder in which something else always happens before a file is stored.
 private struct StoredAfter: PhotoFiles {
   let base: PhotoFolder
@@ -262,4 +293,6 @@ private struct StoredAfter: PhotoFiles {
   func delete(_ names: [PhotoFileName]) async throws { try await base.delete(names) }
   func list(after name: PhotoFileName?) async throws -> [PhotoFileName] { try await base.list(after: name) }
   func uploadURL(of photo: PhotoID, for lifetime: Duration) -> String? { nil }
+  func mark() async throws -> StoreMarkID? { try await base.mark() }
+  func place(_ mark: StoreMarkID) async throws { try await base.place(mark) }
 }

@@ -177,4 +177,6 @@ private final class Shelf: PhotoFiles {
   func original(of photo: PhotoID, into folder: String) async throws -> UploadedFile? { nil }
   func list(after name: PhotoFileName?) async throws -> [PhotoFileName] { [] }
   func uploadURL(of photo: PhotoID, for lifetime: Duration) -> String? { nil }
+  func mark() async throws -> StoreMarkID? { nil }
+  func place(_ mark: StoreMarkID) async throws {}
 }

@@ -20,7 +20,8 @@ final class StoreServer: Sendable {
   private let state = Mutex(State())
   private let listening = Listening()
 
-  var names: Set<String> { state.withLock { Set($0.objects.keys) } }
+  /// Of the photos in it.
+  var names: Set<String> { Set(state.withLock { $0.objects.keys.filter { PhotoFileName($0) != nil } }) }
 
   /// How often it has been asked what it has.
   var listings: Int { state.withLock { $0.listings } }

@@ -29,7 +29,7 @@ struct PhotoBucket: PhotoFiles {
     guard response.status != .notFound else { return nil }
     guard response.status == .ok else { throw await unexpected(response) }
     var receiving = try Receiving(in: folder)
-    for try await buffer in response.body { try await receiving.append(buffer) }
+    try await each(of: response.body) { try await receiving.append($0) }
     try await receiving.finish()
     return receiving.file
   }
@@ -76,6 +76,21 @@ struct PhotoBucket: PhotoFiles {
     }
   }
 
+  func mark() async throws -> StoreMarkID? {
+    let response = try await send(request("GET", "/\(bucket)/\(Self.markName)"))
+    guard response.status != .notFound else { return nil }
+    // `try?`: what cannot be read is said below.
+    guard response.status == .ok, let body = try? await response.body.collect(upTo: 1024),
+      let mark = StoreMarkID(String(buffer: body))
+    else { throw failed("the mark cannot be read") }
+    return mark
+  }
+
+  func place(_ mark: StoreMarkID) async throws {
+    let response = try await send(request("PUT", "/\(bucket)/\(Self.markName)"), body: Array(mark.description.utf8))
+    guard response.status == .ok else { throw await unexpected(response) }
+  }
+
   func uploadURL(of photo: PhotoID, for lifetime: Duration) -> String? {
     let request = request("PUT", path(PhotoFileName(photo, .original)))
     // The store goes by its own clock, as do all requests to it.
@@ -98,7 +113,20 @@ struct PhotoBucket: PhotoFiles {
   private func stored(_ response: HTTPClientResponse, _ range: Range<Int>, of count: Int) -> StoredBytes {
     StoredBytes(
       totalCount: count, range: range,
-      content: .pieces { take in for try await buffer in response.body { try await take(buffer) } })
+      content: .pieces { take in try await each(of: response.body, take) })
+  }
+
+  /// A store that breaks off is one that is away.
+  private func each(of body: HTTPClientResponse.Body, _ take: (ByteBuffer) async throws -> Void) async throws {
+    var pieces = body.makeAsyncIterator()
+    while true {
+      let piece: ByteBuffer?
+      do { piece = try await pieces.next() } catch is CancellationError { throw CancellationError() } catch {
+        throw failed("\(error)")
+      }
+      guard let piece else { return }
+      try await take(piece)
+    }
   }
 
   /// The range of `bytes 0-99/1234`.

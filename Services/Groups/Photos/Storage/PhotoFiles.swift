@@ -8,6 +8,9 @@ protocol PhotoFiles: Sendable {
   /// Lasting once this returns. Stores over what is there.
   func store(_ bytes: [UInt8], as name: PhotoFileName) async throws
 
+  /// The same, a piece at a time where the store is a folder.
+  func store(_ file: UploadedFile, as name: PhotoFileName) async throws
+
   /// Fetches an original back to be looked at; nil when it is not there.
   ///
   /// - Throws: 413 when it is larger than a photo may be.
@@ -27,11 +30,22 @@ protocol PhotoFiles: Sendable {
   /// An address to which an original can be sent without us in between; nil when it has to be sent to us.
   func uploadURL(of photo: PhotoID, for lifetime: Duration) -> String?
 
+  /// What is written on the store itself; nil when nothing is.
+  func mark() async throws -> StoreMarkID?
+
+  /// Lasting once this returns.
+  func place(_ mark: StoreMarkID) async throws
+
   /// Called every few seconds.
   func tidy()
 }
 
 extension PhotoFiles {
+  /// What ``mark()`` is called in a store. It has no dot, and so is no photo's.
+  static var markName: String { "store-mark" }
+
+  func store(_ file: UploadedFile, as name: PhotoFileName) async throws { try await store(file.bytes(), as: name) }
+
   func tidy() {}
 
   /// All that there is of these photos, or these kinds of it.

@@ -26,15 +26,43 @@ struct PhotoFolder: PhotoFiles {
   }
 
   func store(_ bytes: [UInt8], as name: PhotoFileName) async throws {
+    try await blocking { try store(as: name) { try Self.write(bytes, to: $0) } }
+  }
+
+  func store(_ file: UploadedFile, as name: PhotoFileName) async throws {
+    try await blocking { try store(as: name) { try Self.write(file, to: $0) } }
+  }
+
+  private func store(as name: PhotoFileName, _ write: (_ draft: String) throws -> Void) throws {
+    let draft = "\(incoming)/\(name.text).\(UUID().uuidString)"
+    do {
+      try write(draft)
+      try place(draft, as: name)
+    } catch {
+      unlink(draft)
+      throw error
+    }
+  }
+
+  func mark() async throws -> StoreMarkID? {
     try await blocking {
-      let draft = "\(incoming)/\(name.text).\(UUID().uuidString)"
-      do {
-        try Self.write(bytes, to: draft)
-        try place(draft, as: name)
-      } catch {
-        unlink(draft)
-        throw error
+      let descriptor = open("\(path)/\(Self.markName)", O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else {
+        if errno == ENOENT { return nil }
+        throw FileFailure.last("open")
       }
+      let file = UploadedFile(opened: descriptor, byteCount: StoreMarkID.textLength)
+      guard let mark = StoreMarkID(String(decoding: try file.bytes(), as: UTF8.self)) else { throw Failure.broken }
+      return mark
+    }
+  }
+
+  func place(_ mark: StoreMarkID) async throws {
+    try await blocking {
+      let draft = "\(incoming)/\(Self.markName).\(UUID().uuidString)"
+      try Self.write(Array(mark.description.utf8), to: draft)
+      guard rename(draft, "\(path)/\(Self.markName)") == 0 else { throw FileFailure.last("rename") }
+      try sync(path)
     }
   }
 
@@ -122,10 +150,23 @@ struct PhotoFolder: PhotoFiles {
   }
 
   private static func write(_ bytes: [UInt8], to path: String) throws {
+    try write(to: path) { descriptor in try bytes.withUnsafeBytes { try Files.write($0, to: descriptor, at: 0) } }
+  }
+
+  private static func write(_ file: UploadedFile, to path: String) throws {
+    try write(to: path) { descriptor in
+      for start in stride(from: 0, to: file.byteCount, by: pieceLength) {
+        let piece = try file.buffer(start..<min(start + pieceLength, file.byteCount))
+        try piece.withUnsafeReadableBytes { try Files.write($0, to: descriptor, at: start) }
+      }
+    }
+  }
+
+  private static func write(to path: String, _ write: (CInt) throws -> Void) throws {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw FileFailure.last("open") }
     defer { close(descriptor) }
-    try bytes.withUnsafeBytes { try Files.write($0, to: descriptor, at: 0) }
+    try write(descriptor)
     guard fsync(descriptor) == 0 else { throw FileFailure.last("fsync") }
   }
 

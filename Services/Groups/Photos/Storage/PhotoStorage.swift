@@ -18,9 +18,14 @@ struct PhotoStorage: Sendable {
       local = try Self.folder(folder)
       return
     }
+    // Two slashes would make it a folder below the present one.
+    guard text.isEmpty || text.hasPrefix("file:///") else { throw Self.unusable }
     local = try Self.folder(text.isEmpty ? folder : String(text.dropFirst("file://".count)))
     files = RecentPhotoFiles(local)
   }
+
+  private static let unusable = StartFailure(
+    "PHOTO_STORAGE must be file:///folder or s3://bucket?endpoint=…&region=…")
 
   private static func folder(_ path: String) throws -> PhotoFolder {
     do { return try PhotoFolder(path) } catch { throw StartFailure("the folder for photos, \(path), cannot be made") }
@@ -29,7 +34,7 @@ struct PhotoStorage: Sendable {
   private static func bucket(_ text: String, _ settings: Settings, _ logger: Logger) throws -> PhotoBucket {
     guard let url = URLComponents(string: text), url.scheme == "s3", let bucket = url.host,
       bucket.wholeMatch(of: /[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/) != nil, url.path.isEmpty || url.path == "/"
-    else { throw StartFailure("PHOTO_STORAGE must be file:///folder or s3://bucket?endpoint=…&region=…") }
+    else { throw unusable }
     func parameter(_ name: String) -> String? { url.queryItems?.first { $0.name == name }?.value }
     let region = parameter("region") ?? "us-east-1"
     let endpoint = parameter("endpoint") ?? "https://s3.\(region).amazonaws.com"

@@ -70,6 +70,11 @@ final class RecentPhotoFiles: PhotoFiles {
     forget([name])
   }
 
+  func store(_ file: UploadedFile, as name: PhotoFileName) async throws {
+    try await files.store(file, as: name)
+    forget([name])
+  }
+
   /// What there is in memory.
   var byteCount: Int { state.withLock(\.byteCount) }
 
@@ -83,6 +88,10 @@ final class RecentPhotoFiles: PhotoFiles {
   func original(of photo: PhotoID, into folder: String) async throws -> UploadedFile? {
     try await files.original(of: photo, into: folder)
   }
+
+  func mark() async throws -> StoreMarkID? { try await files.mark() }
+
+  func place(_ mark: StoreMarkID) async throws { try await files.place(mark) }
 
   func list(after name: PhotoFileName?) async throws -> [PhotoFileName] { try await files.list(after: name) }
 

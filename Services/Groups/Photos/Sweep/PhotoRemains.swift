@@ -65,6 +65,27 @@ struct PhotoRemains: Sendable {
     }
   }
 
+  /// What the store is marked with; nil before anybody has seen to it.
+  func storeMark() async throws -> StoreMark? {
+    try await database.read { db in
+      try db.row("select mark, is_placed from photo_store").map {
+        StoreMark(id: try $0.get("mark"), isPlaced: try $0.get("is_placed"))
+      }
+    }
+  }
+
+  /// Safe to repeat: the first one stays.
+  func note(_ mark: StoreMarkID) async throws {
+    try await database.write { db in
+      _ = try db.change(
+        "insert into photo_store (one, mark, is_placed) values (1, \(mark), \(false)) on conflict (one) do nothing")
+    }
+  }
+
+  func noteThatTheMarkIsPlaced() async throws {
+    try await database.write { db in _ = try db.change("update photo_store set is_placed = \(true)") }
+  }
+
   /// Groups that were closed and to which no photo points any more.
   func closedGroups(limit: Int) async throws -> [GroupID] {
     try await database.read { db in

@@ -11,6 +11,10 @@ extension PhotoSweep {
   func compare() async throws {
     let before = now() - Self.grace
     try await local.clearIncoming(before: before)
+    guard try await isOwnStore(before: before) else {
+      return logger.error(
+        "photos not compared: these are not the photos of this database (PHOTO_STORAGE, DATABASE_URL)")
+    }
     var last: PhotoFileName?
     var done: PhotoID?
     var carried: [PhotoFileName] = []
