@@ -65,7 +65,7 @@ enum Text {
   /// - Throws: the validation failure that names `field`, over 500 characters. Empty is nil.
   static func optional(_ text: String?, field: String) throws(Failure) -> String? {
     guard let text, !text.isEmpty else { return nil }
-    guard text.count <= 500 else { throw .invalid(.init(field, "must have at most 500 characters")) }
+    guard text.unicodeScalars.count <= 500 else { throw .invalid(.init(field, "must have at most 500 characters")) }
     return text
   }
 }

@@ -42,7 +42,7 @@ import Wire
       #expect((export["completion_days"] as? [String])?.count == 1)
 
       for _ in 0..<2 { #expect(try await auth.delete(path).status == 204) }
-      for name in ["lists", "memberships", "tasks", "task_events", "tags", "completion_days"] {
+      for name in ["lists", "memberships", "tasks", "tasks_on_left_lists", "task_events", "tags", "completion_days"] {
         #expect((try await auth.get(path)[name] as? [Any])?.isEmpty == true, "\(name)")
       }
       // The longest-standing editor has the list now; the one without editors has gone.
@@ -60,6 +60,27 @@ import Wire
       let changed = try await bob.get("/api/v1/lists/\(theirs)/tasks?since=\(tasksCursor)").objects("tasks")
       #expect(Set(changed.compactMap { $0.int("id") }) == [task, late])
       try await nothingNames(alice.id, in: stack)
+    }
+  }
+
+  /// What is on a list is for those who are in it, whoever has made it.
+  @Test(arguments: engines) func whoHasGoneIsNotToldWhatOthersWroteSince(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      let bob = try await stack.signIn("bob")
+      let list = try await alice.makeList()
+      let membership = try await alice.share(list, with: "bob")
+      let task = try await bob.browser.makeTask(list, "Bob's words")
+      _ = try await bob.browser.post("/api/v1/tasks/\(task)/assign", ["assigned_to": "bob@example.com"])
+      let auth = stack.lists.with(stack.with(key: "auth"))
+      let before = try await auth.get("/internal/users/\(bob.id)/data")
+      #expect(before.objects("tasks").map { $0.string("title") } == ["Bob's words"])
+      #expect(before.objects("tasks_on_left_lists").isEmpty)
+      #expect(try await alice.delete("/api/v1/lists/\(list)/memberships/\(membership)").status < 300)
+      _ = try await alice.patch("/api/v1/tasks/\(task)", ["task": ["title": "Not for Bob"]])
+      let after = try await auth.get("/internal/users/\(bob.id)/data")
+      #expect(after.objects("tasks").isEmpty && !after.text.contains("Not for Bob"))
+      #expect(after.objects("tasks_on_left_lists").compactMap { $0.int("id") } == [task])
     }
   }
 

@@ -197,6 +197,16 @@ import Wire
         }
       }
       #expect(outcomes.count(where: \.self) == List.joinedMax && outcomes.last == false)
+      // Lists that are deleted take no place, or others could fill all of them for good.
+      let isIn = try await database.write { db in
+        try db.change("update list set deleted_at = \(now)")
+        var fields = Fields(["name": .string("One more")])
+        let list = try ListStore.create(ListChange(&fields).made(by: .new(at: now), at: now), on: db)
+        return try MembershipStore.add(bob, to: list, as: .viewer, at: now, on: db) != nil
+      }
+      #expect(isIn)
+      let seen = try await database.read { db in try db.rows(MembershipStore.queryOfAllLists(of: bob)).count }
+      #expect(seen == 1)
       await database.close()
     }
   }

@@ -64,7 +64,7 @@ enum DisplayName {
   /// - Throws: the validation failure that names `field`. Blank is nil.
   static func optional(_ raw: String?, field: String) throws(Failure) -> String? {
     guard let name = raw?.trimmingCharacters(in: .whitespacesAndNewlines), !name.isEmpty else { return nil }
-    guard name.count <= 120, !name.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
+    guard name.unicodeScalars.count <= 120, !name.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
       throw .invalid(.init(field, "must be one line of at most 120 characters"))
     }
     return name

@@ -80,7 +80,9 @@ struct MemberChangesBody: Decodable {
   func changes() throws(Failure) -> ProfileChanges {
     if let name = name ?? displayName {
       let trimmed = name.trimmingCharacters(in: .whitespacesAndNewlines)
-      guard (2...80).contains(trimmed.count) else { throw .invalid(.init("name", "must have 2 to 80 characters")) }
+      guard (2...80).contains(trimmed.unicodeScalars.count) else {
+        throw .invalid(.init("name", "must have 2 to 80 characters"))
+      }
     }
     if let locale = locale ?? language, !Self.locales.contains(locale) {
       throw .invalid(.init("locale", "must be one of \(Self.locales.sorted().joined(separator: ", "))"))

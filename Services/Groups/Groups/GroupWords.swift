@@ -13,7 +13,9 @@ enum GroupWords {
   /// - Throws: the validation failure that names the field, over 1000 characters.
   static func description(_ text: String) throws(Failure) -> String? {
     let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
-    guard text.count <= 1000 else { throw .invalid(.init("description", "must have at most 1000 characters")) }
+    guard text.unicodeScalars.count <= 1000 else {
+      throw .invalid(.init("description", "must have at most 1000 characters"))
+    }
     return text.isEmpty ? nil : text
   }
 

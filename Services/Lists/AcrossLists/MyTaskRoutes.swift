@@ -40,7 +40,7 @@ struct MyTaskRoutes: Sendable {
   @Sendable private func search(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (user, now) = (context.user, now())
     let text = request.uri.queryParameters["q"]?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
-    guard (1...TaskSearch.lengthMax).contains(text.count) else {
+    guard (1...TaskSearch.lengthMax).contains(text.unicodeScalars.count) else {
       throw Failure.invalid(.init("q", "must have 1 to \(TaskSearch.lengthMax) characters"))
     }
     let views = try await database.read { db in
@@ -89,7 +89,7 @@ struct MyTaskRoutes: Sendable {
   private func assignee(_ request: Request, _ user: UserID) async throws -> Assignee {
     guard let name = request.uri.queryParameters["assigned_to"].map(String.init) else { return .anybody }
     if name == "me" { return .user(user) }
-    guard name.count <= 320, name.contains("@") || Int(name) != nil || UserID(name) != nil else {
+    guard name.unicodeScalars.count <= 320, name.contains("@") || Int(name) != nil || UserID(name) != nil else {
       throw Failure.invalid(.init("assigned_to", "must be me, an e-mail address or an id"))
     }
     return try await users.person(named: name).map { .user($0.id) } ?? .nobody

@@ -27,8 +27,8 @@ final class Acquaintances: Sendable {
   /// Those of `ids` who are there. Auth is asked about whom is not known, once for all of them.
   func people(_ ids: Set<UserID>) async throws -> [UserID: Person] {
     do { return try known(ids) } catch {
-      try await meet(error.ids)
-      return try known(ids)
+      // Not looked up again: so many may be answered at once that some are forgotten in between.
+      return error.known.merging(try await meet(error.ids)) { $1 }
     }
   }
 
@@ -48,34 +48,40 @@ final class Acquaintances: Sendable {
       }
       return (found, strangers)
     }
-    guard strangers.isEmpty else { throw Unacquainted(ids: strangers) }
+    guard strangers.isEmpty else { throw Unacquainted(ids: strangers, known: found) }
     return found
   }
 
-  /// Asks auth. While it does not answer, what has been known stays good.
-  func meet(_ ids: Set<UserID>) async throws {
+  /// Asks auth who of them is there. While it does not answer, what has been known stays good.
+  @discardableResult
+  func meet(_ ids: Set<UserID>) async throws -> [UserID: Person] {
     do {
       let people = try await users.people(ids)
       remember(ids, people)
+      return people
     } catch let failure as Failure where failure.isOurs {
-      guard prolong(ids) else { throw failure }
+      guard let people = prolonged(ids) else { throw failure }
+      return people
     }
   }
 
   private func remember(_ ids: Set<UserID>, _ people: [UserID: Person]) {
-    let until = now() + Self.goodSeconds
+    let now = now()
+    let until = now + Self.goodSeconds
     entries.withLock { entries in
+      if entries.count + ids.count > Self.entriesMax { entries = entries.filter { $0.value.goodUntil > now } }
       if entries.count + ids.count > Self.entriesMax { entries.removeAll() }
-      for id in ids { entries[id] = Entry(person: people[id], goodUntil: until) }
+      for id in ids.prefix(Self.entriesMax) { entries[id] = Entry(person: people[id], goodUntil: until) }
     }
   }
 
-  private func prolong(_ ids: Set<UserID>) -> Bool {
+  /// nil when one of them has never been asked about.
+  private func prolonged(_ ids: Set<UserID>) -> [UserID: Person]? {
     let until = now() + Self.graceSeconds
     return entries.withLock { entries in
-      guard ids.allSatisfy({ entries[$0] != nil }) else { return false }
+      guard ids.allSatisfy({ entries[$0] != nil }) else { return nil }
       for id in ids { entries[id]?.goodUntil = until }
-      return true
+      return ids.reduce(into: [:]) { $0[$1] = entries[$1]?.person }
     }
   }
 }
@@ -97,6 +103,8 @@ extension Acquaintances {
 /// People in an answer whom nobody has asked about yet.
 struct Unacquainted: Error {
   let ids: Set<UserID>
+  /// The others.
+  let known: [UserID: Person]
 }
 
 /// A person as others in a list see them.

@@ -18,7 +18,8 @@ enum MembershipStore {
     """
     select \(membershipColumns) from membership m where m.list_id in (
       select id from list where owner_id = \(user) and deleted_at is null
-      union all select list_id from membership where user_id = \(user)) order by m.list_id, m.id
+      union all select j.list_id from membership j join list l on l.id = j.list_id
+        where j.user_id = \(user) and l.deleted_at is null) order by m.list_id, m.id
     """
   }
 
@@ -59,7 +60,10 @@ enum MembershipStore {
       """)
     guard let row else { return nil }
     let joined = try db.rows(
-      "select list_id from membership where user_id = \(user) limit \(List.joinedMax + 1)")
+      """
+      select m.list_id from membership m join list l on l.id = m.list_id
+      where m.user_id = \(user) and l.deleted_at is null limit \(List.joinedMax + 1)
+      """)
     guard joined.count <= List.joinedMax else { throw Failure.inTooManyLists }
     let seated = try db.change(
       """
@@ -76,9 +80,10 @@ enum MembershipStore {
   static func change(_ membership: Membership, to role: Role, at now: Date, on db: any Connection) throws {
     try db.change("update membership set role = \(role.rawValue), updated_at = \(now) where id = \(membership.id)")
     try db.change("update list set version = revision where id = \(membership.list)")
+    if role == .viewer { try TagStore.takeAway(from: membership.list, of: membership.user, on: db) }
   }
 
-  /// What was theirs to do in the list is nobody's then.
+  /// What was theirs to do in the list is nobody's then, and their tags are on nothing there.
   static func remove(_ membership: Membership, on db: any Connection) throws {
     let removed = try db.change("delete from membership where id = \(membership.id)")
     try db.change(
@@ -88,6 +93,7 @@ enum MembershipStore {
       update task set assignee_id = null, revision = (select revision from list where id = \(membership.list))
       where list_id = \(membership.list) and assignee_id = \(membership.user)
       """)
+    try TagStore.takeAway(from: membership.list, of: membership.user, on: db)
   }
 }
 

@@ -7,11 +7,13 @@ struct Export: Encodable, Sendable {
   let lists: [ExportedList]
   let memberships: [ExportedMembership]
   let tasks: [ExportedTask]
+  let tasks_on_left_lists: [ExportedTaskElsewhere]
   let task_events: [ExportedEvent]
   let tags: [ExportedTag]
   let completion_days: [String]
 
-  /// Tasks are those that they made or have to do, and those on their own lists.
+  /// Tasks are those on their own lists, and those that they made or have to do on lists that they are in. Of what they
+  /// made on lists that they have left it says only that: what stands there now is for others to read.
   init(of user: UserID, on db: any Connection) throws {
     lists = try db.rows(
       """
@@ -29,11 +31,22 @@ struct Export: Encodable, Sendable {
       """
       select id, list_id, parent_id, title, note, due_at, status, completed_at, missed_reason, created_at, deleted_at
       from task where id in (
-        select id from task where creator_id = \(user) union select id from task where assignee_id = \(user)
+        select t.id from task t join membership m on m.list_id = t.list_id
+        where t.creator_id = \(user) and m.user_id = \(user)
+        union select t.id from task t join membership m on m.list_id = t.list_id
+        where t.assignee_id = \(user) and m.user_id = \(user)
         union select id from task where list_id in (select id from list where owner_id = \(user)))
       order by id
       """
     ).map(ExportedTask.init)
+    tasks_on_left_lists = try db.rows(
+      """
+      select t.id, t.list_id, t.created_at from task t join list l on l.id = t.list_id
+      where t.creator_id = \(user) and l.owner_id <> \(user)
+        and not exists (select 1 from membership m where m.list_id = t.list_id and m.user_id = \(user))
+      order by t.id
+      """
+    ).map(ExportedTaskElsewhere.init)
     task_events = try db.rows(
       "select task_id, kind, reason, occurred_at from task_event where user_id = \(user) order by id"
     ).map(ExportedEvent.init)
@@ -105,6 +118,18 @@ struct ExportedTask: Encodable, Sendable {
     missed_reason = try row.optional("missed_reason")
     created_at = try row.get("created_at")
     deleted_at = try row.optional("deleted_at")
+  }
+}
+
+struct ExportedTaskElsewhere: Encodable, Sendable {
+  let id: Int
+  let list_id: Int
+  let created_at: Date
+
+  fileprivate init(_ row: Row) throws {
+    id = try row.get("id")
+    list_id = try row.get("list_id")
+    created_at = try row.get("created_at")
   }
 }
 

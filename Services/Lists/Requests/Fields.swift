@@ -41,14 +41,17 @@ struct Fields {
     guard errors.isEmpty else { throw .invalid(errors) }
   }
 
-  /// Text without spaces around it. Where it must have a character, null and nothing but spaces are refused.
+  /// Text without spaces around it. Where it must have a character, null and nothing but spaces are refused. Its length is
+  /// that of its Unicode scalars: what looks like one character may have thousands of marks on it.
   mutating func text(_ name: String, _ length: ClosedRange<Int>) -> Given<String> {
     switch members[name] {
     case nil: return .nothing
     case .null where length.lowerBound == 0: return .null
     case .string(let text):
       let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
-      if trimmed.count > length.upperBound { refuse(name, "must have at most \(length.upperBound) characters") }
+      if trimmed.unicodeScalars.count > length.upperBound {
+        refuse(name, "must have at most \(length.upperBound) characters")
+      }
       if trimmed.isEmpty, length.lowerBound > 0 { refuse(name, "cannot be blank") }
       return trimmed.isEmpty ? .null : .value(trimmed)
     case .null: refuse(name, "cannot be blank")
@@ -101,7 +104,7 @@ struct Fields {
   mutating func identifier(_ name: String) -> String? {
     switch members[name] {
     case .integer(let number): return String(number)
-    case .string(let text) where !text.isEmpty && text.count <= 320: return text
+    case .string(let text) where !text.isEmpty && text.unicodeScalars.count <= 320: return text
     case nil, .null: refuse(name, "cannot be blank")
     default: refuse(name, "must be an e-mail address or an id")
     }

@@ -46,7 +46,7 @@ enum TagStore {
   }
 
   static func delete(_ id: Int, of user: UserID, on db: any Connection) throws {
-    _ = try tag(id, of: user, on: db)
+    guard try held([id], of: user, on: db) == 1 else { throw Failure.tagNotFound }
     try touchTasks(with: id, on: db)
     try db.change("delete from tag where id = \(id) and user_id = \(user)")
   }
@@ -64,15 +64,43 @@ enum TagStore {
   /// - Throws: 422 for others.
   static func set(_ tags: [Int], on task: Int, by user: UserID, on db: any Connection) throws {
     if !tags.isEmpty {
-      let known = try db.rows(
+      let own = try held(tags, of: user, on: db)
+      let others = try db.rows(
         """
-        select g.id from tag g where g.id in (\(list: tags.padded)) and (g.user_id = \(user)
-          or exists (select 1 from task_tag o where o.tag_id = g.id and o.task_id = \(task)))
+        select g.id from task_tag o join tag g on g.id = o.tag_id
+        where o.task_id = \(task) and g.id in (\(list: tags.padded)) and g.user_id <> \(user)
         """)
-      guard known.count == tags.count else { throw Failure.invalid(.init("tag_ids", "must be tags of yours")) }
+      guard own + others.count == tags.count else { throw Failure.invalid(.init("tag_ids", "must be tags of yours")) }
     }
     try db.change("delete from task_tag where task_id = \(task)")
-    for tag in tags { try db.change("insert into task_tag (task_id, tag_id) values (\(task), \(tag))") }
+    do {
+      for tag in tags { try db.change("insert into task_tag (task_id, tag_id) values (\(task), \(tag))") }
+    } catch DatabaseFailure.foreignKey {
+      // Somebody has deleted theirs since.
+      throw DatabaseFailure.contended
+    }
+  }
+
+  /// Takes somebody's tags off all tasks of a list that is held: who may not change it any more cannot do so by their
+  /// names, either.
+  static func takeAway(from list: Int, of user: UserID, on db: any Connection) throws {
+    try db.change(
+      """
+      update task set revision = (select l.revision from list l where l.id = \(list)) where list_id = \(list) and id in (
+        select o.task_id from tag g join task_tag o on o.tag_id = g.id where g.user_id = \(user))
+      """)
+    try db.change(
+      """
+      delete from task_tag where tag_id in (select g.id from tag g where g.user_id = \(user))
+        and task_id in (select t.id from task t where t.list_id = \(list))
+      """)
+  }
+
+  /// How many of these are the user's own. Until the end nobody else changes or deletes them, so that it is known which
+  /// tasks have them.
+  private static func held(_ tags: [Int], of user: UserID, on db: any Connection) throws -> Int {
+    try db.change(
+      "update tag set updated_at = updated_at where id in (\(list: tags.padded)) and user_id = \(user)")
   }
 
   private static func touchTasks(with tag: Int, on db: any Connection) throws {
