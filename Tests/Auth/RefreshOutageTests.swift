@@ -40,9 +40,13 @@ import Web
       throw Unexpected(reply: "no answer")
     }
 
-    /// Whether the pair works.
-    func isSignedIn() async throws -> Bool {
-      try await gateway.bearing(access).get("/api/v1/auth/me").status == 200
+    /// What the pair is answered with. An app asks again where a busy server has no answer.
+    func status() async throws -> Int {
+      var status = 0
+      for _ in 0..<10 where status == 0 || status >= 500 {
+        status = try await gateway.bearing(access).get("/api/v1/auth/me").status
+      }
+      return status
     }
   }
 
@@ -94,11 +98,11 @@ import Web
         try await eventually("refreshes") { answers.good > good + 20 }
         answers.end()
         for app in try await working.value {
-          #expect(try await app.isSignedIn())
+          #expect(try await app.status() == 200)
           var next = app
           try await next.renew(answers)
           #expect(next.refresh != app.refresh)
-          #expect(try await next.isSignedIn())
+          #expect(try await next.status() == 200)
         }
         let database = try await Surroundings(stack.surroundings.settings, logger: quiet).openDatabase(for: "auth", [])
         let ended = try await database.read { db in try db.rows("select id from session where ended_at is not null") }

@@ -1,13 +1,26 @@
 import Foundation
+import Synchronization
 
-/// A port of loopback that was free a moment ago.
+/// A port of loopback on which nobody listens, and which the system gives to nobody else for a while: whoever asks for it
+/// by its number can have it, as all servers here set `SO_REUSEADDR` (socket(7)).
 package func freePort() throws -> Int {
-  let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-  defer { close(descriptor) }
-  return try bindToLoopback(descriptor)
+  let (descriptor, port) = try boundToLoopback()
+  reserved.withLock { reserved in
+    reserved.append(descriptor)
+    if reserved.count > reservedMax { close(reserved.removeFirst()) }
+  }
+  return port
 }
 
-private func bindToLoopback(_ descriptor: Int32) throws -> Int {
+/// Sockets that are bound and do not listen. As many as any test may still be about to use.
+private let reserved = Mutex<[Int32]>([])
+private let reservedMax = 512
+
+private func boundToLoopback() throws -> (descriptor: Int32, port: Int) {
+  // Not inherited: a child that listened on it would be in its own way.
+  let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+  var isReusable: Int32 = 1
+  setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReusable, socklen_t(MemoryLayout<Int32>.size))
   var address = sockaddr_in()
   address.sin_family = sa_family_t(AF_INET)
   address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -17,15 +30,17 @@ private func bindToLoopback(_ descriptor: Int32) throws -> Int {
       bind(descriptor, pointer, length) == 0 && getsockname(descriptor, pointer, &length) == 0
     }
   }
-  guard bound else { throw Unexpected(reply: "no free port") }
-  return Int(UInt16(bigEndian: address.sin_port))
+  guard bound else {
+    close(descriptor)
+    throw Unexpected(reply: "no free port")
+  }
+  return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
 }
 
 /// A port that accepts connections and never says a word.
 package func withSilence(_ body: (Int) async throws -> Void) async throws {
-  let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+  let (descriptor, port) = try boundToLoopback()
   defer { close(descriptor) }
-  let port = try bindToLoopback(descriptor)
   guard listen(descriptor, 16) == 0 else { throw Unexpected(reply: "cannot listen") }
   try await body(port)
 }

@@ -60,6 +60,8 @@ import Wire
     let log = FileManager.default.temporaryDirectory.appending(path: "kith-store-\(UUID()).log").path
     let program = "from moto.server import main; main(['-H', '127.0.0.1', '-p', '\(port)'])"
     let store = try Child([python, "-c", program], output: log)
+    // `try?`: it is of use only as long as the store runs.
+    defer { try? FileManager.default.removeItem(atPath: log) }
     let endpoint = "http://127.0.0.1:\(port)"
     do {
       try await eventually("the store; it printed: \(store.printed())") {
