@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import Support
 import Synchronization
 import Testing
 import Wire
@@ -103,6 +104,25 @@ import Wire
     let roomy = RecentPhotoFiles(shelf)
     let read = try await roomy.read(large, nil)
     #expect(read?.totalCount == 600 * 1024 && roomy.byteCount == 0)
+  }
+
+  @Test func aStoreThatBreaksOffIsAway() async throws {
+    try await withPlace(.sqlite) { place in
+      try await withStored(.bucket, in: place) { stored in
+        try await stored.files.store(Array(repeating: 7, count: 100_000), as: name)
+        try await stored.files.store([1, 2, 3, 4], as: PhotoFileName(name.photo, .original))
+        let store = try #require(stored.store)
+        store.breaksOff = true
+        let files = RecentPhotoFiles(stored.files)
+        await #expect(throws: Failure.unavailable) { _ = try await files.read(name, nil) }
+        await #expect(throws: Failure.unavailable) {
+          _ = try await files.original(of: name.photo, into: stored.local.incoming)
+        }
+        store.breaksOff = false
+        let whole = try await files.read(name, nil)
+        #expect(bytes(whole)?.count == 100_000)
+      }
+    }
   }
 
   /// A file that comes in pieces is put together; many who ask at once all get it.

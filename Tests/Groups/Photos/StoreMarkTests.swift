@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import Support
 import Testing
+import Web
 import Wire
 
 @testable import Groups
@@ -105,6 +106,19 @@ import Wire
       #expect(try stored.names.count == 2 && log.count(.error) == 2)
       await fresh.database.close()
       #expect(try await home.seen() == 1)
+    }
+  }
+
+  /// With two slashes it would be a folder below the present one, which is made if it is not there.
+  @Test func aFolderIsNamedFromTheRoot() async throws {
+    try await withPlace(.sqlite) { place in
+      let path = place.folder.appendingPathComponent("kept").path
+      for wrong in ["file://kept", "file://", "kept", "/kept"] {
+        let settings = Settings(["DATA_DIR": place.folder.path, "PHOTO_STORAGE": wrong])
+        #expect(throws: StartFailure.self, "\(wrong)") { try PhotoStorage(settings, logger: quiet) }
+      }
+      let right = try PhotoStorage(Settings(["PHOTO_STORAGE": "file://\(path)"]), logger: quiet)
+      #expect(right.local.path == path)
     }
   }
 

@@ -14,6 +14,7 @@ final class StoreServer: Sendable {
     var objects: [String: [UInt8]] = [:]
     var refused: Set<String> = []
     var isEndless = false
+    var breaksOff = false
     var listings = 0
   }
 
@@ -38,6 +39,12 @@ final class StoreServer: Sendable {
     set { state.withLock { $0.isEndless = newValue } }
   }
 
+  /// Whether it closes the connection in the midst of each object.
+  var breaksOff: Bool {
+    get { state.withLock { $0.breaksOff } }
+    set { state.withLock { $0.breaksOff = newValue } }
+  }
+
   var endpoint: String {
     get async throws { "http://127.0.0.1:\(try await listening.number)" }
   }
@@ -59,6 +66,14 @@ final class StoreServer: Sendable {
     router.get("/photos/{name}") { [self] request, context -> Response in
       let name = try context.parameters.require("name")
       guard let bytes = state.withLock({ $0.objects[name] }) else { return text(.notFound, "<Code>NoSuchKey</Code>") }
+      guard !breaksOff else {
+        return Response(
+          status: .ok,
+          body: .init(contentLength: bytes.count) { writer in
+            try await writer.write(ByteBuffer(bytes: bytes.prefix(bytes.count / 2)))
+            throw Unexpected(reply: "broken off")
+          })
+      }
       guard let range = try ByteRange(header: request.headers[.range])?.resolved(in: bytes.count) else {
         return Response(status: .ok, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
       }
