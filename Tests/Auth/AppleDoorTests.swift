@@ -99,9 +99,10 @@ import Testing
       // She adds Apple again before the old grant of the same app was given back: that one is still hers.
       apple.mood = .well
       #expect(try await come(doors, apple, code: "again", as: alice).status == 200)
-      try await eventually("the end") {
-        doors.stack.clock.advance(by: .seconds(60))
-        return try await doors.count("outbox where kind = 'apple_unlinked' and outcome = 'done'") == 1
+      try await eventually("the end", passing: .seconds(20), on: doors.stack.clock) {
+        try await doors.count("outbox where lease is not null")
+      } _: {
+        try await doors.count("outbox where kind = 'apple_unlinked' and outcome = 'done'") == 1
       }
       #expect(apple.calls(to: "/auth/revoke").map { $0.form["client_id"] }.contains("com.example.other"))
       #expect(try await doors.count("apple_token where app = 'com.example.other'") == 0)

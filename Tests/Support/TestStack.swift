@@ -171,6 +171,22 @@ package func eventually(
   throw Unexpected(reply: "\(what()) did not come")
 }
 
+/// Lets time pass in steps until the answer is yes, but not while a message is on its way: it would lose its lease, which
+/// is some fifty seconds, because of a machine that is busy for as many milliseconds.
+///
+/// - Parameters:
+///   - step: much less than a lease.
+///   - underWay: how many messages are leased.
+package func eventually(
+  _ what: String, passing step: Duration, on clock: TestClock, underWay: () async throws -> Int,
+  _ isSo: () async throws -> Bool
+) async throws {
+  try await eventually(what) {
+    if try await underWay() == 0 { clock.advance(by: step) }
+    return try await isSo()
+  }
+}
+
 /// Whether something takes less than `limit`: done again, up to three times, where it did not, as a busy machine makes any
 /// one time slow.
 package func isDone(within limit: Duration, _ body: () async throws -> Void) async rethrows -> Bool {
