@@ -40,10 +40,10 @@ import Web
       throw Unexpected(reply: "no answer")
     }
 
-    /// What the pair is answered with. An app asks again where a busy server has no answer.
+    /// What the pair is answered with. An app asks again where a busy server says that it has no answer yet.
     func status() async throws -> Int {
       var status = 0
-      for _ in 0..<10 where status == 0 || status >= 500 {
+      for _ in 0..<10 where [0, 503, 504].contains(status) {
         status = try await gateway.bearing(access).get("/api/v1/auth/me").status
       }
       return status

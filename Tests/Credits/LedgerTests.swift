@@ -177,6 +177,8 @@ import Wire
         #expect(try await admin(stack).post("/api/v1/credits/admin/grant", body).status == 422, "\(wrong)")
       }
       #expect(try await service.post("/internal/credits/spend", ["user_id": "alice", "cost": 1]).status == 422)
+      let described: [String: any Sendable] = ["user_id": id, "cost": 1, "description": characterWithMarks]
+      #expect(try await service.post("/internal/credits/spend", described).status == 422)
       let granted = try await service.post("/internal/credits/grant", ["user_id": id, "amount": 1_000_000_000])
       #expect(granted.int("balance_after") == 1_000_000_050)
     }

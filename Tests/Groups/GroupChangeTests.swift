@@ -107,6 +107,7 @@ import Wire
       (["name": String(repeating: "å", count: 51)], "name"),
       (["name": "x", "time_zone": "Nowhere"], "time_zone"),
       (["name": "x", "description": String(repeating: "x", count: 1001)], "description"),
+      (["name": "x", "description": characterWithMarks], "description"),
       (["name": "x", "member_phone_numbers": ["004712345678"]], "member_phone_numbers.0"),
       (["name": "x", "member_phone_numbers": Array(repeating: "+4712345678", count: 101)], "member_phone_numbers"),
     ] as [([String: any Sendable], String)])

@@ -187,6 +187,9 @@ package func eventually(
   }
 }
 
+/// Looks like one character and is eight kilobytes.
+package let characterWithMarks = "e" + String(repeating: "\u{301}", count: 4000)
+
 /// Whether something takes less than `limit`: done again, up to three times, where it did not, as a busy machine makes any
 /// one time slow.
 package func isDone(within limit: Duration, _ body: () async throws -> Void) async rethrows -> Bool {

@@ -79,10 +79,12 @@ struct PhotoBucket: PhotoFiles {
   func mark() async throws -> StoreMarkID? {
     let response = try await send(request("GET", "/\(bucket)/\(Self.markName)"))
     guard response.status != .notFound else { return nil }
-    // `try?`: what cannot be read is said below.
-    guard response.status == .ok, let body = try? await response.body.collect(upTo: 1024),
-      let mark = StoreMarkID(String(buffer: body))
-    else { throw failed("the mark cannot be read") }
+    guard response.status == .ok else { throw await unexpected(response) }
+    var text = ""
+    try await each(of: response.body) { piece in
+      if text.utf8.count <= StoreMarkID.textLength { text += String(buffer: piece) }
+    }
+    guard let mark = StoreMarkID(text) else { throw failed("\(Self.markName) is no mark") }
     return mark
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import NIOPosix
 import Wire
 
 /// Where the bytes of photos are: a folder, or a bucket of an S3-compatible store. The rows in the database say which of
@@ -44,7 +45,9 @@ extension PhotoFiles {
   /// What ``mark()`` is called in a store. It has no dot, and so is no photo's.
   static var markName: String { "store-mark" }
 
-  func store(_ file: UploadedFile, as name: PhotoFileName) async throws { try await store(file.bytes(), as: name) }
+  func store(_ file: UploadedFile, as name: PhotoFileName) async throws {
+    try await store(NIOThreadPool.singleton.runIfActive { try file.bytes() }, as: name)
+  }
 
   func tidy() {}
 
