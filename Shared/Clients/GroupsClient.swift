@@ -47,6 +47,14 @@ package struct GroupsClient: Sendable {
     }
   }
 
+  /// With whom of `others` the user shares a group or a collection, and whom of them a block keeps apart from the user,
+  /// whichever of the two made it. At most ``RelationsQuery/othersMax`` others. Safe to repeat.
+  package func relations(of user: UserID, to others: Set<UserID>) async throws -> Relations {
+    guard !others.isEmpty else { return Relations() }
+    let query = RelationsQuery(user: user, others: Array(others))
+    return try await client.call(.POST, "/internal/groups/relations", body: query, isRepeatable: true)
+  }
+
   private static let groupNotFound = NotFound(code: "group_not_found")
   private static let collectionNotFound = NotFound(code: "collection_not_found")
 }

@@ -23,6 +23,14 @@ package struct ListsClient: Sendable {
     }
   }
 
+  /// With whom of `others` the user shares a list; blocks are not known here. At most ``RelationsQuery/othersMax``
+  /// others. Safe to repeat.
+  package func relations(of user: UserID, to others: Set<UserID>) async throws -> Relations {
+    guard !others.isEmpty else { return Relations() }
+    let query = RelationsQuery(user: user, others: Array(others))
+    return try await client.call(.POST, "/internal/lists/relations", body: query, isRepeatable: true)
+  }
+
   private static let listNotFound = NotFound(code: "list_not_found")
 
   private static func path(_ list: Int, _ user: UserID) -> CallPath { "/internal/lists/\(list)/members/\(user)" }

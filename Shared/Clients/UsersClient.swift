@@ -64,7 +64,15 @@ package struct UsersClient: Sendable {
     ).people
   }
 
-  /// The active user behind an e-mail address that they have claimed or verified, a phone number, a UUID or a number.
+  /// Refuses who has proven nothing what reaches others.
+  ///
+  /// - Throws: 403 `not_proven`; 503 when auth does not answer.
+  package func requireProven(_ user: UserID) async throws {
+    guard try await people([user])[user]?.isProven ?? false else { throw Failure.notProven }
+  }
+
+  /// The active user behind an e-mail address that they have proven, a UUID or a number. Nobody is named by a phone
+  /// number here. Whether the asker may name somebody by a UUID or a number is theirs to check: ``Relations``.
   package func person(named identifier: String) async throws -> Person? {
     try await person(["identifier": identifier])
   }
@@ -101,4 +109,9 @@ package struct UsersClient: Sendable {
   private static func orNil<T>(_ call: () async throws -> T) async throws -> T? {
     do { return try await call() } catch let failure as Failure where failure.kind == .notFound { return nil }
   }
+}
+
+extension Failure {
+  package static let notProven = Failure(
+    .forbidden, "not_proven", "Confirm your e-mail address or your phone number first.")
 }

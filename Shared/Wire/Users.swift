@@ -6,13 +6,18 @@ package struct UserProfile: Codable, Sendable, Hashable {
   package let email: String?
   package let displayName: String?
   package let isActive: Bool
+  /// Whether somebody has vouched for who they are: see ``Person/isProven``.
+  package let isProven: Bool
   package let createdAt: Date
 
-  package init(id: UserID, email: String?, displayName: String?, isActive: Bool, createdAt: Date) {
+  package init(
+    id: UserID, email: String?, displayName: String?, isActive: Bool, isProven: Bool = true, createdAt: Date
+  ) {
     self.id = id
     self.email = email
     self.displayName = displayName
     self.isActive = isActive
+    self.isProven = isProven
     self.createdAt = createdAt
   }
 
@@ -20,6 +25,7 @@ package struct UserProfile: Codable, Sendable, Hashable {
     case id, email
     case displayName = "display_name"
     case isActive = "is_active"
+    case isProven = "is_proven"
     case createdAt = "created_at"
   }
 }
@@ -36,10 +42,13 @@ package struct Person: Codable, Sendable, Hashable {
   package let locale: String?
   /// An IANA name: `Europe/Oslo`.
   package let timeZone: String?
+  /// Whether an address or a number of theirs is confirmed, or Apple, an outside issuer, an outside system or a developer
+  /// has vouched for them. Who has proven nothing uses what is theirs, and nothing that reaches others.
+  package let isProven: Bool
 
   package init(
     id: UserID, number: Int, name: String?, email: String? = nil, phone: String? = nil, locale: String? = nil,
-    timeZone: String? = nil
+    timeZone: String? = nil, isProven: Bool = true
   ) {
     self.id = id
     self.number = number
@@ -48,6 +57,7 @@ package struct Person: Codable, Sendable, Hashable {
     self.phone = phone
     self.locale = locale
     self.timeZone = timeZone
+    self.isProven = isProven
   }
 
   /// The first word of the name; empty for who has not told theirs.
@@ -56,6 +66,7 @@ package struct Person: Codable, Sendable, Hashable {
   private enum CodingKeys: String, CodingKey {
     case id, number, name, email, phone, locale
     case timeZone = "time_zone"
+    case isProven = "is_proven"
   }
 }
 
