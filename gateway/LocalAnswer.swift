@@ -15,7 +15,9 @@ struct LocalAnswer: Sendable {
     self.body = body
   }
 
-  init(_ status: Int, json body: Data) { self.init(status, "application/json", body: Array(body)) }
+  init(_ status: Int, json body: Data) {
+    self.init(status, "application/json", headers: status == 503 ? [("retry-after", "1")] : [], body: Array(body))
+  }
 
   /// `try?`: what the gateway says is made of text and numbers, which JSON can always hold.
   init(_ status: Int, json body: some Encodable) { self.init(status, json: (try? JSON.encode(body)) ?? Data()) }

@@ -49,6 +49,30 @@ import Wire
     #expect(rest?["code"] as? String == "AUTH_REQUIRED")
   }
 
+  @Test(arguments: ["/api/v1/tasks/7", "/register"]) func whoAsksTooOftenIsToldHowLongToWaitInTheBody(path: String)
+    throws
+  {
+    let now = Date(timeIntervalSince1970: 1_795_248_930.25)
+    let failure = Failure(.limited, "rate_limited", "Later.", retryAfterSeconds: 42)
+    let problem = Problem(failure, as: Dialect(path: path), requestID: nil, at: now)
+    let body = try #require(try JSONSerialization.jsonObject(with: JSON.encode(problem)) as? [String: Any])
+    let error = try #require(body["error"] as? [String: Any])
+    #expect(error["status"] as? Int == 429 && error["retry_after"] as? Int == 42)
+    #expect(error["timestamp"] as? String == "2026-11-21T08:15:30.250Z")
+    #expect(error["code"] as? String == "rate_limited" && error["message"] as? String == "Later.")
+    // Only there: other clients decode what they know.
+    for (failure, path) in [(failure, "/auth/v1/otp"), (failure, "/rest/v1/x"), (.notFound, path)] {
+      let error = try encoded(failure, at: path)["error"] as? [String: Any]
+      #expect(error?["status"] == nil && error?["retry_after"] == nil && error?["timestamp"] == nil)
+    }
+  }
+
+  @Test func whatIsUnavailableAlwaysSaysWhenToTryAgain() {
+    #expect(Failure(.unavailable, "x", "X.").retryAfterSeconds == 1)
+    #expect(Failure(.unavailable, "x", "X.", retryAfterSeconds: 60).retryAfterSeconds == 60)
+    #expect(Failure(.notFound, "x", "X.").retryAfterSeconds == nil)
+  }
+
   @Test(arguments: Failure.Kind.allCases) func aFailureSurvivesTheJourney(kind: Failure.Kind) throws {
     var sent = Failure(kind, "some_code", "Some words.")
     if kind == .invalid { sent = .invalid(.init("a", "is required")) }
