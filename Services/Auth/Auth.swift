@@ -59,7 +59,8 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
   return try Server(
     .auth, in: surroundings, database: database, callers: callers,
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
-    background: [tokenKeys, feed, outbox, erasures, appleNotices, sweep], isReady: { ended.isKnown }
+    background: [tokenKeys, feed, outbox, erasures, appleNotices, sweep], isReady: { ended.isKnown },
+    holdsTokens: { $0.method != .get && $0.method != .head || $0.uri.path.hasPrefix("/auth/v1") }
   ) { routes in
     routes.add(middleware: LastSeen(sessions: sessions, now: now))
     let refreshing = SessionRoutes(sessions: sessions, ended: ended, signIns: signIns, now: now)

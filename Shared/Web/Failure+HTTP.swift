@@ -46,6 +46,8 @@ extension Failure {
     let problem = Problem(self, as: dialect, requestID: requestID)
     var response = Response.json(problem, status: .init(code: problem.status))
     response.headers[.contentType] = Problem.contentType
+    // Some statuses may be kept unless it is forbidden (RFC 9110 §15.1), and what is refused now may be there later.
+    response.headers[.cacheControl] = "no-store"
     if kind == .unauthorized { response.headers[.wwwAuthenticate] = "Bearer" }
     if let retryAfterSeconds { response.headers[.retryAfter] = String(retryAfterSeconds) }
     if !allow.isEmpty { response.headers[.allow] = allow.joined(separator: ", ") }
