@@ -24,7 +24,13 @@ package struct Verification: Sendable {
     }
     verifier = Verifier(keys.ring, remote: remote)
     let users = UsersClient(in: surroundings)
-    outsiders = try Outsiders(surroundings.settings, logger: surroundings.logger) { try await users.identify($0) }
+    let identified = RememberedUsers<OutsideUser.Name>(ended: ended, now: surroundings.now)
+    outsiders = try Outsiders(surroundings.settings, logger: surroundings.logger) { user in
+      guard let id = try await identified.user(user.name, asking: { try await users.identify(user) }) else {
+        throw Failure.unavailable
+      }
+      return id
+    }
     let feed = EndedSessionsFeed(list: ended, in: surroundings) { try await users.endedSessions(since: $0) }
     background = [keys, feed]
   }

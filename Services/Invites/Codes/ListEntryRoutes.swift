@@ -28,7 +28,7 @@ struct ListEntryRoutes: Sendable {
     guard let code, let found, case .list(let id) = found.destination, let inviter = found.inviter,
       found.kept != .revoked, let list = try await destinations.lists.role(of: inviter, in: id)?.list
     else { throw Failure.inviteNotFound }
-    let person = try await users.people([inviter])[inviter]
+    let person = try await users.names(of: [inviter])[inviter]
     return .exactJSON(ListPreviewBody(found, code, list, person, at: now))
   }
 
@@ -38,7 +38,7 @@ struct ListEntryRoutes: Sendable {
     let (user, code) = (context.user, Secret(code: context.parameters.get("code") ?? ""))
     return try await idempotency.claimed(call) {
       let entered = try await enter(user, by: code)
-      return (entered, try await users.people([user])[user])
+      return (entered, try await users.names(of: [user])[user])
     } effect: { entered, db in
       try joins.finish(entered.0.claim, on: db)
       guard let joined = entered.0.arrival.list else { throw Failure.broken }

@@ -48,7 +48,7 @@ struct InvitePage: Sendable {
     guard let id = invite.inviter, let name = try await destinations.name(of: invite) else {
       return Sight(state: .takenBack)
     }
-    let inviter = try await users.people([id])[id]
+    let inviter = try await users.names(of: [id])[id]
     let state: Sight.State =
       switch invite.state(at: now()) {
       case .pending: invite.isUsedUp ? .over : .open

@@ -32,9 +32,10 @@ struct ShareLinkRoutes: Sendable {
     let (now, user) = (now(), context.user)
     return try await idempotency.claimed(call) {
       let collection = try await owned(context)
-      let people = try await users.people(Set([user, invitee].compactMap { $0 }))
-      if let invitee, people[invitee] == nil { throw Failure.invalid(.init("inviteeUserId", "must be a user's id")) }
-      return (collection, people[user])
+      if let invitee, try await users.people([invitee])[invitee] == nil {
+        throw Failure.invalid(.init("inviteeUserId", "must be a user's id"))
+      }
+      return (collection, try await users.names(of: [user])[user])
     } effect: { asked, db in
       let (collection, inviter) = asked
       try Pacing.links.admit(1, by: user, at: now, on: db)
@@ -59,7 +60,7 @@ struct ShareLinkRoutes: Sendable {
   @Sendable private func list(_ request: Request, _ context: SignedIn) async throws -> Response {
     let collection = try await owned(context)
     let found = try await invites.links(to: .collection(collection.collectionID))
-    let people = try await users.people(Set(found.flatMap { [$0.inviter, $0.invitee].compactMap { $0 } }))
+    let people = try await users.names(of: Set(found.flatMap { [$0.inviter, $0.invitee].compactMap { $0 } }))
     let now = now()
     let bodies = found.map {
       body($0, collection.collectionID, collection.collectionName, people, at: now, isOwn: true)
@@ -88,7 +89,7 @@ struct ShareLinkRoutes: Sendable {
     }
     guard let name = try await destinations.name(of: invite) else { throw Failure.inviteNotFound }
     // Whose an address is stays untold: else anybody could ask by an invite which addresses have an account.
-    let people = try await users.people(Set([invite.inviter, invite.invitee].compactMap { $0 }))
+    let people = try await users.names(of: Set([invite.inviter, invite.invitee].compactMap { $0 }))
     return .exactJSON(DataBody(data: body(invite, id, name, people, at: now)))
   }
 
