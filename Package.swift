@@ -148,8 +148,8 @@ let package = Package(
     .tests(
       "Stories",
       [
-        "Auth", "Credits", "Gateway", "Support", "Clients", "Database", "Tokens", "Web", "Wire", .crypto, "kith",
-        "kith-auth", "kith-invites", "kith-groups", "kith-lists", "kith-credits", "kith-gateway",
+        "Auth", "Credits", "Gateway", "Support", "Clients", "Database", "Tokens", "Web", "Wire", .crypto,
+        .hummingbird, "kith", "kith-auth", "kith-invites", "kith-groups", "kith-lists", "kith-credits", "kith-gateway",
       ]),
   ]
 )

@@ -12,6 +12,9 @@ final class Endpoint: Sendable {
   private let out = Atomic(false)
   /// It answers, but asked not to be sent new requests: it is stopping, or its database is away.
   private let unready = Atomic(false)
+  private let wasReady = Atomic(false)
+  /// What the log says of it.
+  private let told = Atomic(Standing.ready.rawValue)
 
   init(_ service: ServiceName, _ url: UpstreamURL, _ address: SocketAddress?) {
     self.service = service
@@ -32,6 +35,14 @@ final class Endpoint: Sendable {
   func stands(_ standing: Standing) {
     out.store(standing == .out, ordering: .relaxed)
     unready.store(standing == .unready, ordering: .relaxed)
+  }
+
+  /// Whether the log is to say how it stands now, which it then does. What has not been there yet is no news for as long
+  /// as everything starts.
+  func isNews(_ standing: Standing, whileStarting isStarting: Bool) -> Bool {
+    if standing == .ready { wasReady.store(true, ordering: .relaxed) }
+    if isStarting, !wasReady.load(ordering: .relaxed) { return false }
+    return told.exchange(standing.rawValue, ordering: .relaxed) != standing.rawValue
   }
 
   func isSame(as url: UpstreamURL, _ address: SocketAddress?) -> Bool { self.url == url && self.address == address }

@@ -27,6 +27,9 @@ final class Upstreams: Service {
   private let resolve: @Sendable (UpstreamURL) async -> [SocketAddress]?
   private let state = Mutex(State())
   private let version = Atomic(0)
+  private let madeAt = ContinuousClock.now
+  /// How long services may take to start, in whichever order they are started.
+  private static let startSeconds = Duration.seconds(30)
 
   init(
     _ neighbours: Neighbours, logger: Logger, probeEvery: Duration = .seconds(1),
@@ -128,17 +131,17 @@ final class Upstreams: Service {
 
   private func probe() async {
     let endpoints = all
+    let isStarting = ContinuousClock.now - madeAt < Self.startSeconds
     await withTaskGroup(of: Void.self) { group in
-      for endpoint in endpoints { group.addTask { [logger] in await Self.probe(endpoint, logger) } }
+      for endpoint in endpoints { group.addTask { [logger] in await Self.probe(endpoint, isStarting, logger) } }
     }
   }
 
-  private static func probe(_ endpoint: Endpoint, _ logger: Logger) async {
-    let before = endpoint.standing
+  private static func probe(_ endpoint: Endpoint, _ isStarting: Bool, _ logger: Logger) async {
     let now = await standing(of: endpoint)
     guard !Task.isCancelled else { return }
     endpoint.stands(now)
-    guard before != now else { return }
+    guard endpoint.isNews(now, whileStarting: isStarting) else { return }
     logger.log(
       level: now == .ready ? .info : .warning, "upstream",
       metadata: ["service": "\(endpoint.service.rawValue)", "host": "\(endpoint.url.authority)", "standing": "\(now)"])
