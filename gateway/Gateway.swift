@@ -43,7 +43,7 @@ package func buildGateway(
         limitedKeys: localLimits.count, registry: surroundings.registry)
     },
     isReady: { verification.ended.isKnown && !lifecycle.isDraining },
-    showsPages: try settings.bool("DEBUG", default: false))
+    showsPages: try settings.bool("DEBUG", default: try settings.stage() == .development))
   let state = try GatewayState(
     table: RouteTable(routes), verification: verification, lifecycle: lifecycle, own: own, settings: settings,
     isTLS: certificate != nil, patience: patience, logger: surroundings.logger)

@@ -133,8 +133,8 @@ import Testing
     }
   }
 
-  @Test func thePagesAreThereOnlyForDebuggingAndLoadNothingFromElsewhere() async throws {
-    try await withPipe(["DEBUG": "true"]) { pipe in
+  @Test func thePagesAreThereInDevelopmentAndForDebuggingAndLoadNothingFromElsewhere() async throws {
+    try await withPipe { pipe in
       for path in ["/docs", "/redoc", "/docs/pages.css", "/docs/pages.js"] {
         let page = try await pipe.browser.get(path)
         #expect(page.status == 200, "\(path)")
@@ -144,11 +144,17 @@ import Testing
       }
       #expect(try await pipe.browser.get("/docs").headers.first(name: "content-type") == "text/html; charset=utf-8")
     }
-    try await withPipe { pipe in
-      for path in ["/docs", "/redoc", "/docs/pages.css"] {
-        let page = try await pipe.browser.get(path)
-        #expect(page.status == 404, "\(path)")
+    for settings in [["DEBUG": "false"], ["ENVIRONMENT": "staging"]] {
+      try await withPipe(settings) { pipe in
+        for path in ["/docs", "/redoc", "/docs/pages.css"] {
+          let page = try await pipe.browser.get(path)
+          #expect(page.status == 404, "\(path)")
+        }
       }
+    }
+    try await withPipe(["ENVIRONMENT": "staging", "DEBUG": "true"]) { pipe in
+      let page = try await pipe.browser.get("/docs")
+      #expect(page.status == 200)
     }
   }
 }
