@@ -1,4 +1,5 @@
 import Synchronization
+import Web
 import Wire
 
 /// People as auth last described them, for answers that only show names: such an answer is better without some of them
@@ -9,32 +10,29 @@ final class KnownPeople: Sendable {
     var young: [UserID: Person] = [:]
     var old: [UserID: Person] = [:]
     var bornAt = ContinuousClock.now
-    /// After it did not answer, auth is not asked again at once about those who are known.
-    var silentUntil: ContinuousClock.Instant?
   }
 
   private let state = Mutex(State())
+  private let silence = Silence()
   private static let generationMax = 10_000
   private static let generationLasts = Duration.seconds(1800)
-  private static let pause = Duration.seconds(2)
 
   /// What `ask` says. While auth does not answer, what it said before of those whom it was asked about.
   func people(
     _ ids: Set<UserID>, asking ask: () async throws -> [UserID: Person]
   ) async throws -> [UserID: Person] {
     let known = known(ids)
-    if isSilent, known.count == ids.count { return known }
+    guard silence.mayAsk() else { return known }
     do {
       let people = try await ask()
+      silence.answered()
       learn(ids, people)
       return people
     } catch let failure as Failure where failure.isOurs {
-      state.withLock { $0.silentUntil = ContinuousClock.now + Self.pause }
+      silence.didNotAnswer()
       return known
     }
   }
-
-  private var isSilent: Bool { state.withLock { $0.silentUntil.map { ContinuousClock.now < $0 } ?? false } }
 
   private func known(_ ids: Set<UserID>) -> [UserID: Person] {
     state.withLock { state in ids.reduce(into: [:]) { $0[$1] = state.young[$1] ?? state.old[$1] } }
@@ -42,7 +40,6 @@ final class KnownPeople: Sendable {
 
   private func learn(_ ids: Set<UserID>, _ people: [UserID: Person]) {
     state.withLock { state in
-      state.silentUntil = nil
       if state.young.count >= Self.generationMax || ContinuousClock.now - state.bornAt > Self.generationLasts {
         (state.old, state.young, state.bornAt) = (state.young, [:], .now)
       }

@@ -13,13 +13,8 @@ package final class RememberedUsers<Name: Hashable & Sendable>: Sendable {
     let askedAt: Date
   }
 
-  private struct State {
-    var entries: [Name: Entry] = [:]
-    /// After it did not answer, auth is not asked again at once.
-    var silentUntil: ContinuousClock.Instant?
-  }
-
-  private let state = Mutex(State())
+  private let entries = Mutex<[Name: Entry]>([:])
+  private let silence = Silence()
   private let ended: EndedSessionList
   private let now: @Sendable () -> Date
 
@@ -30,26 +25,26 @@ package final class RememberedUsers<Name: Hashable & Sendable>: Sendable {
 
   /// What `ask` says; while auth does not answer, what it said before.
   package func user(_ name: Name, asking ask: () async throws -> UserID?) async throws -> UserID? {
-    if isSilent, let user = remembered(name) { return user }
+    if let user = remembered(name), !silence.mayAsk() { return user }
     do {
       let user = try await ask()
+      silence.answered()
       learn(name, user)
       return user
     } catch let failure as Failure {
       guard failure.isOurs else {
+        silence.answered()
         learn(name, nil)
         throw failure
       }
+      silence.didNotAnswer()
       guard let user = remembered(name) else { throw failure }
-      state.withLock { $0.silentUntil = ContinuousClock.now + rememberedUsersPause }
       return user
     }
   }
 
-  private var isSilent: Bool { state.withLock { $0.silentUntil.map { ContinuousClock.now < $0 } ?? false } }
-
   private func remembered(_ name: Name) -> UserID? {
-    guard let entry = state.withLock({ $0.entries[name] }), let heardAt = ended.heardAt,
+    guard let entry = entries.withLock({ $0[name] }), let heardAt = ended.heardAt,
       entry.askedAt + EndedSessions.Entry.rememberedSeconds > heardAt,
       !ended.contains(.outsideBearers(of: entry.user))
     else { return nil }
@@ -58,17 +53,15 @@ package final class RememberedUsers<Name: Hashable & Sendable>: Sendable {
 
   private func learn(_ name: Name, _ user: UserID?) {
     let now = now()
-    state.withLock { state in
-      if state.entries.count >= rememberedUsersMax {
-        state.entries = state.entries.filter { $0.value.askedAt + EndedSessions.Entry.rememberedSeconds > now }
+    entries.withLock { entries in
+      if entries.count >= rememberedUsersMax {
+        entries = entries.filter { $0.value.askedAt + EndedSessions.Entry.rememberedSeconds > now }
       }
-      if state.entries.count >= rememberedUsersMax { state.entries.removeAll() }
-      state.entries[name] = user.map { Entry(user: $0, askedAt: now) }
-      state.silentUntil = nil
+      if entries.count >= rememberedUsersMax { entries.removeAll() }
+      entries[name] = user.map { Entry(user: $0, askedAt: now) }
     }
   }
 }
 
 // A generic type has no stored constants.
 private let rememberedUsersMax = 10_000
-private let rememberedUsersPause = Duration.seconds(2)

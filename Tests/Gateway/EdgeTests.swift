@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import Support
 import Testing
+import Wire
 
 /// What browsers, monitors and developers see of the gateway from outside.
 @Suite struct EdgeTests {
@@ -100,6 +101,19 @@ import Testing
       #expect(metrics.contains("kith_gateway_requests_total{\(echo),status=\"200\"} 3\n"), "\(metrics)")
       #expect(metrics.contains("kith_gateway_request_duration_seconds_count{\(echo)} 3\n"))
       #expect(metrics.contains("kith_gateway_upstream_ready{service=\"credits\""))
+    }
+  }
+
+  @Test func whoAsksTooOftenIsToldHowLongToWaitInTheBody() async throws {
+    try await withPipe(["RATE_LIMIT": "1"]) { pipe in
+      _ = try await pipe.browser.get("/api/v1/credits/costs")
+      let refused = try await pipe.browser.get("/api/v1/credits/costs")
+      #expect(refused.status == 429)
+      let error = try #require(refused["error"] as? [String: Any])
+      #expect(error["status"] as? Int == 429)
+      let seconds = (error["retry_after"] as? Int).map { String($0) }
+      #expect(seconds != nil && seconds == refused.headers.first(name: "retry-after"))
+      #expect((error["timestamp"] as? String).flatMap { Instant.parse($0) } != nil)
     }
   }
 

@@ -35,8 +35,10 @@ import Wire
       #expect(people[bob.id]?.number == 0 && people[bob.id]?.name == nil && people[bob.id]?.isProven == false)
       #expect(try await acquaintances.doer(bob.id).zone == .gmt)
       stack.surroundings.neighbours.moved(.auth, to: stack.auth.base)
-      clock.advance(by: .seconds(6))
-      #expect(try await acquaintances.people([bob.id])[bob.id]?.name == "bob")
+      try await eventually("bob's name") {
+        clock.advance(by: .seconds(6))
+        return try await acquaintances.people([bob.id])[bob.id]?.name == "bob"
+      }
     }
   }
 }

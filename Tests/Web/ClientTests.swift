@@ -96,7 +96,7 @@ import Wire
       await #expect(throws: Failure.unavailable) { _ = try await users.people([alice.id]) }
       await #expect(throws: Failure.unavailable) { try await users.requireProven(alice.id) }
       stack.surroundings.neighbours.moved(.auth, to: stack.auth.base)
-      #expect(try await users.names(of: [alice.id, bob.id]).count == 2)
+      try await eventually("both") { try await users.names(of: [alice.id, bob.id]).count == 2 }
       // Who has gone is not shown any more, whatever was known of them.
       #expect(try await bob.browser.delete("/api/v1/auth/account").status == 200)
       #expect(try await Set(users.names(of: [alice.id, bob.id]).keys) == [alice.id])

@@ -1,6 +1,7 @@
 import Clients
 import Foundation
 import Synchronization
+import Web
 import Wire
 
 /// Who is who: asked of auth in one call for everybody in an answer, and remembered for a minute.
@@ -14,6 +15,7 @@ final class Acquaintances: Sendable {
   private let users: UsersClient
   private let now: @Sendable () -> Date
   private let entries = Mutex<[UserID: Entry]>([:])
+  private let silence = Silence()
   private static let goodSeconds = 60.0
   /// How long what is known stays good when auth does not answer, until it is asked again.
   private static let graceSeconds = 5.0
@@ -56,11 +58,14 @@ final class Acquaintances: Sendable {
   /// asked about is somebody of whom nothing is known: what people do with their lists is not auth's to stop.
   @discardableResult
   func meet(_ ids: Set<UserID>) async throws -> [UserID: Person] {
+    guard silence.mayAsk() else { return prolonged(ids) }
     do {
       let people = try await users.people(ids)
+      silence.answered()
       remember(ids, people)
       return people
     } catch let failure as Failure where failure.isOurs {
+      silence.didNotAnswer()
       return prolonged(ids)
     }
   }
