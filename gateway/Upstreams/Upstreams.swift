@@ -29,7 +29,7 @@ final class Upstreams: Service {
   private let version = Atomic(0)
   private let madeAt = ContinuousClock.now
   /// How long services may take to start, in whichever order they are started.
-  private static let startSeconds = Duration.seconds(30)
+  private static let startSeconds = Duration.seconds(60)
 
   init(
     _ neighbours: Neighbours, logger: Logger, probeEvery: Duration = .seconds(1),
