@@ -56,7 +56,8 @@ package struct UsersClient: Sendable {
     return try await known.people(ids) { try await people(ids) }
   }
 
-  /// The same as ``people(_:)``, for at most ``WhoAre/idsMax`` of each, where the phone of whoever has one of `phones` is that one.
+  /// The same as ``people(_:)``, for at most ``WhoAre/idsMax`` of each, where the phone of whoever has one of `phones` is
+  /// that one.
   package func people(_ ids: Set<UserID>, matching phones: Set<String>) async throws -> [UserID: Person] {
     let some = WhoAre(ids: Array(ids), phones: phones.sorted())
     let answer: People = try await client.call(.POST, "/internal/users/people", body: some, isRepeatable: true)

@@ -85,8 +85,9 @@ final class Acquaintances: Sendable {
     return entries.withLock { entries in
       ids.reduce(into: [:]) { found, id in
         let person: Person? = if let entry = entries[id] { entry.person } else { Person(unknown: id) }
-        entries[id] = Entry(person: person, goodUntil: until)
         found[id] = person
+        if entries[id] == nil, entries.count >= Self.entriesMax { return }
+        entries[id] = Entry(person: person, goodUntil: until)
       }
     }
   }
