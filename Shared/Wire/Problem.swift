@@ -10,11 +10,12 @@ package struct Problem: Codable, Sendable {
   package let fields: [Failure.Field]
   let nestedCode: String
   let dialect: Dialect?
+  let weakPassword: WeakPassword?
 
   package static let contentType = "application/problem+json"
 
   package init(_ failure: Failure, as dialect: Dialect, requestID: String?) {
-    self.status = dialect.status(of: failure.kind)
+    self.status = dialect.status(of: failure)
     self.title = Self.titles[status] ?? "Error"
     self.detail = failure.message
     self.code = dialect.code(of: failure)
@@ -22,12 +23,14 @@ package struct Problem: Codable, Sendable {
     self.requestID = requestID
     self.fields = failure.fields
     self.dialect = dialect
+    self.weakPassword = dialect == .goTrue ? WeakPassword(failure) : nil
   }
 
   private enum Key: String, CodingKey {
     case type, title, status, detail, code, message, hint, errors, error, msg
     case requestID = "request_id"
     case errorCode = "error_code"
+    case weakPassword = "weak_password"
   }
 
   private enum NestedKey: String, CodingKey {
@@ -48,6 +51,7 @@ package struct Problem: Codable, Sendable {
     if dialect == .goTrue {
       try body.encode(code, forKey: .errorCode)
       try body.encode(detail, forKey: .msg)
+      try body.encodeIfPresent(weakPassword, forKey: .weakPassword)
     }
     var nested = body.nestedContainer(keyedBy: NestedKey.self, forKey: .error)
     try nested.encode(nestedCode, forKey: .code)
@@ -77,6 +81,7 @@ package struct Problem: Codable, Sendable {
     fields = try body.decodeIfPresent([Failure.Field].self, forKey: .errors) ?? []
     nestedCode = code
     dialect = nil
+    weakPassword = nil
   }
 
   /// The failure that another process answered with; its kind is read off the status.
