@@ -126,7 +126,8 @@ import Testing
     }
   }
 
-  /// Whoever is signed in changes address and number: the code comes back with the type of the change.
+  /// Whoever is signed in changes address and number: the code comes back with the type of the change, and names the
+  /// account by itself. Under somebody else's bearer it is worth nothing.
   @Test(arguments: engines) func aNewAddressAndANewNumberAreVerifiedByWhoAskedForThem(engine: Engine) async throws {
     try await withDoors(engine) { doors in
       let signedUp = try await signUp(doors, "alice")
@@ -138,17 +139,13 @@ import Testing
       let text = try await doors.code(texted: "+4790123456")
       let email = ["type": "email_change", "email": "new@example.com", "token": letter.code]
       let phone = ["type": "phone_change", "phone": "4790123456", "token": text]
-      // A project's key where the bearer should be, somebody else, and nobody.
       let bob = doors.gateway.bearing(try await signUp(doors, "bob").string("access_token"))
       let project = doors.gateway.bearing("eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl")
-      for (browser, status) in [(bob, 403), (project, 401), (doors.gateway, 401)] {
-        #expect(try await browser.post("/auth/v1/verify", email).status == status)
-        #expect(try await browser.post("/auth/v1/verify", phone).status == status)
-      }
+      for change in [email, phone] { #expect(try await bob.post("/auth/v1/verify", change).status == 403) }
       let wrong = email.merging(["token": letter.code == "000000" ? "000001" : "000000"]) { $1 }
       #expect(try await alice.post("/auth/v1/verify", wrong).status == 403)
-      for (change, count) in [(email, 2), (phone, 3)] {
-        let reply = try await alice.post("/auth/v1/verify", change)
+      for (browser, change, count) in [(alice, email, 1), (project, phone, 2)] {
+        let reply = try await browser.post("/auth/v1/verify", change)
         #expect(reply.status == 200 && reply.int("expires_in") == 3600, "\(reply.text)")
         let user = try #require(reply["user"] as? [String: Any])
         #expect(user["id"] as? String == (signedUp["user"] as? [String: Any])?["id"] as? String)
@@ -172,7 +169,7 @@ import Testing
       let taken = try await versioned.post(
         "/auth/v1/signup", ["email": "alice@example.com", "password": "correct horse"])
       #expect(taken.status == 422 && taken.string("code") == "user_already_exists")
-      #expect(taken.string("error_code") == "user_already_exists" && taken.string("msg") == "User already registered")
+      #expect(taken.string("message") == "User already registered" && taken["error"] == nil)
       #expect(taken.headers.first(name: "x-sb-error-code") == "user_already_exists")
       #expect(taken.headers.first(name: "x-supabase-api-version") == "2024-01-01")
       let late = try await doors.gateway.post(
