@@ -22,15 +22,9 @@ struct LocalAnswer: Sendable {
   /// `try?`: what the gateway says is made of text and numbers, which JSON can always hold.
   init(_ status: Int, json body: some Encodable) { self.init(status, json: (try? JSON.encode(body)) ?? Data()) }
 
-  init(_ failure: Failure, as dialect: Dialect, requestID: String) {
-    let problem = Problem(failure, as: dialect, requestID: requestID)
-    var headers: [(name: String, value: String)] = []
-    if failure.kind == .unauthorized { headers.append(("www-authenticate", "Bearer")) }
-    if let seconds = failure.retryAfterSeconds { headers.append(("retry-after", String(seconds))) }
-    if !failure.allow.isEmpty { headers.append(("allow", failure.allow.joined(separator: ", "))) }
-    // `try?`: as above.
-    self.init(
-      problem.status, Problem.contentType, headers: headers, body: (try? JSON.encode(problem)).map(Array.init) ?? [])
+  init(_ failure: Failure, as dialect: Dialect, version: GoTrueVersion? = nil, requestID: String) {
+    let answer = FailureAnswer(failure, as: dialect, version: version, requestID: requestID)
+    self.init(answer.status, headers: answer.headers, body: Array(answer.body))
   }
 
   var hasPolicy: Bool { headers.contains { $0.name == "content-security-policy" } }

@@ -17,6 +17,7 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
   let serviceKeys = try ServiceKeys(settings)
   let adminKey = try settings.adminKey()
   let apiKeys = settings.list("API_KEYS")
+  let takesAnonymous = try settings.bool("ANONYMOUS_SIGN_INS", default: try settings.stage() == .development)
   let apple = settings.signInWithApple()
   let appleTokens = try settings.appleTeam().map(AppleTokens.init)
   let passwords = try Passwords(settings, in: surroundings.registry)
@@ -37,7 +38,9 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
   let outbox = posts.outbox(database, grants, in: surroundings)
   let sender = posts.sender(database, outbox)
   let ways = WayStore(database: database, outbox: outbox)
-  let codes = CodeDoor(database: database, challenges: sender.challenges, quotas: sender.quotas, mint: mint)
+  let codes = CodeDoor(
+    database: database, challenges: sender.challenges, quotas: sender.quotas, mint: mint,
+    changes: AddressChanges(outbox: outbox))
   let passwordDoor = PasswordDoor(
     database: database, store: PasswordStore(database: database, quotas: sender.quotas, places: places),
     passwords: passwords, codes: sender, mint: mint)
@@ -79,13 +82,14 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
     ).add(to: routes)
     SupabaseRoutes(
       passwords: passwordDoor, codes: codes, sender: sender, ways: ways, accounts: accounts, profiles: profiles,
-      refreshing: refreshing, apple: apple, grants: grants, mint: mint, apiKeys: apiKeys, signIns: signIns, now: now
+      refreshing: refreshing, apple: apple, grants: grants, mint: mint, apiKeys: apiKeys,
+      takesAnonymous: takesAnonymous, signIns: signIns, now: now
     ).add(to: routes)
     SupabaseUserRoutes(
       profiles: profiles, sessions: sessions, changes: UserChanges(passwords: passwordDoor, sender: sender),
-      apiKeys: apiKeys, ended: ended, now: now
+      links: sender.links, ring: tokenKeys.ring, apiKeys: apiKeys, ended: ended, now: now
     ).add(to: routes)
-    LinkPage(codes: codes, links: sender.links, now: now).add(to: routes)
+    LinkPage(codes: codes, passwords: passwordDoor, links: sender.links, now: now).add(to: routes)
     SessionListRoutes(sessions: sessions, ended: ended, now: now).add(to: routes)
     WayRoutes(
       ways: ways, profiles: profiles, sender: sender, apple: apple,
@@ -127,6 +131,7 @@ private struct Posts {
       database: database, keys: keys, in: surroundings,
       deliveries: [
         TextMessage.delivery(messages), CodeMail.delivery(mail, app: app, database: database),
+        AddressNotice.delivery(mail, app: app),
         AppleUnlinked.delivery(grants),
       ])
   }

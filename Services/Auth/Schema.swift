@@ -142,6 +142,7 @@ let authMigrations = [
   Unlinked.migration,
   AccountStore.addressMigration,
   SessionStore.sweepMigration,
+  NewEmail.migration,
 ]
 
 private let profileColumns = """

@@ -72,13 +72,19 @@ package struct GoTrueClaims: Hashable, Sendable {
   let isAnonymous: Bool
   let appMetadata: JSONValue
   let userMetadata: JSONValue
+  /// How and when the session was opened.
+  let method: String
+  let signedInAt: Date
 
   /// Metadata is left out where a token would become too long for a header.
   private static let metadataBytesMax = 1024
 
   package init(
-    email: String, phone: String, isAnonymous: Bool, appMetadata: JSONValue, userMetadata: JSONValue
+    email: String, phone: String, isAnonymous: Bool, appMetadata: JSONValue, userMetadata: JSONValue,
+    method: String, signedInAt: Date
   ) {
+    self.method = method
+    self.signedInAt = signedInAt
     self.email = email
     self.phone = phone
     self.isAnonymous = isAnonymous
@@ -89,7 +95,7 @@ package struct GoTrueClaims: Hashable, Sendable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case aud, role, email, phone
+    case aud, role, email, phone, aal, amr
     case sessionID = "session_id"
     case isAnonymous = "is_anonymous"
     case appMetadata = "app_metadata"
@@ -106,6 +112,15 @@ package struct GoTrueClaims: Hashable, Sendable {
     try claims.encode(isAnonymous, forKey: .isAnonymous)
     try claims.encode(appMetadata, forKey: .appMetadata)
     try claims.encode(userMetadata, forKey: .userMetadata)
+    // Nobody has a second factor here.
+    try claims.encode("aal1", forKey: .aal)
+    try claims.encode([Method(method: method, timestamp: Int(signedInAt.timeIntervalSince1970))], forKey: .amr)
+  }
+
+  /// An entry of `amr`, as GoTrue writes them.
+  private struct Method: Encodable {
+    let method: String
+    let timestamp: Int
   }
 }
 

@@ -60,7 +60,7 @@ struct Edge: HTTPResponder {
       }
     } catch {
       return Failure(describing: error, logger: context.logger)
-        .response(as: Dialect(path: request.uri.path), requestID: context.trace.requestID)
+        .response(to: request, requestID: context.trace.requestID)
     }
   }
 

@@ -29,6 +29,8 @@ package struct Failure: Error, Hashable, Sendable {
   package var fields: [Field] = []
   /// Never nil of what is unavailable.
   package var retryAfterSeconds: Int?
+  /// Why a password is too weak, in GoTrue's words: `length`, `characters`, `pwned`.
+  package var reasons: [String] = []
   /// The methods that a path has, for 405.
   package var allow: [String] = []
 

@@ -13,6 +13,7 @@ package struct Problem: Codable, Sendable {
   let nestedCode: String
   let dialect: Dialect?
   private let limited: Limited?
+  let weakPassword: WeakPassword?
 
   package static let contentType = "application/problem+json"
 
@@ -24,7 +25,7 @@ package struct Problem: Codable, Sendable {
 
   /// - Parameter now: when it was refused.
   package init(_ failure: Failure, as dialect: Dialect, requestID: String?, at now: Date = Date()) {
-    self.status = dialect.status(of: failure.kind)
+    self.status = dialect.status(of: failure)
     self.title = Self.titles[status] ?? "Error"
     self.detail = failure.message
     self.code = dialect.code(of: failure)
@@ -34,12 +35,14 @@ package struct Problem: Codable, Sendable {
     self.dialect = dialect
     let isTold = failure.kind == .limited && (dialect == .api || dialect == .plain)
     self.limited = isTold ? Limited(retryAfterSeconds: failure.retryAfterSeconds ?? 1, timestamp: now) : nil
+    self.weakPassword = dialect == .goTrue ? WeakPassword(failure) : nil
   }
 
   private enum Key: String, CodingKey {
     case type, title, status, detail, code, message, hint, errors, error, msg
     case requestID = "request_id"
     case errorCode = "error_code"
+    case weakPassword = "weak_password"
   }
 
   private enum NestedKey: String, CodingKey {
@@ -61,6 +64,7 @@ package struct Problem: Codable, Sendable {
     if dialect == .goTrue {
       try body.encode(code, forKey: .errorCode)
       try body.encode(detail, forKey: .msg)
+      try body.encodeIfPresent(weakPassword, forKey: .weakPassword)
     }
     var nested = body.nestedContainer(keyedBy: NestedKey.self, forKey: .error)
     try nested.encode(nestedCode, forKey: .code)
@@ -95,6 +99,7 @@ package struct Problem: Codable, Sendable {
     nestedCode = code
     dialect = nil
     limited = nil
+    weakPassword = nil
   }
 
   /// The failure that another process answered with; its kind is read off the status.

@@ -127,7 +127,8 @@ extension ClientHandler {
   func refuse(_ failure: Failure) {
     guard let exchange else { return close() }
     let dialect = Dialect(path: exchange.route?.path ?? (exchange.isHeadTaken ? "" : text(of: head.path)))
-    write(LocalAnswer(failure, as: dialect, requestID: String(decoding: requestID, as: UTF8.self)))
+    let requestID = String(decoding: requestID, as: UTF8.self)
+    write(LocalAnswer(failure, as: dialect, version: exchange.goTrueVersion, requestID: requestID))
   }
 
   /// For what is no request that could be answered: the connection ends here.

@@ -42,6 +42,9 @@ extension ClientHandler {
     deadline = exchange.startedAt + gateway.patience.head
     loop.ids.take(head, bytes, into: &requestID)
     if let tracer = loop.tracer { beginSpans(tracer) }
+    if let version = head.fields.first(.goTrueVersion) {
+      self.exchange?.goTrueVersion = GoTrueVersion(text(of: version.value))
+    }
     if let cors = gateway.cors { self.exchange?.origin = cors.origin(of: head, bytes) }
     switch gateway.table.match(head.method, bytes, head.path) {
     case .route(let route):

@@ -18,6 +18,8 @@ struct Exchange {
   var limit: LimitClass?
   /// The origin of a page that may read the answer.
   var origin: [UInt8]?
+  /// What the client names as its version of GoTrue's API.
+  var goTrueVersion: GoTrueVersion?
   /// How much of the body is still to come.
   var body: RequestBody
   var bodyBytes = 0

@@ -11,6 +11,8 @@ package enum FieldName: UInt8, Sendable {
   case requestID, traceparent, tracestate
   case origin, requestedMethod, accessControl
   case rateLimit, contentSecurityPolicy
+  /// Which body an error of `/auth/v1` has.
+  case goTrueVersion
 
   private static let names: [(StaticString, FieldName)] = [
     ("host", .host), ("content-length", .contentLength), ("transfer-encoding", .transferEncoding),
@@ -26,6 +28,7 @@ package enum FieldName: UInt8, Sendable {
     ("origin", .origin), ("access-control-request-method", .requestedMethod),
     ("access-control-allow-origin", .accessControl), ("access-control-expose-headers", .accessControl),
     ("x-ratelimit-limit", .rateLimit), ("content-security-policy", .contentSecurityPolicy),
+    ("x-supabase-api-version", .goTrueVersion),
   ]
 
   /// The names of each length: most fields are told apart by their length alone.

@@ -62,6 +62,7 @@ struct CodeMail: Codable, Sendable {
     switch Challenge.Kind(rawValue: kind) {
     case .recovery: "set a new password"
     case .confirmation: "confirm your address"
+    case .changeEmail: "use this address"
     default: "sign in"
     }
   }

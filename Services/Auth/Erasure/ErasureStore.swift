@@ -37,7 +37,7 @@ struct ErasureStore: Sendable {
     try db.change("delete from identity where account_id = \(user)")
     try db.change("delete from refresh_token where session_id in (select id from session where account_id = \(user))")
     try db.change("update session set device = null where account_id = \(user)")
-    for table: SQL in ["password", "challenge", "known_address", "unlinked"] {
+    for table: SQL in ["password", "challenge", "known_address", "unlinked", "new_email"] {
       try db.change("delete from \(table) where account_id = \(user)")
     }
     for table in ["outbox", "inbox"] as [SQL] { try db.change("delete from \(table) where user_id = \(user)") }

@@ -16,6 +16,9 @@ struct PasswordDoor: Sendable {
     let password: String
     var name: String?
     var metadata: JSONValue?
+    /// Where the link to confirm the address leads, and for which app.
+    var redirect: String?
+    var codeChallenge: CodeChallenge?
   }
 
   typealias Entered = (profile: Profile, pair: TokenPair)
@@ -32,8 +35,8 @@ struct PasswordDoor: Sendable {
       if let metadata = newcomer.metadata { try AccountStore.keep(metadata, of: user, on: db) }
       do {
         try codes.mail(
-          newcomer.email, for: .confirmation, content: .init(subject: newcomer.email.canonical), account: user,
-          from: place, at: now, on: db)
+          newcomer.email, for: .confirmation, content: newcomer.confirmation, account: user, from: place, at: now,
+          on: db)
       } catch let failure as Failure where failure.kind == .limited {
         // The account is made all the same; the address can be confirmed later.
       }
@@ -107,10 +110,19 @@ struct PasswordDoor: Sendable {
     }
   }
 
-  /// - Throws: the validation failure for one that will not do; 503 when too many are hashed.
+  /// - Throws: the validation failure for one that will not do, 422 `same_password` for the one that they have; 503 when
+  ///   too many are hashed.
   func chosen(_ new: String, by user: UserID) async throws -> Chosen {
     let old = try await store.stored(of: user)?.hash
-    return Chosen(hash: try await passwords.hash(new), old: old)
+    let hash = try await passwords.hash(new)
+    if let old, try await passwords.matches(new, old) { throw Failure.samePassword }
+    return Chosen(hash: hash, old: old)
+  }
+
+  /// Whether what somebody typed is the password of an account; the same work when the account has none.
+  func isPassword(_ typed: String, of user: UserID) async throws -> Bool {
+    let stored = try await store.stored(of: user)
+    return try await passwords.matches(typed, stored?.hash)
   }
 
   /// Sets a new password by a code or a link that a mail brought. Every session ends, and the place is known.
@@ -158,6 +170,12 @@ struct PasswordDoor: Sendable {
   }
 }
 
+extension PasswordDoor.Newcomer {
+  fileprivate var confirmation: Challenge.Content {
+    Challenge.Content(subject: email.canonical, redirect: redirect, codeChallenge: codeChallenge)
+  }
+}
+
 extension Identity {
   fileprivate static func claimed(_ newcomer: PasswordDoor.Newcomer) -> Identity {
     Identity(
@@ -166,6 +184,8 @@ extension Identity {
 }
 
 extension Failure {
+  static let samePassword = Failure(
+    .unprocessable, "same_password", "New password should be different from the old password.")
   static let invalidCredentials = Failure(
     .unauthorized, "invalid_credentials", "E-mail address or password is not right.")
   static let emailTaken = Failure(.unprocessable, "email_taken", "This e-mail address has an account already.")

@@ -13,6 +13,17 @@ enum Door: String, Sendable {
   case signIn = "sign_in"
 }
 
+/// How a session was opened, in the words of GoTrue's `amr`.
+enum SignInMethod: String, Sendable {
+  case password, otp, anonymous
+  /// By what Apple has signed.
+  case oauth
+  case magicLink = "magiclink"
+  case emailSignUp = "email/signup"
+  case emailChange = "email_change"
+  case recovery
+}
+
 /// How long what a sign-in gives is good for.
 struct Lifetimes: Sendable {
   let access: Duration
@@ -42,6 +53,13 @@ struct Visit: Sendable {
   let device: String?
   /// The address that it came from.
   let place: String
+  var method = SignInMethod.otp
+
+  func by(_ method: SignInMethod) -> Visit {
+    var visit = self
+    visit.method = method
+    return visit
+  }
 }
 
 /// An opaque refresh token of 256 random bits. The database only ever sees its digest.

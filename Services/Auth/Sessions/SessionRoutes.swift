@@ -48,7 +48,7 @@ struct SessionRoutes: Sendable {
       signIns.count(.refresh, .reused)
       context.logger.warning("refresh token reused", metadata: ["sessions_ended": .stringConvertible(sessions.count)])
       return Failure.refreshTokenReused
-        .response(as: Dialect(path: request.uri.path), requestID: context.trace.requestID)
+        .response(to: request, requestID: context.trace.requestID)
         .ending(sessions, ended)
     }
   }

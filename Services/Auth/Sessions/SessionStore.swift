@@ -14,12 +14,13 @@ struct SessionStore: Sendable {
     for user: UserID, mint: Mint, visit: Visit, at now: Date, on db: any Connection
   ) throws -> TokenPair {
     let session = SessionID.new(at: now)
-    let claims = try visit.door == .supabase ? Profile.find(user, on: db)?.claims : nil
+    let claims = try visit.door == .supabase ? Profile.find(user, on: db)?.claims(visit.method, at: now) : nil
     let pair = try mint.pair(user: user, session: session, door: visit.door, claims: claims, at: now)
     try db.change(
       """
-      insert into session (id, account_id, opened_at, tokens_until, door, device, last_seen_at)
-      values (\(session), \(user), \(now), \(pair.accessExpiresAt), \(visit.door.rawValue), \(visit.device), \(now))
+      insert into session (id, account_id, opened_at, tokens_until, door, device, last_seen_at, method)
+      values (\(session), \(user), \(now), \(pair.accessExpiresAt), \(visit.door.rawValue), \(visit.device), \(now),
+        \(visit.method.rawValue))
       """)
     try insert(pair.refresh, of: session, lifetime: mint.lifetimes.refresh, at: now, on: db)
     try mint.places.note(visit.place, of: user, at: now, on: db)
@@ -40,12 +41,14 @@ struct SessionStore: Sendable {
         """
         update session set last_seen_at = \(now)
         where id = (select session_id from refresh_token where hash = \(presented.hash)) and ended_at is null
-        returning id, account_id, door
+        returning id, account_id, door, opened_at, method
         """)
       guard let locked else { return .refused }
       let exchange = Exchange(
         presented: presented, keyHash: keyHash, place: place, session: try locked.get("id"),
-        user: try locked.get("account_id"), door: Door(rawValue: try locked.get("door")) ?? .app, mint: mint, now: now)
+        user: try locked.get("account_id"), door: Door(rawValue: try locked.get("door")) ?? .app,
+        openedAt: try locked.get("opened_at"), method: SignInMethod(rawValue: try locked.get("method")) ?? .otp,
+        mint: mint, now: now)
       return try exchange.rotated(on: db) ?? exchange.afterUse(on: db)
     }
   }
@@ -129,13 +132,15 @@ private struct Exchange {
   let session: SessionID
   let user: UserID
   let door: Door
+  let openedAt: Date
+  let method: SignInMethod
   let mint: Mint
   let now: Date
 
   private static let purpose = "successor of a refresh token"
 
   private func pair(_ refresh: RefreshToken, on db: any Connection) throws -> TokenPair {
-    let claims = try door == .supabase ? Profile.find(user, on: db)?.claims : nil
+    let claims = try door == .supabase ? Profile.find(user, on: db)?.claims(method, at: openedAt) : nil
     return try mint.pair(refresh: refresh, user: user, session: session, door: door, claims: claims, at: now)
   }
 
