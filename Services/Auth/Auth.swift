@@ -22,6 +22,7 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
   let passwords = try Passwords(settings, in: surroundings.registry)
   let eraseAfterDays = try settings.int("ACCOUNT_ERASE_AFTER_DAYS", default: 30, in: 0...3650)
   let posts = try Posts(settings, surroundings)
+  let rule = ProofRule(settings)
   let places = KnownPlaces(keys: posts.keys)
   let mint = Mint(issuer: try tokenKeys.issuer(), lifetimes: try Lifetimes(settings), places: places)
 
@@ -94,9 +95,9 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
       .add(to: routes)
     AccountRoutes(accounts: accounts, erasures: erasures, ended: ended, now: now).add(to: routes)
     ExportRoutes(store: ExportStore(database: database), others: others).add(to: routes)
-    OutsiderRoutes(outsiders: outside).add(to: routes)
-    PeopleRoutes(people: PeopleStore(database: database)).add(to: routes)
-    ServiceRoutes(accounts: accounts, sessions: sessions, ring: tokenKeys.ring, now: now).add(to: routes)
+    OutsiderRoutes(outsiders: outside, rule: rule).add(to: routes)
+    PeopleRoutes(people: PeopleStore(database: database, rule: rule)).add(to: routes)
+    ServiceRoutes(accounts: accounts, sessions: sessions, ring: tokenKeys.ring, rule: rule, now: now).add(to: routes)
   }
 }
 
