@@ -66,7 +66,8 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
     let refreshing = SessionRoutes(sessions: sessions, ended: ended, signIns: signIns, now: now)
     refreshing.add(to: routes)
     SignInRoutes(
-      accounts: accounts, mint: mint, apple: apple, grants: grants, adminKey: adminKey, signIns: signIns, now: now
+      accounts: accounts, profiles: profiles, mint: mint, apple: apple, grants: grants, adminKey: adminKey,
+      signIns: signIns, now: now
     ).add(to: routes)
     AppleNoticeRoutes(apple: apple, notices: appleNotices, now: now).add(to: routes)
     PasswordRoutes(
@@ -144,8 +145,9 @@ extension Lifetimes {
     let days = try settings.int("JWT_REFRESH_EXPIRE_DAYS", default: 30, in: 1...365)
     let grace = try settings.int("REFRESH_REUSE_GRACE_SECONDS", default: 0, in: 0...60)
     let signInDays = try settings.int("JWT_SIGN_IN_EXPIRE_DAYS", default: 30, in: 1...365)
+    let sessionDays = try settings.int("SESSION_MAX_DAYS", default: 365, in: 1...3650)
     self.init(
       access: .seconds(minutes * 60), signIn: .seconds(signInDays * 86_400), refresh: .seconds(days * 86_400),
-      reuseGrace: .seconds(grace))
+      session: .seconds(sessionDays * 86_400), reuseGrace: .seconds(grace))
   }
 }

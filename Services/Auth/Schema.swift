@@ -142,6 +142,7 @@ let authMigrations = [
   Unlinked.migration,
   AccountStore.addressMigration,
   SessionStore.sweepMigration,
+  SessionStore.notedMigration,
 ]
 
 private let profileColumns = """
