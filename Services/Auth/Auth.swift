@@ -127,7 +127,7 @@ private struct Posts {
     Outbox(
       database: database, keys: keys, in: surroundings,
       deliveries: [
-        TextMessage.delivery(messages), CodeMail.delivery(mail, app: app, database: database),
+        TextMessage.delivery(messages), CodeMail.delivery(mail, app: app, database: database), CodeMail.withheld,
         AppleUnlinked.delivery(grants),
       ])
   }
