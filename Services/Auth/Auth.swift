@@ -23,6 +23,7 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
   let passwords = try Passwords(settings, in: surroundings.registry)
   let eraseAfterDays = try settings.int("ACCOUNT_ERASE_AFTER_DAYS", default: 30, in: 0...3650)
   let posts = try Posts(settings, surroundings)
+  let rule = ProofRule(settings)
   let places = KnownPlaces(keys: posts.keys)
   let mint = Mint(issuer: try tokenKeys.issuer(), lifetimes: try Lifetimes(settings), places: places)
 
@@ -46,7 +47,7 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
     passwords: passwords, codes: sender, mint: mint)
   let others = UserDataClients(than: .auth, in: surroundings)
   let erasures = Erasures(
-    store: ErasureStore(database: database), after: .seconds(eraseAfterDays * 86_400), others: others, apple: grants,
+    store: ErasureStore(database: database, outbox: outbox), after: .seconds(eraseAfterDays * 86_400), others: others, apple: grants,
     in: surroundings)
   let appleNotices = AppleNotices(
     store: AppleIdentityStore(database: database), keys: posts.keys, erasures: erasures, ended: ended, in: surroundings)
@@ -69,7 +70,8 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
     let refreshing = SessionRoutes(sessions: sessions, ended: ended, signIns: signIns, now: now)
     refreshing.add(to: routes)
     SignInRoutes(
-      accounts: accounts, mint: mint, apple: apple, grants: grants, adminKey: adminKey, signIns: signIns, now: now
+      accounts: accounts, profiles: profiles, mint: mint, apple: apple, grants: grants, adminKey: adminKey,
+      signIns: signIns, now: now
     ).add(to: routes)
     AppleNoticeRoutes(apple: apple, notices: appleNotices, now: now).add(to: routes)
     PasswordRoutes(
@@ -99,9 +101,9 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
       .add(to: routes)
     AccountRoutes(accounts: accounts, erasures: erasures, ended: ended, now: now).add(to: routes)
     ExportRoutes(store: ExportStore(database: database), others: others).add(to: routes)
-    OutsiderRoutes(outsiders: outside).add(to: routes)
-    PeopleRoutes(people: PeopleStore(database: database)).add(to: routes)
-    ServiceRoutes(accounts: accounts, sessions: sessions, ring: tokenKeys.ring, now: now).add(to: routes)
+    OutsiderRoutes(outsiders: outside, rule: rule).add(to: routes)
+    PeopleRoutes(people: PeopleStore(database: database, rule: rule)).add(to: routes)
+    ServiceRoutes(accounts: accounts, sessions: sessions, ring: tokenKeys.ring, rule: rule, now: now).add(to: routes)
   }
 }
 
@@ -130,7 +132,7 @@ private struct Posts {
     Outbox(
       database: database, keys: keys, in: surroundings,
       deliveries: [
-        TextMessage.delivery(messages), CodeMail.delivery(mail, app: app, database: database),
+        TextMessage.delivery(messages), CodeMail.delivery(mail, app: app, database: database), CodeMail.withheld,
         AddressNotice.delivery(mail, app: app),
         AppleUnlinked.delivery(grants),
       ])
@@ -149,8 +151,9 @@ extension Lifetimes {
     let days = try settings.int("JWT_REFRESH_EXPIRE_DAYS", default: 30, in: 1...365)
     let grace = try settings.int("REFRESH_REUSE_GRACE_SECONDS", default: 0, in: 0...60)
     let signInDays = try settings.int("JWT_SIGN_IN_EXPIRE_DAYS", default: 30, in: 1...365)
+    let sessionDays = try settings.int("SESSION_MAX_DAYS", default: 365, in: 1...3650)
     self.init(
       access: .seconds(minutes * 60), signIn: .seconds(signInDays * 86_400), refresh: .seconds(days * 86_400),
-      reuseGrace: .seconds(grace))
+      session: .seconds(sessionDays * 86_400), reuseGrace: .seconds(grace))
   }
 }

@@ -143,6 +143,7 @@ let authMigrations = [
   AccountStore.addressMigration,
   SessionStore.sweepMigration,
   NewEmail.migration,
+  SessionStore.notedMigration,
 ]
 
 private let profileColumns = """

@@ -9,6 +9,7 @@ struct ServiceRoutes: Sendable {
   let accounts: AccountStore
   let sessions: SessionStore
   let ring: KeyRing
+  let rule: ProofRule
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
@@ -48,14 +49,14 @@ struct ServiceRoutes: Sendable {
       throw Failure.invalid(.init("known_as", "is required"))
     }
     guard let account = try await accounts.active(knownAs: String(name)) else { throw Failure.userNotFound }
-    return .exactJSON(account.profile)
+    return .exactJSON(account.profile(under: rule))
   }
 
   @Sendable private func profile(_ request: Request, _ context: ServiceCaller) async throws -> Response {
     guard let id = context.parameters.get("id").flatMap({ UserID($0) }), let account = try await accounts.any(id) else {
       throw Failure.userNotFound
     }
-    return .exactJSON(account.profile)
+    return .exactJSON(account.profile(under: rule))
   }
 
   @Sendable private func endedSessions(_ request: Request, _ context: ServiceCaller) async throws -> Response {

@@ -104,6 +104,6 @@ struct ProfileChanges: Sendable {
   }
 
   private static func isTimeZone(_ text: String) -> Bool {
-    text.utf8.count <= 64 && (text == "UTC" || text.contains("/")) && TimeZone(identifier: text) != nil
+    text.utf8.count <= 64 && (["UTC", "GMT"].contains(text) || text.contains("/")) && TimeZone(identifier: text) != nil
   }
 }

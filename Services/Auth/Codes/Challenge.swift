@@ -34,7 +34,7 @@ struct Challenge: Sendable {
   /// What the answer needs, sealed in the database.
   struct Content: Codable, Sendable {
     /// The number in E.164, or the address as it was typed.
-    let subject: String
+    var subject: String
     var name: String?
     var metadata: JSONValue?
     var createsUser = true

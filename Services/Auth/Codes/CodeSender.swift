@@ -22,7 +22,7 @@ struct CodeSender: Sendable {
 
   /// A text with a code.
   ///
-  /// - Parameter sends: false counts who asks and does nothing more, as for a mail.
+  /// - Parameter sends: false does the same work, and nothing is sent, as for a mail.
   /// - Parameter place: where it is asked for from.
   /// - Throws: 429.
   func text(
@@ -45,23 +45,36 @@ struct CodeSender: Sendable {
   ) throws {
     let known = testCodes[number]
     let code = known ?? .new()
+    var content = content
+    if !sends { content.subject = LinkToken.new().text }
     let challenge = Challenge(kind: kind, content: content, account: account, lifetime: lifetime)
     try quotas.take(textQuotas.perNumber, for: number.text, at: now, on: db)
     try quotas.take(textQuotas.perAddress, for: place, at: now, on: db)
-    guard sends else { return }
-    try quotas.take(textQuotas.perPrefix, for: number.prefix, at: now, on: db)
-    try quotas.take(textQuotas.inAll, for: "", at: now, on: db)
+    try takeBudget(of: number, at: now, on: db)
     try challenges.add(challenge, code: code, link: nil, at: now, on: db)
     guard known == nil else { return }
     let text = "\(code.text) is your code. It is good for \(lifetime.components.seconds / 60) minutes."
-    try outbox.add(TextMessage.kind, TextMessage(number: number.text, text: text), user: account, at: now, on: db)
+    let message = TextMessage(number: number.text, text: text)
+    try outbox.add(sends ? TextMessage.kind : CodeMail.withheldKind, message, user: account, at: now, on: db)
+  }
+
+  /// Who has an account with a number is not shut out by what others have asked for. Both ways are the same work.
+  private func takeBudget(of number: PhoneNumber, at now: Date, on db: any Connection) throws {
+    if try AccountStore.find(Identity(issuer: Identity.phoneIssuer, subject: number.text), on: db) != nil {
+      try quotas.take(textQuotas.perAccountNumber, for: number.text, at: now, on: db)
+      try quotas.take(textQuotas.toAccounts, for: "", at: now, on: db)
+    } else {
+      try quotas.take(textQuotas.perPrefix, for: number.prefix, at: now, on: db)
+      try quotas.take(textQuotas.inAll, for: "", at: now, on: db)
+    }
   }
 
   /// A mail with a code, and a link when that leads somewhere.
   ///
   /// Nothing goes to an address of Apple's relay that its user has switched off.
   ///
-  /// - Parameter sends: false counts and does nothing more: so the answer tells nobody which addresses are known.
+  /// - Parameter sends: false does the same work, and nothing is sent: so neither the answer nor the time that it takes
+  ///   tells anybody which addresses are known.
   /// - Throws: 429.
   func mail(
     _ address: EmailAddress, for kind: Challenge.Kind, content: Challenge.Content, account: UserID? = nil,
@@ -79,13 +92,17 @@ struct CodeSender: Sendable {
     sends: Bool = true, from place: String, at now: Date, on db: any Connection
   ) throws {
     try countMail(to: address, from: place, at: now, on: db)
-    guard sends, try !AppleIdentityStore.isSwitchedOff(address, on: db) else { return }
+    let isSwitchedOff = try AppleIdentityStore.isSwitchedOff(address, on: db)
     let code = OneTimeCode.new()
     let link = links.leadSomewhere(for: kind, content) ? LinkToken.new() : nil
+    let isSent = sends && !isSwitchedOff
+    var content = content
+    // Nobody can answer it, and it takes no other's place.
+    if !isSent { content.subject = LinkToken.new().text }
     let challenge = Challenge(kind: kind, content: content, account: account, lifetime: Self.mailLifetime)
     try challenges.add(challenge, code: code, link: link, at: now, on: db)
     let message = CodeMail(address: address.text, kind: kind, code: code.text, link: link.map { links.page($0, kind) })
-    try outbox.add(CodeMail.kind, message, user: account, at: now, on: db)
+    try outbox.add(isSent ? CodeMail.kind : CodeMail.withheldKind, message, user: account, at: now, on: db)
   }
 
   /// Counts somebody who asks for a mail.

@@ -15,6 +15,7 @@ struct PasswordDoor: Sendable {
     let email: EmailAddress
     let password: String
     var name: String?
+    var timeZone: String?
     var metadata: JSONValue?
     /// Where the link to confirm the address leads, and for which app.
     var redirect: String?
@@ -32,6 +33,7 @@ struct PasswordDoor: Sendable {
     let entered = try await created { [mint, codes] db in
       let user = try AccountStore.create(.claimed(newcomer), signsIn: true, at: now, on: db).id
       _ = try PasswordStore.set(hash, of: user, at: now, on: db)
+      if let zone = newcomer.timeZone { try db.change("update account set time_zone = \(zone) where id = \(user)") }
       if let metadata = newcomer.metadata { try AccountStore.keep(metadata, of: user, on: db) }
       do {
         try codes.mail(
@@ -66,14 +68,24 @@ struct PasswordDoor: Sendable {
     let renewed = passwords.needsRehash(stored.hash) ? try? await passwords.hash(password) : nil
     return try await database.write { [store, mint] db in
       // Whoever changes the password at this moment ends the sessions that the old one opened.
-      guard try PasswordStore.set(renewed ?? stored.hash, of: stored.user, expecting: stored.hash, at: now, on: db)
-      else {
+      guard try PasswordStore.rehash(renewed ?? stored.hash, of: stored.user, checked: stored.hash, on: db) else {
         throw Failure.invalidCredentials
       }
       try store.forgiveTry(email, from: place, on: db)
       guard try AccountStore.enter(stored.user, at: now, on: db) else { throw Failure.invalidCredentials }
       return try Self.entered(stored.user, mint, visit, at: now, on: db)
     }
+  }
+
+  /// Asks for the password before something that cannot be taken back. Accounts without one are asked for nothing.
+  ///
+  /// - Throws: 422 `invalid_password` when it is missing or wrong; 429 after too many tries.
+  func confirm(_ typed: String?, of user: UserID, from place: String, at now: Date) async throws {
+    guard let stored = try await store.stored(of: user) else { return }
+    guard let typed else { throw Failure.invalidPassword }
+    try await store.countTry(of: user, from: place, at: now)
+    guard try await passwords.matches(typed, stored.hash) else { throw Failure.invalidPassword }
+    try await store.forgiveTry(of: user, from: place)
   }
 
   /// Changes a password that is known, or sets the first one. All other sessions end.
@@ -188,5 +200,10 @@ extension Failure {
     .unprocessable, "same_password", "New password should be different from the old password.")
   static let invalidCredentials = Failure(
     .unauthorized, "invalid_credentials", "E-mail address or password is not right.")
+  static let invalidPassword = {
+    var failure = Failure(.unprocessable, "invalid_password", "The password is missing or not right.")
+    failure.fields = [.init("password", "is missing or not right")]
+    return failure
+  }()
   static let emailTaken = Failure(.unprocessable, "email_taken", "This e-mail address has an account already.")
 }

@@ -57,7 +57,7 @@ struct InvitePage: Sendable {
       case .accepted, .rejected: .over
       }
     return Sight(
-      state: state, kind: invite.destination.kind, name: name, inviter: inviter?.firstName ?? "", deepLink: deepLink,
+      state: state, kind: invite.destination.kind, name: name, inviter: inviter?.shortName ?? "", deepLink: deepLink,
       url: url, code: code, expiresAt: invite.expiresAt)
   }
 
