@@ -15,6 +15,9 @@ struct LocalAnswer: Sendable {
     self.body = body
   }
 
+  /// For what is true of one caller, or of one moment (RFC 9111 §5.2.2.5).
+  static let notToBeKept = (name: "cache-control", value: "no-store")
+
   init(_ status: Int, json body: Data) { self.init(status, "application/json", body: Array(body)) }
 
   /// `try?`: what the gateway says is made of text and numbers, which JSON can always hold.
@@ -22,13 +25,18 @@ struct LocalAnswer: Sendable {
 
   init(_ failure: Failure, as dialect: Dialect, requestID: String) {
     let problem = Problem(failure, as: dialect, requestID: requestID)
-    var headers: [(name: String, value: String)] = []
+    // It has the caller's request id, and says what is true of this caller, now.
+    var headers = [Self.notToBeKept]
     if failure.kind == .unauthorized { headers.append(("www-authenticate", "Bearer")) }
     if let seconds = failure.retryAfterSeconds { headers.append(("retry-after", String(seconds))) }
     if !failure.allow.isEmpty { headers.append(("allow", failure.allow.joined(separator: ", "))) }
     // `try?`: as above.
     self.init(
       problem.status, Problem.contentType, headers: headers, body: (try? JSON.encode(problem)).map(Array.init) ?? [])
+  }
+
+  func adding(_ header: (name: String, value: String)) -> LocalAnswer {
+    LocalAnswer(status, headers: headers + [header], body: body)
   }
 
   var hasPolicy: Bool { headers.contains { $0.name == "content-security-policy" } }

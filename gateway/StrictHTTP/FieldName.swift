@@ -10,7 +10,7 @@ package enum FieldName: UInt8, Sendable {
   case forwarding, forwardedFor
   case requestID, traceparent, tracestate
   case origin, requestedMethod, accessControl
-  case rateLimit, contentSecurityPolicy
+  case rateLimit, contentSecurityPolicy, contentTypeOptions, referrerPolicy, transportSecurity
 
   private static let names: [(StaticString, FieldName)] = [
     ("host", .host), ("content-length", .contentLength), ("transfer-encoding", .transferEncoding),
@@ -26,6 +26,8 @@ package enum FieldName: UInt8, Sendable {
     ("origin", .origin), ("access-control-request-method", .requestedMethod),
     ("access-control-allow-origin", .accessControl), ("access-control-expose-headers", .accessControl),
     ("x-ratelimit-limit", .rateLimit), ("content-security-policy", .contentSecurityPolicy),
+    ("x-content-type-options", .contentTypeOptions), ("referrer-policy", .referrerPolicy),
+    ("strict-transport-security", .transportSecurity),
   ]
 
   /// The names of each length: most fields are told apart by their length alone.
