@@ -8,14 +8,16 @@ import Web
 /// Services that are slow to say how they are, and services that are gone: the gateway must tell them apart.
 @Suite struct SlowServiceTests {
   /// Probes that are over soon, for tests that wait for many.
-  private static let hasty = Probing(every: .milliseconds(20), patience: .milliseconds(200))
+  private static let hasty = Probing(every: .milliseconds(20), patience: .seconds(2))
 
   @Test func theSlowerOfTwoKeepsItsShare() async throws {
     try await withPipe(services: 2) { pipe in
+      try await eventually("the first answers") { pipe.endpoints.allSatisfy(\.isKnownToLive) }
       pipe.services[0].answerProbes(after: .milliseconds(800))
       pipe.services[1].answerProbes(after: .milliseconds(2400))
       let before = pipe.services.map(\.probes)
-      while pipe.services[1].probes < before[1] + 4 {
+      // Those of `/health` among them.
+      while pipe.services[1].probes < before[1] + 10 {
         #expect(pipe.endpoints.map(\.standing) == [.ready, .ready])
         #expect(try await pipe.browser.get("/health").status == 200)
         try await Task.sleep(for: .milliseconds(50))
@@ -63,13 +65,15 @@ import Web
       try await eventually("the first answers") { pipe.endpoints.allSatisfy(\.isKnownToLive) }
       for service in pipe.services.prefix(silent) { service.answerProbes(after: .seconds(600)) }
       let expected: [EndpointHealth.Standing] = (0..<3).map { $0 < silent ? .silent : .ready }
-      try await eventually("the silence") { pipe.endpoints.map(\.standing) == expected }
-      let before = pipe.services.map(\.requests)
-      for _ in 0..<60 { #expect(try await pipe.browser.get("/echo?n=1").status == 200) }
-      let served = zip(pipe.services, before).map { $0.requests - $1 }
+      var served: [Int] = []
+      repeat {
+        try await eventually("the silence") { pipe.endpoints.map(\.standing) == expected }
+        let before = pipe.services.map(\.requests)
+        for _ in 0..<60 { #expect(try await pipe.browser.get("/echo?n=1").status == 200) }
+        served = zip(pipe.services, before).map { $0.requests - $1 }
+        // Otherwise the machine was so busy that one more was silent for a while.
+      } while pipe.endpoints.map(\.standing) != expected
       #expect(served.reduce(0, +) == 60)
-      // The premise: nobody has come back meanwhile.
-      #expect(pipe.endpoints.map(\.standing) == expected)
       if silent == 1 { #expect(served[0] == 0) } else { for count in served { #expect(count >= 10, "\(served)") } }
     }
   }
