@@ -118,8 +118,8 @@ let package = Package(
     .tests(
       "Gateway",
       [
-        "Gateway", "StrictHTTP", "Clients", "Tokens", "Web", "Wire", "Support", .crypto, .hummingbird, .httpClient,
-        .logging, .nio, .nioPosix, .nioHTTP1, .nioSSL,
+        "Gateway", "StrictHTTP", "Clients", "Credits", "Tokens", "Web", "Wire", "Support", .crypto, .hummingbird,
+        .httpClient, .logging, .nio, .nioPosix, .nioHTTP1, .nioSSL,
       ]),
     .tests(
       "Traces", ["Traces", "Measures", "Web", "Wire", "Clients", "Gateway", "Support", .hummingbird, .nio, .logging]),

@@ -15,6 +15,9 @@ struct LocalAnswer: Sendable {
     self.body = body
   }
 
+  /// For what is true of one caller, or of one moment (RFC 9111 §5.2.2.5).
+  static let notToBeKept = (name: "cache-control", value: "no-store")
+
   init(_ status: Int, json body: Data) {
     self.init(status, "application/json", headers: status == 503 ? [("retry-after", "1")] : [], body: Array(body))
   }
@@ -25,6 +28,10 @@ struct LocalAnswer: Sendable {
   init(_ failure: Failure, as dialect: Dialect, version: GoTrueVersion? = nil, requestID: String) {
     let answer = FailureAnswer(failure, as: dialect, version: version, requestID: requestID)
     self.init(answer.status, headers: answer.headers, body: Array(answer.body))
+  }
+
+  func adding(_ header: (name: String, value: String)) -> LocalAnswer {
+    LocalAnswer(status, headers: headers + [header], body: body)
   }
 
   var hasPolicy: Bool { headers.contains { $0.name == "content-security-policy" } }

@@ -92,6 +92,46 @@ import Wire
     }
   }
 
+  /// A proxy that runs beside the gateway need not say that it is one.
+  @Test(arguments: ["staging", "production"])
+  func outsideOfDevelopmentThisMachineIsNobodyInParticular(stage: String) async throws {
+    try await withPipe(["ENVIRONMENT": stage, "DRAIN_SECONDS": "0"]) { pipe in
+      let strange = try await pipe.browser.get("/metrics")
+      #expect(strange.status == 404)
+      #expect(try await pipe.browser.get("/health")["services"] == nil)
+      let key = TestStack.keys["plain"] ?? ""
+      for header in [["X-Service-Key": key], ["Authorization": "Bearer \(key)"], ["Authorization": "bearer \(key)"]] {
+        let monitor = pipe.browser.with(header)
+        #expect(try await monitor.get("/metrics").status == 200)
+        #expect(try await monitor.get("/health")["services"] != nil)
+      }
+      for header in [["Authorization": "Bearer wrong"], ["Authorization": key], ["X-Service-Key": "wrong"]] {
+        #expect(try await pipe.browser.with(header).get("/metrics").status == 404)
+      }
+    }
+  }
+
+  @Test func whatAServiceSaysOfItselfIsNotSaidTwice() async throws {
+    try await withPipe { pipe in
+      let answer = try await pipe.browser.get("/guarded")
+      #expect(answer.headers["referrer-policy"] == ["same-origin"])
+      #expect(answer.headers["x-content-type-options"] == ["nosniff"])
+      #expect(answer.headers["content-security-policy"] == ["default-src 'self'"])
+      let plain = try await pipe.browser.get("/echo?n=1")
+      #expect(plain.headers["referrer-policy"] == ["no-referrer"])
+    }
+  }
+
+  @Test func whatIsTrueOfOneCallerOrOneMomentIsNotKept() async throws {
+    try await withPipe { pipe in
+      for path in ["/nowhere", "/who", "/away", "/health", "/health/ready", "/metrics"] {
+        let answer = try await pipe.browser.get(path)
+        #expect(answer.headers["cache-control"] == ["no-store"], "\(path)")
+      }
+      #expect(try await pipe.browser.get("/openapi.json").headers["cache-control"].isEmpty)
+    }
+  }
+
   @Test func metricsCountByRouteAndStatus() async throws {
     try await withPipe { pipe in
       for _ in 0..<3 { _ = try await pipe.browser.get("/echo?n=1") }

@@ -75,9 +75,9 @@ private struct Stranger: Sendable {
 
 private func withStranger(_ body: (Stranger) async throws -> Void) async throws {
   let (count, listening) = (Stranger.Count(), Listening())
-  let refusing = CallbackResponder<BasicRequestContext> { _, _ in
+  let refusing = CallbackResponder<BasicRequestContext> { request, _ in
     count.calls.withLock { $0 += 1 }
-    return Failure.wrongServiceKey.response(as: .api, requestID: "")
+    return Failure.wrongServiceKey.response(to: request, requestID: "")
   }
   let app = Application(
     responder: refusing, configuration: .init(address: .hostname("127.0.0.1", port: 0)),

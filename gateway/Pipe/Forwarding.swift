@@ -47,7 +47,7 @@ enum Forwarding {
   private static func passes(_ field: Fields.Field, hasTrace: Bool, isTraced: Bool) -> Bool {
     switch field.name {
     case .other, .contentType, .origin, .requestedMethod, .accessControl, .rateLimit, .contentSecurityPolicy,
-      .goTrueVersion:
+      .contentTypeOptions, .referrerPolicy, .transportSecurity, .goTrueVersion:
       !field.isForThisHop
     case .traceparent: hasTrace && !isTraced
     case .tracestate: hasTrace
