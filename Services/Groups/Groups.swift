@@ -33,6 +33,7 @@ package func buildGroups(_ surroundings: Surroundings) async throws -> Server {
     GroupRoutes(groups: groups, acquaintances: acquaintances, idempotency: idempotency, now: now).add(to: routes)
     MemberRoutes(memberships: memberships, now: now).add(to: routes)
     InternalGroupRoutes(memberships: memberships, idempotency: idempotency, now: now).add(to: routes)
+    InternalRelationRoutes(relations: RelationStore(database: database)).add(to: routes)
     CollectionRoutes(collections: CollectionStore(database: database), idempotency: idempotency, now: now)
       .add(to: routes)
     CollectionMemberRoutes(members: collectionMembers, users: users, now: now).add(to: routes)

@@ -1,0 +1,59 @@
+import Clients
+import Database
+import Foundation
+import Support
+import Testing
+import Wire
+
+/// What other services are told of how people stand to each other.
+@Suite struct RelationTests {
+  @Test(arguments: engines) func whoSharesAGroupOrACollectionIsKnownAndWhoIsBlockedIsApart(engine: Engine) async throws
+  {
+    try await withStack(engine) { stack in
+      let (alice, bob, carol) = (
+        try await stack.signIn("alice"), try await stack.signIn("bob"), try await stack.signIn("carol")
+      )
+      let (dora, emil) = (try await stack.signIn("dora"), try await stack.signIn("emil"))
+      let groups = GroupsClient(in: stack.surroundings(of: "invites"))
+      let group = try await alice.group("Ours")
+      _ = try await groups.add(.init(users: [bob.id], addedBy: alice.id), to: group, idempotencyKey: nil)
+      let made = try await alice.browser.post("/collections", ["name": "Marbles"])
+      let name = (made["data"] as? [String: Any])?["id"] as? String ?? ""
+      let collection = try #require(CollectionID(name, prefix: .collection))
+      let invite = JoinByInvite(inviteID: .new(at: stack.clock.now), invitedBy: alice.id, role: .viewOnly)
+      #expect(try await groups.join(collection, carol.id, by: invite).outcome == .joined)
+      #expect(try await alice.browser.post("/users/\(dora.id)/block").status == 200)
+      #expect(try await bob.browser.post("/users/\(alice.id)/block").status == 200)
+
+      let all: Set = [alice.id, bob.id, carol.id, dora.id, emil.id, UserID.new(at: stack.clock.now)]
+      func relations(of user: SignedInUser) async throws -> Relations {
+        try await GroupsClient(in: stack.surroundings(of: "lists")).relations(of: user.id, to: all)
+      }
+      #expect(
+        try await relations(of: alice)
+          == Relations(shared: [alice.id, bob.id, carol.id], blocked: [bob.id, dora.id]))
+      #expect(try await relations(of: bob) == Relations(shared: [bob.id, alice.id], blocked: [alice.id]))
+      #expect(try await relations(of: dora) == Relations(blocked: [alice.id]))
+      #expect(try await relations(of: emil) == Relations())
+      // Who has left shares nothing any more.
+      #expect(try await bob.browser.delete("/api/groups/\(group)").status == 200)
+      #expect(try await relations(of: bob).shared.isEmpty)
+      #expect(try await relations(of: alice).shared == [alice.id, carol.id])
+    }
+  }
+
+  @Test(arguments: engines) func onlyInvitesAndListsMayAskAndNotWithoutEnd(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let path = "/internal/groups/relations"
+      func ask(_ key: String, _ count: Int) async throws -> Browser.Reply {
+        let ids = (0..<count).map { _ in UUID().uuidString }
+        return try await stack.groups.with(stack.with(key: key)).post(path, ["user": UUID().uuidString, "others": ids])
+      }
+      #expect(try await ask("lists", 500).status == 200)
+      #expect(try await ask("invites", 0).status == 200)
+      #expect(try await ask("invites", 501).string("code") == "validation_error")
+      #expect(try await ask("credits", 1).status == 403)
+      #expect(try await stack.gateway.with(stack.with(key: "lists")).post(path).status == 404)
+    }
+  }
+}
