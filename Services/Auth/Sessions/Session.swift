@@ -58,6 +58,7 @@ struct Visit: Sendable {
   let device: String?
   /// The address that it came from.
   let place: String
+  /// Only said to clients of `/auth/v1`.
   var method = SignInMethod.otp
 
   func by(_ method: SignInMethod) -> Visit {

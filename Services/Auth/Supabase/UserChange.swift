@@ -20,7 +20,7 @@ struct UserChange: Sendable {
     profile = try ProfileChanges(displayName: try body.name(), metadata: body.data)
     password = body.password
     nonce = body.nonce
-    email = try body.email.flatMap { $0.isEmpty ? nil : $0 } == nil ? nil : body.address()
+    email = try body.email == nil ? nil : body.address()
     phone = try body.number()
     self.redirect = redirect
     codeChallenge = try body.codeChallenge()
