@@ -43,18 +43,33 @@ struct ListJoinedBody: Encodable {
   }
 
   struct Member: Encodable {
-    @OrNull var id: Int?
+    let id: Int
     let role: String
-    @OrNullBody var user: User?
+    let user: User
+  }
+
+  struct List: Encodable {
+    let id: Int
+    let name: String
+    let color: String
+    let visibility: String
+    let role: String
   }
 
   let message = "Invite accepted"
-  let list: ListName
+  let list: List
   let membership: Member
 
-  init(_ joined: ListJoined, _ person: Person?) {
-    list = joined.list
-    let user = person.map { User(id: $0.number, email: $0.email, name: $0.name) }
-    membership = Member(id: joined.membershipID, role: joined.role, user: user)
+  /// - Throws: 410 when whoever has come in was removed again before they were told.
+  init(_ joined: ListJoined, _ person: Person) throws(Failure) {
+    guard let id = joined.membershipID else { throw .inviteUnusable }
+    let (list, role) = (joined.list, joined.role)
+    self.list = List(id: list.id, name: list.name, color: list.color, visibility: list.visibility, role: role)
+    membership = Member(
+      id: id, role: role, user: User(id: person.number, email: person.email, name: person.name))
   }
+}
+
+struct DeclinedBody: Encodable {
+  let message = "Invite declined"
 }
