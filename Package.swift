@@ -119,8 +119,8 @@ let package = Package(
     .tests(
       "Gateway",
       [
-        "Gateway", "StrictHTTP", "Clients", "Tokens", "Web", "Wire", "Support", .crypto, .hummingbird, .httpClient,
-        .logging, .nio, .nioPosix, .nioHTTP1, .nioSSL,
+        "Gateway", "StrictHTTP", "Clients", "Credits", "Tokens", "Web", "Wire", "Support", .crypto, .hummingbird,
+        .httpClient, .logging, .nio, .nioPosix, .nioHTTP1, .nioSSL,
       ]),
     .tests(
       "Traces", ["Traces", "Measures", "Web", "Wire", "Clients", "Gateway", "Support", .hummingbird, .nio, .logging]),
@@ -149,8 +149,8 @@ let package = Package(
     .tests(
       "Stories",
       [
-        "Auth", "Credits", "Gateway", "Support", "Clients", "Database", "Tokens", "Web", "Wire", .crypto, "kith",
-        "kith-auth", "kith-invites", "kith-groups", "kith-lists", "kith-credits", "kith-gateway",
+        "Auth", "Credits", "Gateway", "Support", "Clients", "Database", "Tokens", "Web", "Wire", .crypto,
+        .hummingbird, "kith", "kith-auth", "kith-invites", "kith-groups", "kith-lists", "kith-credits", "kith-gateway",
       ]),
   ]
 )

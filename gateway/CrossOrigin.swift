@@ -41,7 +41,8 @@ struct CrossOrigin: Sendable {
     out.writeStaticString(
       """
       RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, \
-      Link, Content-Range, X-Request-Id, Idempotency-Hit, Location, Server-Timing
+      Link, Content-Range, X-Request-Id, Idempotency-Hit, Location, Server-Timing, \
+      X-Supabase-Api-Version, x-sb-error-code
       """)
     out.writeStaticString("\r\n")
   }

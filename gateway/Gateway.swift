@@ -10,7 +10,7 @@ import Wire
 /// The gateway: where everything meets.
 package func buildGateway(
   _ surroundings: Surroundings, routes: [Route] = publicRoutes, patience: Patience = Patience(),
-  upstreamTrust: NIOSSLTrustRoots = .default
+  probing: Probing = Probing(), upstreamTrust: NIOSSLTrustRoots = .default
 ) throws -> GatewayServer {
   let settings = surroundings.settings
   let lifecycle = Lifecycle()
@@ -21,7 +21,7 @@ package func buildGateway(
   let quotas = try Quotas(settings)
   let redis = try RedisURL(settings)
   let certificate = try Certificate(settings)
-  let upstreams = Upstreams(surroundings.neighbours, logger: surroundings.logger)
+  let upstreams = Upstreams(surroundings.neighbours, logger: surroundings.logger, probing: probing)
   var upstreamTLS = TLSConfiguration.makeClientConfiguration()
   upstreamTLS.trustRoots = upstreamTrust
   let upstreamContext = try NIOSSLContext(configuration: upstreamTLS)
@@ -32,18 +32,19 @@ package func buildGateway(
   let loops = Loops()
   let own = OwnAnswers(
     health: GatewayHealth(
-      surroundings.neighbours, stage: try settings.stage(), lifecycle: lifecycle, now: surroundings.now),
+      upstreams, surroundings.neighbours, stage: try settings.stage(), lifecycle: lifecycle, now: surroundings.now),
     openAPI: MergedOpenAPI(
       surroundings.neighbours, own: try OpenAPI(yaml: PackageResources.openapi_yaml), routes: routes,
       publicURL: settings.string("PUBLIC_URL", default: "/")),
     metrics: {
       Metrics(
         series: await loops.gather { $0.metrics.snapshot }.flatMap { $0 },
-        connections: await loops.gather { $0.clientCount }.reduce(0, +), endpoints: upstreams.all,
+        connections: await loops.gather { $0.clientCount }.reduce(0, +),
+        bufferedBytes: await loops.gather { $0.bufferedBytes }.reduce(0, +), endpoints: upstreams.all,
         limitedKeys: localLimits.count, registry: surroundings.registry)
     },
     isReady: { verification.ended.isKnown && !lifecycle.isDraining },
-    showsPages: try settings.bool("DEBUG", default: false))
+    showsPages: try settings.bool("DEBUG", default: try settings.stage() == .development))
   let state = try GatewayState(
     table: RouteTable(routes), verification: verification, lifecycle: lifecycle, own: own, settings: settings,
     isTLS: certificate != nil, patience: patience, logger: surroundings.logger)

@@ -13,7 +13,7 @@ package struct GatewayServer: Service {
   package let port = Listening()
   let state: GatewayState
   private let certificate: Certificate?
-  private let upstreams: Upstreams
+  let upstreams: Upstreams
   let loops: Loops
   private let exporter: SpanExporter?
   private let host: String

@@ -12,10 +12,13 @@ final class GatewayState: Sendable {
   let verification: Verification
   let lifecycle: Lifecycle
   let connections: Connections
+  let bodies = UnfinishedBodies()
   let trusted: TrustedProxies
   let cors: CrossOrigin?
   let security: SecurityLines
   let showsTiming: Bool
+  /// Whether whoever calls from this machine may see how things are inside.
+  let trustsThisMachine: Bool
   let patience: Patience
   let isTLS: Bool
   private let own: OwnAnswers
@@ -36,6 +39,7 @@ final class GatewayState: Sendable {
     connections = try Connections(settings, trusted: trusted)
     cors = try CrossOrigin(settings)
     security = SecurityLines(isTLS: isTLS)
+    trustsThisMachine = try settings.stage() == .development
     showsTiming = try settings.bool("SERVER_TIMING", default: false)
   }
 

@@ -15,20 +15,23 @@ struct LocalAnswer: Sendable {
     self.body = body
   }
 
-  init(_ status: Int, json body: Data) { self.init(status, "application/json", body: Array(body)) }
+  /// For what is true of one caller, or of one moment (RFC 9111 §5.2.2.5).
+  static let notToBeKept = (name: "cache-control", value: "no-store")
+
+  init(_ status: Int, json body: Data) {
+    self.init(status, "application/json", headers: status == 503 ? [("retry-after", "1")] : [], body: Array(body))
+  }
 
   /// `try?`: what the gateway says is made of text and numbers, which JSON can always hold.
   init(_ status: Int, json body: some Encodable) { self.init(status, json: (try? JSON.encode(body)) ?? Data()) }
 
-  init(_ failure: Failure, as dialect: Dialect, requestID: String) {
-    let problem = Problem(failure, as: dialect, requestID: requestID)
-    var headers: [(name: String, value: String)] = []
-    if failure.kind == .unauthorized { headers.append(("www-authenticate", "Bearer")) }
-    if let seconds = failure.retryAfterSeconds { headers.append(("retry-after", String(seconds))) }
-    if !failure.allow.isEmpty { headers.append(("allow", failure.allow.joined(separator: ", "))) }
-    // `try?`: as above.
-    self.init(
-      problem.status, Problem.contentType, headers: headers, body: (try? JSON.encode(problem)).map(Array.init) ?? [])
+  init(_ failure: Failure, as dialect: Dialect, version: GoTrueVersion? = nil, requestID: String) {
+    let answer = FailureAnswer(failure, as: dialect, version: version, requestID: requestID)
+    self.init(answer.status, headers: answer.headers, body: Array(answer.body))
+  }
+
+  func adding(_ header: (name: String, value: String)) -> LocalAnswer {
+    LocalAnswer(status, headers: headers + [header], body: body)
   }
 
   var hasPolicy: Bool { headers.contains { $0.name == "content-security-policy" } }

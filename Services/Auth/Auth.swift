@@ -17,11 +17,13 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
   let serviceKeys = try ServiceKeys(settings)
   let adminKey = try settings.adminKey()
   let apiKeys = settings.list("API_KEYS")
+  let takesAnonymous = try settings.bool("ANONYMOUS_SIGN_INS", default: try settings.stage() == .development)
   let apple = settings.signInWithApple()
   let appleTokens = try settings.appleTeam().map(AppleTokens.init)
   let passwords = try Passwords(settings, in: surroundings.registry)
   let eraseAfterDays = try settings.int("ACCOUNT_ERASE_AFTER_DAYS", default: 30, in: 0...3650)
   let posts = try Posts(settings, surroundings)
+  let rule = ProofRule(settings)
   let places = KnownPlaces(keys: posts.keys)
   let mint = Mint(issuer: try tokenKeys.issuer(), lifetimes: try Lifetimes(settings), places: places)
 
@@ -37,13 +39,15 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
   let outbox = posts.outbox(database, grants, in: surroundings)
   let sender = posts.sender(database, outbox)
   let ways = WayStore(database: database, outbox: outbox)
-  let codes = CodeDoor(database: database, challenges: sender.challenges, quotas: sender.quotas, mint: mint)
+  let codes = CodeDoor(
+    database: database, challenges: sender.challenges, quotas: sender.quotas, mint: mint,
+    changes: AddressChanges(outbox: outbox))
   let passwordDoor = PasswordDoor(
     database: database, store: PasswordStore(database: database, quotas: sender.quotas, places: places),
     passwords: passwords, codes: sender, mint: mint)
   let others = UserDataClients(than: .auth, in: surroundings)
   let erasures = Erasures(
-    store: ErasureStore(database: database), after: .seconds(eraseAfterDays * 86_400), others: others, apple: grants,
+    store: ErasureStore(database: database, outbox: outbox), after: .seconds(eraseAfterDays * 86_400), others: others, apple: grants,
     in: surroundings)
   let appleNotices = AppleNotices(
     store: AppleIdentityStore(database: database), keys: posts.keys, erasures: erasures, ended: ended, in: surroundings)
@@ -59,13 +63,15 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
   return try Server(
     .auth, in: surroundings, database: database, callers: callers,
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
-    background: [tokenKeys, feed, outbox, erasures, appleNotices, sweep], isReady: { ended.isKnown }
+    background: [tokenKeys, feed, outbox, erasures, appleNotices, sweep], isReady: { ended.isKnown },
+    holdsTokens: { $0.method != .get && $0.method != .head || $0.uri.path.hasPrefix("/auth/v1") }
   ) { routes in
     routes.add(middleware: LastSeen(sessions: sessions, now: now))
     let refreshing = SessionRoutes(sessions: sessions, ended: ended, signIns: signIns, now: now)
     refreshing.add(to: routes)
     SignInRoutes(
-      accounts: accounts, mint: mint, apple: apple, grants: grants, adminKey: adminKey, signIns: signIns, now: now
+      accounts: accounts, profiles: profiles, mint: mint, apple: apple, grants: grants, adminKey: adminKey,
+      signIns: signIns, now: now
     ).add(to: routes)
     AppleNoticeRoutes(apple: apple, notices: appleNotices, now: now).add(to: routes)
     PasswordRoutes(
@@ -78,13 +84,14 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
     ).add(to: routes)
     SupabaseRoutes(
       passwords: passwordDoor, codes: codes, sender: sender, ways: ways, accounts: accounts, profiles: profiles,
-      refreshing: refreshing, apple: apple, grants: grants, mint: mint, apiKeys: apiKeys, signIns: signIns, now: now
+      refreshing: refreshing, apple: apple, grants: grants, mint: mint, apiKeys: apiKeys,
+      takesAnonymous: takesAnonymous, signIns: signIns, now: now
     ).add(to: routes)
     SupabaseUserRoutes(
       profiles: profiles, sessions: sessions, changes: UserChanges(passwords: passwordDoor, sender: sender),
-      apiKeys: apiKeys, ended: ended, now: now
+      links: sender.links, ring: tokenKeys.ring, apiKeys: apiKeys, ended: ended, now: now
     ).add(to: routes)
-    LinkPage(codes: codes, links: sender.links, now: now).add(to: routes)
+    LinkPage(codes: codes, passwords: passwordDoor, links: sender.links, now: now).add(to: routes)
     SessionListRoutes(sessions: sessions, ended: ended, now: now).add(to: routes)
     WayRoutes(
       ways: ways, profiles: profiles, sender: sender, apple: apple,
@@ -94,9 +101,9 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
       .add(to: routes)
     AccountRoutes(accounts: accounts, erasures: erasures, ended: ended, now: now).add(to: routes)
     ExportRoutes(store: ExportStore(database: database), others: others).add(to: routes)
-    OutsiderRoutes(outsiders: outside).add(to: routes)
-    PeopleRoutes(people: PeopleStore(database: database)).add(to: routes)
-    ServiceRoutes(accounts: accounts, sessions: sessions, ring: tokenKeys.ring, now: now).add(to: routes)
+    OutsiderRoutes(outsiders: outside, rule: rule).add(to: routes)
+    PeopleRoutes(people: PeopleStore(database: database, rule: rule)).add(to: routes)
+    ServiceRoutes(accounts: accounts, sessions: sessions, ring: tokenKeys.ring, rule: rule, now: now).add(to: routes)
   }
 }
 
@@ -125,7 +132,8 @@ private struct Posts {
     Outbox(
       database: database, keys: keys, in: surroundings,
       deliveries: [
-        TextMessage.delivery(messages), CodeMail.delivery(mail, app: app, database: database),
+        TextMessage.delivery(messages), CodeMail.delivery(mail, app: app, database: database), CodeMail.withheld,
+        AddressNotice.delivery(mail, app: app),
         AppleUnlinked.delivery(grants),
       ])
   }
@@ -143,8 +151,9 @@ extension Lifetimes {
     let days = try settings.int("JWT_REFRESH_EXPIRE_DAYS", default: 30, in: 1...365)
     let grace = try settings.int("REFRESH_REUSE_GRACE_SECONDS", default: 0, in: 0...60)
     let signInDays = try settings.int("JWT_SIGN_IN_EXPIRE_DAYS", default: 30, in: 1...365)
+    let sessionDays = try settings.int("SESSION_MAX_DAYS", default: 365, in: 1...3650)
     self.init(
       access: .seconds(minutes * 60), signIn: .seconds(signInDays * 86_400), refresh: .seconds(days * 86_400),
-      reuseGrace: .seconds(grace))
+      session: .seconds(sessionDays * 86_400), reuseGrace: .seconds(grace))
   }
 }

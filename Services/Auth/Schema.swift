@@ -142,6 +142,8 @@ let authMigrations = [
   Unlinked.migration,
   AccountStore.addressMigration,
   SessionStore.sweepMigration,
+  NewEmail.migration,
+  SessionStore.notedMigration,
 ]
 
 private let profileColumns = """

@@ -9,20 +9,26 @@ struct ServiceRoutes: Sendable {
   let accounts: AccountStore
   let sessions: SessionStore
   let ring: KeyRing
+  let rule: ProofRule
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    routes.get("/.well-known/jwks.json") { _, _ in
-      var response = Response.json(ring.current.published)
-      response.headers[.cacheControl] = "public, max-age=60"
-      return response
-    }
+    routes.get("/.well-known/jwks.json", use: Self.publishedKeys(ring))
     routes.group(context: ServiceCaller.self).post("/api/v1/users/resolve", use: resolve)
     let inside = routes.group(context: ServiceCaller.self)
       .add(middleware: Admits(["gateway", "invites", "groups", "lists", "credits"]))
     inside.get("/internal/users", use: knownAs)
     inside.get("/internal/users/{id}", use: profile)
     inside.get("/internal/sessions/ended", use: endedSessions)
+  }
+
+  /// The keys with which anybody can verify our tokens.
+  static func publishedKeys(_ ring: KeyRing) -> @Sendable (Request, Context) async throws -> Response {
+    { _, _ in
+      var response = Response.json(ring.current.published)
+      response.headers[.cacheControl] = "public, max-age=60"
+      return response
+    }
   }
 
   @Sendable private func resolve(_ request: Request, _ context: ServiceCaller) async throws -> Response {
@@ -43,14 +49,14 @@ struct ServiceRoutes: Sendable {
       throw Failure.invalid(.init("known_as", "is required"))
     }
     guard let account = try await accounts.active(knownAs: String(name)) else { throw Failure.userNotFound }
-    return .exactJSON(account.profile)
+    return .exactJSON(account.profile(under: rule))
   }
 
   @Sendable private func profile(_ request: Request, _ context: ServiceCaller) async throws -> Response {
     guard let id = context.parameters.get("id").flatMap({ UserID($0) }), let account = try await accounts.any(id) else {
       throw Failure.userNotFound
     }
-    return .exactJSON(account.profile)
+    return .exactJSON(account.profile(under: rule))
   }
 
   @Sendable private func endedSessions(_ request: Request, _ context: ServiceCaller) async throws -> Response {

@@ -15,7 +15,7 @@ package func buildCredits(_ surroundings: Surroundings) async throws -> Server {
   let database = try await surroundings.openDatabase(for: "credits", creditsMigrations)
   let idempotency = Idempotency(database: database, keys: dataKeys, now: surroundings.now)
   let store = LedgerStore(database: database, signupCredits: signupCredits)
-  let accounts = Accounts(store: store, users: users, now: surroundings.now)
+  let accounts = Accounts(store: store, users: users, logger: surroundings.logger, now: surroundings.now)
   let postings = Postings(accounts: accounts, idempotency: idempotency)
   let callers = Callers(
     keys: serviceKeys, verifier: verification.verifier, ended: verification.ended, now: surroundings.now,
@@ -29,6 +29,6 @@ package func buildCredits(_ surroundings: Surroundings) async throws -> Server {
   ) { routes in
     CreditRoutes(accounts: accounts, postings: postings, adminKey: adminKey, now: surroundings.now).add(to: routes)
     InternalCreditRoutes(accounts: accounts, postings: postings, now: surroundings.now).add(to: routes)
-    PersonalDataRoutes(PersonalDataStore(database: database, ledger: store), now: surroundings.now).add(to: routes)
+    PersonalDataRoutes(PersonalDataStore(database: database, accounts: accounts), now: surroundings.now).add(to: routes)
   }
 }

@@ -16,22 +16,35 @@ struct LedgerStore: Sendable {
     case insufficient(balance: Int)
   }
 
-  /// The balance, or nil when the account has not been opened.
-  func balance(of user: UserID) async throws -> Balance? {
-    try await database.read { try Self.balance(of: user, on: $0) }
+  /// A user's account, and whether its signup credits are settled: given, or given before there was anything to prove.
+  struct Account: Sendable {
+    let balance: Balance
+    let isWelcomed: Bool
   }
 
-  /// Opens the account with its signup credits, once, however many ask at the same time. Safe to repeat.
-  func open(_ user: UserID, at now: Date) async throws -> Balance {
+  /// nil when the account has not been opened.
+  func account(of user: UserID) async throws -> Account? {
+    try await database.read { try Self.account(of: user, on: $0) }
+  }
+
+  /// Opens the account, and gives it its signup credits if `welcomed`, each once, however many ask at the same time. Safe
+  /// to repeat.
+  func open(_ user: UserID, welcomed: Bool, at now: Date) async throws -> Balance {
     try await database.write { [signupCredits] db in
-      let opened = try db.change(
+      try db.change(
         """
         insert into ledger_account (id, kind, balance, opened_at) values (\(user), 'user', 0, \(now))
         on conflict (id) do nothing
         """)
-      if opened == 1, signupCredits > 0 { _ = try Self.posted(.signupBonus(signupCredits, for: user, at: now), on: db) }
-      guard let balance = try Self.balance(of: user, on: db) else { throw DatabaseFailure.contended }
-      return balance
+      if welcomed {
+        let isFirst = try db.change(
+          "update ledger_account set is_welcomed = \(true) where id = \(user.description) and not is_welcomed")
+        if isFirst == 1, signupCredits > 0 {
+          _ = try Self.posted(.signupBonus(signupCredits, for: user, at: now), on: db)
+        }
+      }
+      guard let account = try Self.account(of: user, on: db) else { throw DatabaseFailure.contended }
+      return account.balance
     }
   }
 
@@ -44,7 +57,7 @@ struct LedgerStore: Sendable {
     if let posted = try posted(operation, on: db) { return posted }
     // Too little may be because of a twin under the same key, for whose commit the update has just waited.
     if let earlier = try earlier(operation, on: db) { return earlier }
-    return .insufficient(balance: try balance(of: operation.user, on: db)?.balance ?? 0)
+    return .insufficient(balance: try account(of: operation.user, on: db)?.balance.balance ?? 0)
   }
 
   /// Newest first.
@@ -107,13 +120,16 @@ struct LedgerStore: Sendable {
     return .repeated(try row.get("id"), balanceAfter: try row.get("balance_after"))
   }
 
-  private static func balance(of user: UserID, on db: any Connection) throws -> Balance? {
+  private static func account(of user: UserID, on db: any Connection) throws -> Account? {
     try db.row(
-      "select balance, lifetime_earned, lifetime_spent from ledger_account where id = \(user.description)"
+      """
+      select balance, lifetime_earned, lifetime_spent, is_welcomed from ledger_account where id = \(user.description)
+      """
     ).map { row in
-      Balance(
-        balance: try row.get("balance"), lifetimeEarned: try row.get("lifetime_earned"),
-        lifetimeSpent: try row.get("lifetime_spent"))
+      Account(
+        balance: Balance(
+          balance: try row.get("balance"), lifetimeEarned: try row.get("lifetime_earned"),
+          lifetimeSpent: try row.get("lifetime_spent")), isWelcomed: try row.get("is_welcomed"))
     }
   }
 }

@@ -5,6 +5,13 @@ import Web
 let creditsMigrations = [
   Migration("ledger", sqlite: ledgerTables + refusalsInSQLite, postgres: ledgerTables + refusalsInPostgres),
   Idempotency.migration,
+  // Everybody who had an account was given the signup credits when it was opened.
+  Migration(
+    "welcome credits wait for a proof",
+    """
+    alter table ledger_account add column is_welcomed boolean not null default false;
+    update ledger_account set is_welcomed = true where kind = 'user';
+    """),
 ]
 
 /// A user's account carries its balance, so that one conditional update both checks and takes. The other accounts carry

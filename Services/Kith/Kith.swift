@@ -13,7 +13,7 @@ import Wire
 /// All services in one process. Each listens on a loopback port of its own, so nothing differs from separate processes.
 func buildKith(_ surroundings: Surroundings) async throws -> Stack {
   let settings = try DevelopmentSecrets.complete(surroundings.settings)
-  let neighbours = Neighbours(settings)
+  let neighbours = Neighbours(settings.overlaid(ownURLs(settings)))
   func within(_ name: String, _ values: [String: String]) -> Surroundings {
     Surroundings(
       settings.overlaid(values.merging(keyPresented(by: name, settings)) { $1 }), neighbours: neighbours,
@@ -36,6 +36,16 @@ func buildKith(_ surroundings: Surroundings) async throws -> Stack {
     groups: try await buildGroups(loopback(.groups)), lists: try await buildLists(loopback(.lists)),
     credits: try await buildCredits(loopback(.credits)),
     gateway: try buildGateway(within("gateway", [:])), neighbours: neighbours)
+}
+
+/// Where the services of this process will be. Wherever the settings say that they are, something else may listen; of a
+/// port that is yet to be chosen nothing is known, and nobody listens on port 0.
+private func ownURLs(_ settings: Settings) -> [String: String] {
+  let urls = ServiceName.built.map { service in
+    let port = settings.nonempty("\(service.variable)_PORT") ?? String(service.defaultPort)
+    return ("\(service.variable)_URL", "http://127.0.0.1:\(port)")
+  }
+  return Dictionary(urls) { $1 }
 }
 
 /// The key of `name` in `SERVICE_KEYS`, so that each service presents its own; else everyone presents `SERVICE_KEY`.

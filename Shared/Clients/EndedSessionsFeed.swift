@@ -7,7 +7,8 @@ import Web
 import Wire
 
 /// Keeps an ``EndedSessionList`` fresh: asks every second. Without an answer the last list stays; after ten seconds it
-/// alarms in the log, and goes on doing so every minute.
+/// alarms in the log, and goes on doing so every minute. At the start auth has a minute, as processes are started
+/// in any order, and this one is not ready before it has the first list.
 package struct EndedSessionsFeed: Service {
   private let list: EndedSessionList
   private let heard: Heard
@@ -31,7 +32,7 @@ package struct EndedSessionsFeed: Service {
   package func run() async throws {
     await cancelWhenGracefulShutdown {
       var cursor: Date?
-      var alarmAt = ContinuousClock.now + alarmAfter
+      var alarmAt = ContinuousClock.now + alarmAfter * 6
       while !Task.isCancelled {
         do {
           let news = try await fetch(cursor)

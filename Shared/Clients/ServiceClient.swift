@@ -5,6 +5,7 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 import NIOPosix
+import Synchronization
 import Traces
 import Web
 import Wire
@@ -16,6 +17,7 @@ struct ServiceClient: Sendable {
   private let key: String?
   private let logger: Logger
   private let budget = RetryBudget()
+  private let complaint = Complaint()
 
   init(_ service: ServiceName, in surroundings: Surroundings) {
     self.service = service
@@ -54,12 +56,12 @@ struct ServiceClient: Sendable {
         request.body = .bytes(bytes)
       }
       switch await answer(to: request, path.template, until: end, bodyBytesMax) {
-      case .answered(204, _): return try JSON.decode(Reply.self, from: Data("{}".utf8))
-      case .answered(let status, let data) where (200..<300).contains(status):
+      case .answered(204, _, _): return try JSON.decode(Reply.self, from: Data("{}".utf8))
+      case .answered(let status, let data, _) where (200..<300).contains(status):
         return try JSON.decode(Reply.self, from: data)
-      case .answered(let status, let data):
+      case .answered(let status, let data, let retryAfterSeconds):
         guard isRepeatable, [502, 503, 504].contains(status), try await mayRepeat(attempt, until: end) else {
-          throw failure(in: data)
+          throw failure(in: data, retryAfterSeconds)
         }
       case .lost: guard isRepeatable, try await mayRepeat(attempt, until: end) else { throw Failure.unavailable }
       case .notSent: guard try await mayRepeat(attempt, until: end) else { throw Failure.unavailable }
@@ -69,7 +71,7 @@ struct ServiceClient: Sendable {
   }
 
   private enum Attempt {
-    case answered(Int, Data)
+    case answered(Int, Data, retryAfterSeconds: Int?)
     /// It may or may not have arrived.
     case lost
     case notSent
@@ -85,13 +87,20 @@ struct ServiceClient: Sendable {
     return true
   }
 
-  private func failure(in data: Data) -> Failure {
+  private func failure(in data: Data, _ retryAfterSeconds: Int?) -> Failure {
     // `try?`: whatever stands in the way of our services may answer in its own words.
-    let failure = (try? JSON.decode(Problem.self, from: data))?.failure ?? .unavailable
+    var failure = (try? JSON.decode(Problem.self, from: data))?.failure ?? .unavailable
+    if let retryAfterSeconds { failure.retryAfterSeconds = retryAfterSeconds }
     guard failure.code == Failure.wrongServiceKey.code else { return failure }
     // That is between the processes and whoever configured them; our own caller's key may be fine.
-    logger.error("refused by a service: check SERVICE_KEY", metadata: ["by": "\(service.rawValue)"])
+    if complaint.isDue {
+      logger.error("refused by a service: check SERVICE_KEY", metadata: ["by": "\(service.rawValue)"])
+    }
     return .unavailable
+  }
+
+  private static func retryAfterSeconds(_ response: HTTPClientResponse) -> Int? {
+    response.headers.first(name: "retry-after").flatMap { Int($0) }.flatMap { (0...86_400).contains($0) ? $0 : nil }
   }
 
   private func answer(
@@ -113,7 +122,8 @@ struct ServiceClient: Sendable {
       let response = try await Outbound.http.execute(request, timeout: .milliseconds(left))
       let body = try await response.body.collect(upTo: bodyBytesMax)
       asked(.answered(Int(response.status.code)))
-      return .answered(Int(response.status.code), Data(buffer: body))
+      return .answered(
+        Int(response.status.code), Data(buffer: body), retryAfterSeconds: Self.retryAfterSeconds(response))
     } catch {
       asked(.unanswered(error is CancellationError ? "called_off" : "no_answer"))
       return error is NIOConnectionError || error as? HTTPClientError == .connectTimeout ? .notSent : .lost
@@ -138,6 +148,21 @@ struct ServiceClient: Sendable {
       "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")"
     }
     return "?" + parts.joined(separator: "&")
+  }
+}
+
+/// Something that is said once a minute, however often there is reason to.
+private final class Complaint: Sendable {
+  private let saidAt = Mutex<ContinuousClock.Instant?>(nil)
+
+  /// Whether it is to be said now; then it has been.
+  var isDue: Bool {
+    saidAt.withLock { saidAt in
+      let now = ContinuousClock.now
+      if let saidAt, now - saidAt < .seconds(60) { return false }
+      saidAt = now
+      return true
+    }
   }
 }
 

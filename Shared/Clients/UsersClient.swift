@@ -5,6 +5,7 @@ import Wire
 /// What other services ask of auth.
 package struct UsersClient: Sendable {
   private let client: ServiceClient
+  private let known = KnownPeople()
 
   package init(in surroundings: Surroundings) { client = ServiceClient(.auth, in: surroundings) }
 
@@ -48,7 +49,15 @@ package struct UsersClient: Sendable {
     return found
   }
 
-  /// The same, for at most ``WhoAre/idsMax`` of each, where the phone of whoever has one of `phones` is that one.
+  /// The same for answers that show names and decide nothing: while auth does not answer, people as they were when it
+  /// last did, without those who have not been asked about.
+  package func names(of ids: Set<UserID>) async throws -> [UserID: Person] {
+    guard !ids.isEmpty else { return [:] }
+    return try await known.people(ids) { try await people(ids) }
+  }
+
+  /// The same as ``people(_:)``, for at most ``WhoAre/idsMax`` of each, where the phone of whoever has one of `phones` is
+  /// that one.
   package func people(_ ids: Set<UserID>, matching phones: Set<String>) async throws -> [UserID: Person] {
     let some = WhoAre(ids: Array(ids), phones: phones.sorted())
     let answer: People = try await client.call(.POST, "/internal/users/people", body: some, isRepeatable: true)

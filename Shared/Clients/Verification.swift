@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import NIOFoundationCompat
 import ServiceLifecycle
+import Synchronization
 import Tokens
 import Web
 import Wire
@@ -19,31 +20,21 @@ package struct Verification: Sendable {
   /// - Throws: ``StartFailure`` for a missing or weak secret.
   package init(in surroundings: Surroundings) throws {
     let keys = try TokenKeys(surroundings.settings, logger: surroundings.logger)
+    let published = PublishedKeys(surroundings.neighbours)
     let remote = RemoteKeys(pause: .seconds(1), lifetime: .seconds(60), isPatient: true) {
-      try await Self.authKeys(surroundings)
+      try await published.fetch()
     }
     verifier = Verifier(keys.ring, remote: remote)
     let users = UsersClient(in: surroundings)
-    outsiders = try Outsiders(surroundings.settings, logger: surroundings.logger) { try await users.identify($0) }
-    let feed = EndedSessionsFeed(list: ended, in: surroundings) { try await users.endedSessions(since: $0) }
-    background = [keys, feed]
-  }
-
-  /// What any of auth's replicas publishes: while they are replaced one by one, some know a key that others do not.
-  private static func authKeys(_ surroundings: Surroundings) async throws -> JWKS {
-    let urls = surroundings.neighbours.urls(of: .auth)
-    return try await withThrowingTaskGroup(of: Result<JWKS, any Error>.self) { group in
-      for url in urls {
-        group.addTask {
-          do { return .success(try await keySet(at: url + "/.well-known/jwks.json")) } catch { return .failure(error) }
-        }
+    let identified = RememberedUsers<OutsideUser.Name>(ended: ended, now: surroundings.now)
+    outsiders = try Outsiders(surroundings.settings, logger: surroundings.logger) { user in
+      guard let id = try await identified.user(user.name, asking: { try await users.identify(user) }) else {
+        throw Failure.unavailable
       }
-      let answers = try await group.reduce(into: []) { $0.append($1) }
-      // `try?`: who does not answer is not asked for more.
-      let sets = answers.compactMap { try? $0.get() }
-      guard !sets.isEmpty else { throw KeysUnavailable() }
-      return JWKS(keys: sets.flatMap(\.keys))
+      return id
     }
+    let feed = EndedSessionsFeed(list: ended, in: surroundings) { try await users.endedSessions(since: $0) }
+    background = [keys, feed, KeyWatch(keys: remote)]
   }
 
   /// A key server's document (RFC 7517 §5), at most 256 KB of it.
@@ -52,4 +43,41 @@ package struct Verification: Sendable {
     guard response.status == .ok else { throw KeysUnavailable() }
     return try JSON.decode(JWKS.self, from: Data(buffer: try await response.body.collect(upTo: 256 * 1024)))
   }
+}
+
+/// What auth's replicas publish, all of them together: while they are replaced one by one, some know a key that others do
+/// not. One that does not answer counts for a minute as publishing what it did, so that its keys are not taken for
+/// withdrawn.
+private final class PublishedKeys: Sendable {
+  private let neighbours: Neighbours
+  private let last = Mutex<[String: (set: JWKS, at: ContinuousClock.Instant)]>([:])
+  private static let rememberedFor = Duration.seconds(60)
+
+  init(_ neighbours: Neighbours) { self.neighbours = neighbours }
+
+  /// - Throws: ``KeysUnavailable`` when none answers.
+  func fetch() async throws -> JWKS {
+    let urls = neighbours.urls(of: .auth)
+    let answers = await withTaskGroup(of: (String, JWKS?).self) { group in
+      for url in urls {
+        // `try?`: who does not answer is not asked for more.
+        group.addTask { (url, try? await Verification.keySet(at: url + "/.well-known/jwks.json")) }
+      }
+      return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+    }
+    guard !answers.isEmpty else { throw KeysUnavailable() }
+    let now = ContinuousClock.now
+    return last.withLock { last in
+      for (url, set) in answers { last[url] = (set, now) }
+      last = last.filter { urls.contains($0.key) && now - $0.value.at < Self.rememberedFor }
+      return JWKS(keys: last.values.flatMap(\.set.keys))
+    }
+  }
+}
+
+/// Has a withdrawn key's tokens refused within a second or so.
+private struct KeyWatch: Service {
+  let keys: RemoteKeys
+
+  func run() async throws { await cancelWhenGracefulShutdown { await keys.watch(every: .seconds(1)) } }
 }

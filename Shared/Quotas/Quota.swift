@@ -19,6 +19,9 @@ package struct TextQuotas: Sendable {
   package let perAddress: Quota
   package let perPrefix: Quota
   package let inAll: Quota
+  /// To a number that is somebody's, which neither the prefix nor the sum of all others may shut out.
+  package let perAccountNumber: Quota
+  package let toAccounts: Quota
 }
 
 extension Failure {

@@ -14,6 +14,9 @@ extension TextQuotas {
     perAddress = try quota("text here", "SMS_PER_ADDRESS_HOUR", 10, .seconds(3600))
     perPrefix = try quota("text prefix", "SMS_PER_PREFIX_HOUR", 100, .seconds(3600))
     inAll = try quota("texts", "SMS_PER_DAY", 2000, .seconds(86_400))
+    // People sign in in few hours of a day.
+    perAccountNumber = Quota(name: "text to account", limit: perNumber.limit * 8, window: .seconds(86_400))
+    toAccounts = try quota("texts to accounts", "SMS_TO_ACCOUNTS_PER_DAY", 2000, .seconds(86_400))
   }
 }
 

@@ -8,12 +8,16 @@ package struct AccessToken: Codable, Hashable, Sendable {
   package let id: String
   package let issuedAtSeconds: Int
   package let expiresAtSeconds: Int
+  /// We set none, but what says so is not good before.
+  let notBeforeSeconds: Int?
   /// Only read by clients; to us the session's row decides.
   package let goTrue: GoTrueClaims?
   let type: String
   let issuer: String
 
   package static let issuer = "kith"
+  /// As long as `JWT_SIGN_IN_EXPIRE_DAYS` can make one live: what claims more was not made by us.
+  package static let lifetimeSecondsMax = 365 * 86_400
 
   package init(
     user: UserID, session: SessionID, issuedAt: Date, lifetime: Duration, goTrue: GoTrueClaims? = nil
@@ -24,6 +28,7 @@ package struct AccessToken: Codable, Hashable, Sendable {
     self.id = Trace.newRequestID()
     self.issuedAtSeconds = Int(issuedAt.timeIntervalSince1970)
     self.expiresAtSeconds = issuedAtSeconds + Int(lifetime.components.seconds)
+    self.notBeforeSeconds = nil
     self.type = "access"
     self.issuer = Self.issuer
   }
@@ -34,6 +39,7 @@ package struct AccessToken: Codable, Hashable, Sendable {
     case id = "jti"
     case issuedAtSeconds = "iat"
     case expiresAtSeconds = "exp"
+    case notBeforeSeconds = "nbf"
     case type
     case issuer = "iss"
   }
@@ -45,6 +51,7 @@ package struct AccessToken: Codable, Hashable, Sendable {
     id = try claims.decode(String.self, forKey: .id)
     issuedAtSeconds = try claims.decode(Int.self, forKey: .issuedAtSeconds)
     expiresAtSeconds = try claims.decode(Int.self, forKey: .expiresAtSeconds)
+    notBeforeSeconds = try claims.decodeIfPresent(Int.self, forKey: .notBeforeSeconds)
     type = try claims.decode(String.self, forKey: .type)
     issuer = try claims.decode(String.self, forKey: .issuer)
     goTrue = nil
@@ -72,13 +79,19 @@ package struct GoTrueClaims: Hashable, Sendable {
   let isAnonymous: Bool
   let appMetadata: JSONValue
   let userMetadata: JSONValue
+  /// How and when the session was opened.
+  let method: String
+  let signedInAt: Date
 
   /// Metadata is left out where a token would become too long for a header.
   private static let metadataBytesMax = 1024
 
   package init(
-    email: String, phone: String, isAnonymous: Bool, appMetadata: JSONValue, userMetadata: JSONValue
+    email: String, phone: String, isAnonymous: Bool, appMetadata: JSONValue, userMetadata: JSONValue,
+    method: String, signedInAt: Date
   ) {
+    self.method = method
+    self.signedInAt = signedInAt
     self.email = email
     self.phone = phone
     self.isAnonymous = isAnonymous
@@ -89,7 +102,7 @@ package struct GoTrueClaims: Hashable, Sendable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case aud, role, email, phone
+    case aud, role, email, phone, aal, amr
     case sessionID = "session_id"
     case isAnonymous = "is_anonymous"
     case appMetadata = "app_metadata"
@@ -106,6 +119,15 @@ package struct GoTrueClaims: Hashable, Sendable {
     try claims.encode(isAnonymous, forKey: .isAnonymous)
     try claims.encode(appMetadata, forKey: .appMetadata)
     try claims.encode(userMetadata, forKey: .userMetadata)
+    // Nobody has a second factor here.
+    try claims.encode("aal1", forKey: .aal)
+    try claims.encode([Method(method: method, timestamp: Int(signedInAt.timeIntervalSince1970))], forKey: .amr)
+  }
+
+  /// An entry of `amr`, as GoTrue writes them.
+  private struct Method: Encodable {
+    let method: String
+    let timestamp: Int
   }
 }
 
@@ -137,8 +159,8 @@ package struct Verifier: Sendable {
     self.remote = remote
   }
 
-  /// Changes when keys were replaced: what was believed before may not be any more.
-  package var version: Int { ring.version }
+  /// Changes when keys were replaced or withdrawn: what was believed before may not be any more.
+  package var version: Int { ring.version &+ (remote?.withdrawals ?? 0) }
 
   /// With the keys at hand, without waiting; nil when a key server has to be asked.
   package func verifyNow(_ text: String, at now: Date) throws(TokenRejected) -> AccessToken? {
@@ -166,10 +188,14 @@ package struct Verifier: Sendable {
     guard token.type == "access" else { throw .claims }
     guard token.issuer == AccessToken.issuer else { throw .issuer }
     let seconds = Int(now.timeIntervalSince1970)
-    guard token.expiresAtSeconds > seconds else { throw .expired }
-    guard token.issuedAtSeconds <= seconds + leewaySeconds, token.issuedAtSeconds < token.expiresAtSeconds else {
+    let (issued, expires) = (token.issuedAtSeconds, token.expiresAtSeconds)
+    guard expires > seconds else { throw .expired }
+    let latest = seconds + leewaySeconds
+    guard issued <= latest, issued < expires, token.notBeforeSeconds.map({ $0 <= latest }) ?? true else {
       throw .notYetValid
     }
+    let (lifetime, isTooLong) = expires.subtractingReportingOverflow(issued)
+    guard !isTooLong, lifetime <= AccessToken.lifetimeSecondsMax else { throw .claims }
     return token
   }
 }

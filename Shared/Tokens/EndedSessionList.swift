@@ -7,7 +7,7 @@ import Wire
 package final class EndedSessionList: Sendable {
   private struct State {
     var until: [SessionID: Date] = [:]
-    var isKnown = false
+    var heardAt: Date?
     var sweptAt = Date.distantPast
   }
 
@@ -16,7 +16,10 @@ package final class EndedSessionList: Sendable {
   package init() {}
 
   /// False until auth has been heard for the first time.
-  package var isKnown: Bool { state.withLock { $0.isKnown } }
+  package var isKnown: Bool { heardAt != nil }
+
+  /// When auth was last heard; what it has not said by then is not known.
+  package var heardAt: Date? { state.withLock { $0.heardAt } }
 
   package func contains(_ session: SessionID) -> Bool { state.withLock { $0.until[session] != nil } }
 
@@ -24,7 +27,7 @@ package final class EndedSessionList: Sendable {
   package func add(_ entries: [EndedSessions.Entry], at now: Date) {
     state.withLock { state in
       for entry in entries { state.until[entry.session] = entry.until }
-      state.isKnown = true
+      state.heardAt = max(state.heardAt ?? now, now)
       guard now.timeIntervalSince(state.sweptAt) > 60 else { return }
       state.sweptAt = now
       state.until = state.until.filter { $0.value > now }

@@ -16,6 +16,15 @@ package enum VerifyingKey: Sendable {
     }
   }
 
+  /// Only public keys can be compared.
+  func isSame(as other: VerifyingKey) -> Bool {
+    switch (self, other) {
+    case (.es256(let key), .es256(let other)): key.rawRepresentation == other.rawRepresentation
+    case (.rs256(let key), .rs256(let other)): key.derRepresentation == other.derRepresentation
+    default: false
+    }
+  }
+
   /// Whether `signature` is this key's over `message` (RFC 7518 §3.2 to §3.4).
   package func isValid(_ signature: [UInt8], for message: some DataProtocol) -> Bool {
     switch self {

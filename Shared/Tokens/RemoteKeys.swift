@@ -16,6 +16,7 @@ package actor RemoteKeys {
   private let isPatient: Bool
   private let now: @Sendable () -> ContinuousClock.Instant
   private nonisolated let known = Mutex(Known())
+  private nonisolated let withdrawn = Atomic(0)
   private var triedAt: ContinuousClock.Instant?
   private var underWay: Task<Void, any Error>?
 
@@ -34,6 +35,21 @@ package actor RemoteKeys {
     self.lifetime = lifetime
     self.isPatient = isPatient
     self.fetch = fetch
+  }
+
+  /// Changes whenever a key is gone, so that whoever remembers verdicts can forget them.
+  package nonisolated var withdrawals: Int { withdrawn.load(ordering: .acquiring) }
+
+  /// Looks again every so often while there are keys, until it is cancelled: one that is withdrawn is gone by then.
+  package func watch(every interval: Duration) async {
+    while !Task.isCancelled {
+      if known.withLock({ !$0.keys.isEmpty }) {
+        // `try?`: while the server is away the last good set serves.
+        try? await refresh()
+      }
+      // `try?`: cancelled means stop.
+      try? await Task.sleep(for: interval)
+    }
   }
 
   /// A key that was fetched within the lifetime, without waiting.
@@ -75,11 +91,20 @@ package actor RemoteKeys {
     let task = Task {
       let fetched = try await fetch().byID
       guard isPatient || !fetched.isEmpty else { throw KeysUnavailable() }
-      known.withLock { $0 = Known(keys: fetched, fetchedAt: now()) }
+      take(fetched)
     }
     underWay = task
     defer { underWay = nil }
     try await task.value
+  }
+
+  private func take(_ fetched: [String: VerifyingKey]) {
+    let before = known.withLock { known in
+      defer { known = Known(keys: fetched, fetchedAt: now()) }
+      return known.keys
+    }
+    let isOneGone = before.contains { id, key in fetched[id]?.isSame(as: key) != true }
+    if isOneGone { withdrawn.add(1, ordering: .releasing) }
   }
 }
 

@@ -7,8 +7,8 @@ import Wire
 extension Request {
   /// The body as `type`.
   ///
-  /// - Throws: 415 when it says that it is something else, 413 over `bytesMax`, 400 when it is not JSON, and the family's
-  ///   validation status with the field's name when a field is missing or of another type.
+  /// - Throws: 415 when it says that it is something else, 413 over `bytesMax`, 400 when it is not JSON in UTF-8, and the
+  ///   family's validation status with the names of the fields that are missing or of another type.
   package func json<T: Decodable>(_ type: T.Type, bytesMax: Int = 64 * 1024) async throws -> T {
     if let contentType = headers[.contentType]?.lowercased() {
       guard contentType.hasPrefix("application/json") || contentType.contains("+json") else {
@@ -17,10 +17,12 @@ extension Request {
     }
     let buffer: ByteBuffer
     do { buffer = try await body.collect(upTo: bytesMax) } catch is NIOTooManyBytesError { throw Failure.tooLarge }
+    // The decoder looks only at the texts that `type` reads.
+    guard String(validating: buffer.readableBytesView, as: UTF8.self) != nil else { throw Failure.malformed }
     let data = Data(buffer: buffer)
     do { return try JSON.decode(type, from: data) } catch let error as DecodingError {
-      let failure = Failure(error)
-      throw failure == .malformed ? .unreadable(data) : failure
+      guard Failure(error) != .malformed else { throw Failure.unreadable(data) }
+      throw WrongFields.failure(error, reading: data, as: type)
     }
   }
 }
@@ -70,7 +72,7 @@ extension Failure {
   }
 
   private static func path(_ path: [any CodingKey]) -> String {
-    path.isEmpty ? "body" : path.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+    path.isEmpty ? "body" : path.map(\.pathPart).joined(separator: ".")
   }
 
   private static func words(for type: Any.Type) -> String {

@@ -11,6 +11,7 @@ package struct Callers: Sendable {
   private let now: @Sendable () -> Date
   private let outsider: @Sendable (String, Date) async throws -> UserID?
   private let userKnownAs: @Sendable (String) async throws -> UserID?
+  private let named: RememberedUsers<String>
 
   /// - Parameters:
   ///   - outsider: the user of an outside issuer's bearer; nil when the bearer is not of one.
@@ -26,27 +27,35 @@ package struct Callers: Sendable {
     self.now = now
     self.outsider = outsider
     self.userKnownAs = userKnownAs
+    named = RememberedUsers(ended: ended, now: now)
   }
 
   /// `context` with its caller. A bearer beside a service key decides alone.
-  func identified(_ request: Request, _ context: Context) async throws -> Context {
+  ///
+  /// - Parameter service: whose key the request shows.
+  func identified(_ request: Request, _ context: Context, showingKeyOf service: CallingService?) async throws -> Context
+  {
     var context = context
-    let service = request.headers[.serviceKey].flatMap { keys.service(presenting: $0) }
     if keys.isEmpty { context.withoutService = .serviceKeysUnset }
     context.service = onBehalf(service, of: request.headers[.serviceName])
     if let bearer = request.bearer {
       context.caller = try await caller(bearing: bearer)
     } else if let service, service.mayAssertUsers, let name = request.headers[.userID] {
       let session = request.headers[.sessionID].flatMap { SessionID($0) }
-      let user = try await user(named: name, by: service)
+      let user = try await user(named: name, in: session, by: service)
       context.caller = user.map { .user($0, session: session) } ?? .rejected(.userNotFound)
     }
     return context
   }
 
-  /// Whether whoever calls shows the key of a service.
-  func isService(_ request: Request) -> Bool {
-    request.headers[.serviceKey].flatMap { keys.service(presenting: $0) } != nil
+  /// Whose service key the request shows, if anybody's.
+  func service(shownBy request: Request) -> CallingService? {
+    request.headers[.serviceKey].flatMap { keys.service(presenting: $0) }
+  }
+
+  /// Whether the request shows the key of a service as a bearer, as Prometheus can send it.
+  func isBearingServiceKey(_ request: Request) -> Bool {
+    request.bearer.flatMap { keys.service(presenting: $0) } != nil
   }
 
   /// The gateway calls for an outside system whose key it has checked; everyone else for themselves.
@@ -55,10 +64,13 @@ package struct Callers: Sendable {
     return CallingService(named: name)
   }
 
-  /// The gateway has asked auth already; nobody else is taken at their word.
-  private func user(named name: String, by service: CallingService) async throws -> UserID? {
-    if service.name == "gateway", let id = UserID(name) { return id }
-    return try await userKnownAs(name)
+  /// The gateway has asked auth already; nobody else is taken at their word. Where everybody has one key, the session
+  /// tells the gateway from outside systems, who know of none.
+  private func user(
+    named name: String, in session: SessionID?, by service: CallingService
+  ) async throws -> UserID? {
+    if let id = UserID(name), service.name == "gateway" || service.isGateway && session != nil { return id }
+    return try await named.user(name) { try await userKnownAs(name) }
   }
 
   private func caller(bearing token: String) async throws -> Caller {

@@ -10,13 +10,19 @@ package struct Context: RequestContext {
   /// Why there is no `service`.
   var withoutService = Failure.wrongServiceKey
   package var trace = Trace(requestID: nil, traceparent: nil)
-  /// The connection comes from this machine; a proxy on it says for whom it speaks, and then does not count.
-  let isFromThisMachine: Bool
+  /// The other end of the connection: whoever calls, or a proxy. nil when it has no address.
+  let address: String?
+  /// A proxy says that it speaks for somebody.
+  var isForwarded = false
 
   package init(source: ApplicationRequestContextSource) {
     coreContext = .init(source: source)
-    let address = source.channel.remoteAddress?.ipAddress ?? ""
-    isFromThisMachine = address == "::1" || address.hasPrefix("127.") || address.hasPrefix("::ffff:127.")
+    address = source.channel.remoteAddress?.ipAddress
+  }
+
+  var isFromThisMachine: Bool {
+    guard let address, !isForwarded else { return false }
+    return address == "::1" || address.hasPrefix("127.") || address.hasPrefix("::ffff:127.")
   }
 }
 

@@ -16,6 +16,8 @@ struct Edge: HTTPResponder {
   let tracer: Tracer?
   /// Requests that are answered on the event loop of their connection: their handlers neither block nor compute for long.
   let isQuick: @Sendable (Request) -> Bool
+  /// Requests whose answers hold tokens, which nothing on the way may keep.
+  let holdsTokens: @Sendable (Request) -> Bool
   let logger: Logger
 
   func respond(to request: Request, context: Context) async throws -> Response {
@@ -26,11 +28,14 @@ struct Edge: HTTPResponder {
     context.trace = trace
     context.logger = logger
     context.logger[metadataKey: "request_id"] = "\(trace.requestID)"
+    context.isForwarded = request.isForwarded
     let started = ContinuousClock.now
-    let span = tracer?.begin(continuing: trace.traceparent, isTrusted: callers.isService(request))
+    let service = callers.service(shownBy: request)
+    let request = request.located(at: context.address, by: service)
+    let span = tracer?.begin(continuing: trace.traceparent, isTrusted: service != nil)
     if let span { context.logger[metadataKey: "trace_id"] = "\(span.context.traceID)" }
     var response = await Trace.$current.withValue(trace) {
-      await ActiveSpan.within(span) { await answer(request, context) }
+      await ActiveSpan.within(span) { await answer(request, context, showingKeyOf: service) }
     }
     response.headers[.requestID] = trace.requestID
     if lifecycle.isDraining { response.headers[.connection] = "close" }
@@ -43,24 +48,36 @@ struct Edge: HTTPResponder {
     return response
   }
 
-  private func answer(_ request: Request, _ context: Context) async -> Response {
+  private func answer(
+    _ request: Request, _ context: Context, showingKeyOf service: CallingService?
+  ) async -> Response {
     do {
       return try await deadlines.within(request.callerWaits) {
-        if isQuick(request) { return try await routed(request, context) }
-        return try await withTaskExecutorPreference(globalConcurrentExecutor) { try await routed(request, context) }
+        if isQuick(request) { return try await routed(request, context, service) }
+        return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+          try await routed(request, context, service)
+        }
       }
     } catch {
       return Failure(describing: error, logger: context.logger)
-        .response(as: Dialect(path: request.uri.path), requestID: context.trace.requestID)
+        .response(to: request, requestID: context.trace.requestID)
     }
   }
 
-  private func routed(_ request: Request, _ context: Context) async throws -> Response {
-    let context = try await callers.identified(request, context)
-    let response = try await router.respond(to: request, context: context)
+  private func routed(_ request: Request, _ context: Context, _ service: CallingService?) async throws -> Response {
+    let context = try await callers.identified(request, context, showingKeyOf: service)
+    var response = try await router.respond(to: request, context: context)
     // The router answers an unknown path or method by itself, with a body that is not ours.
     if context.endpointPath == "NotFound" { throw missing(request) }
+    if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = caching(request, context) }
     return response
+  }
+
+  /// Who may keep an answer whose route does not say it itself (RFC 9111 §5.2.2).
+  private func caching(_ request: Request, _ context: Context) -> String? {
+    if holdsTokens(request) { return "no-store" }
+    guard case .user = context.caller else { return nil }
+    return "private"
   }
 
   private func missing(_ request: Request) -> Failure {

@@ -1,8 +1,10 @@
 import Database
+import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import NIOFoundationCompat
 import Wire
 
 extension HTTPField.Name {
@@ -20,6 +22,7 @@ extension HTTPField.Name {
   package static let endedSessions = Self(Header.endedSessions)!
   static let timeout = Self(Header.timeout)!
   package static let forwardedFor = Self("x-forwarded-for")!
+  package static let goTrueVersion = Self(GoTrueVersion.header)!
 }
 
 extension Failure {
@@ -41,14 +44,16 @@ extension Failure {
     }
   }
 
-  /// The one place where a failure becomes an answer.
-  package func response(as dialect: Dialect, requestID: String) -> Response {
-    let problem = Problem(self, as: dialect, requestID: requestID)
-    var response = Response.json(problem, status: .init(code: problem.status))
-    response.headers[.contentType] = Problem.contentType
-    if kind == .unauthorized { response.headers[.wwwAuthenticate] = "Bearer" }
-    if let retryAfterSeconds { response.headers[.retryAfter] = String(retryAfterSeconds) }
-    if !allow.isEmpty { response.headers[.allow] = allow.joined(separator: ", ") }
-    return response
+  /// The one place where a failure becomes an answer, in the words of whoever called.
+  package func response(to request: Request, requestID: String) -> Response {
+    let version = request.headers[.goTrueVersion].flatMap { GoTrueVersion($0) }
+    let answer = FailureAnswer(self, as: Dialect(path: request.uri.path), version: version, requestID: requestID)
+    var headers = HTTPFields()
+    for (name, value) in answer.headers {
+      if let name = HTTPField.Name(name) { headers[name] = value }
+    }
+    headers[.contentLength] = String(answer.body.count)
+    return Response(
+      status: .init(code: answer.status), headers: headers, body: .init(byteBuffer: ByteBuffer(data: answer.body)))
   }
 }

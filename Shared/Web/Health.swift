@@ -66,14 +66,20 @@ struct HealthRoutes: Sendable {
     let reached = await reachesDatabase()
     let health = Health(
       isHealthy: reached, environment: stage, lifecycle: lifecycle, database: reached, at: now())
-    return .json(health, status: reached ? .ok : .serviceUnavailable)
+    return Self.answer(health, isWell: reached)
   }
 
   @Sendable private func ready(_ request: Request, _ context: Context) async -> Response {
     var ready = !lifecycle.isDraining
     if ready { ready = await isReady() }
     if ready { ready = await reachesDatabase() }
-    return .json(["status": ready ? "ok" : "unavailable"], status: ready ? .ok : .serviceUnavailable)
+    return Self.answer(["status": ready ? "ok" : "unavailable"], isWell: ready)
+  }
+
+  private static func answer(_ state: some Encodable, isWell: Bool) -> Response {
+    var response = Response.json(state, status: isWell ? .ok : .serviceUnavailable)
+    if !isWell { response.headers[.retryAfter] = "1" }
+    return response
   }
 
   private func reachesDatabase() async -> Bool {

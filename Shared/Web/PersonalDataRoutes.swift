@@ -32,8 +32,9 @@ package struct PersonalDataRoutes<Store: KeepsPersonalData>: Sendable {
     inside.delete("/internal/users/{id}/data", use: erase)
   }
 
+  /// With whole seconds, as its user reads it.
   @Sendable private func export(_ request: Request, _ context: ServiceCaller) async throws -> Response {
-    .exactJSON(try await store.export(of: try context.user()))
+    .json(try await store.export(of: try context.user()))
   }
 
   /// Of a user who is not known here, everything is forgotten already.

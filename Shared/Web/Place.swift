@@ -1,3 +1,4 @@
+import HTTPTypes
 import Hummingbird
 
 #if canImport(Glibc)
@@ -9,13 +10,30 @@ import Hummingbird
 #endif
 
 extension Request {
-  /// The address that the gateway saw, as far as it matters for counting: of IPv6 only the network, as one household has
-  /// all the addresses in it.
+  /// The address that the gateway saw, else the connection's own, as far as it matters for counting: of IPv6 only the
+  /// network, as one household has all the addresses in it. ``Edge`` lets nobody but the gateway say it.
   package var place: String {
     let address = headers[values: .forwardedFor].last?.split(separator: ",").last?
       .trimmingCharacters(in: .whitespaces)
     guard let address else { return "direct" }
     return network(of: address) ?? address
+  }
+}
+
+extension Request {
+  private static let forwarding: [HTTPField.Name] =
+    ["forwarded", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"]
+    .compactMap { HTTPField.Name($0) } + [.forwardedFor]
+
+  /// Whether whoever sent it says that it speaks for somebody else.
+  var isForwarded: Bool { Self.forwarding.contains { headers.contains($0) } }
+
+  /// The same with the connection's own address in place of what its sender says; of the gateway nothing is changed.
+  func located(at address: String?, by service: CallingService?) -> Request {
+    if let service, service.isGateway || !headers.contains(.forwardedFor) { return self }
+    var head = head
+    head.headerFields[.forwardedFor] = address
+    return Request(head: head, body: body)
   }
 }
 

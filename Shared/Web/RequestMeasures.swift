@@ -26,15 +26,18 @@ struct RequestMeasures: Sendable {
   private static let methods: Set = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 }
 
-/// `/metrics`, for this machine and for those who have a service key; to others it is not there.
+/// `/metrics`, for those who have a service key, and in development for this machine: elsewhere a proxy on it may speak
+/// for anybody without saying so. To others it is not there.
 struct MetricsRoutes: Sendable {
   let registry: Registry
+  let callers: Callers
+  let stage: Settings.Stage
 
   func add(to routes: Router<Context>) { routes.get("/metrics", use: metrics) }
 
   @Sendable private func metrics(_ request: Request, _ context: Context) throws -> Response {
-    let isHere = context.isFromThisMachine && request.headers[values: .forwardedFor].isEmpty
-    guard isHere || context.service != nil else { throw Failure.notFound }
+    let isHere = stage == .development && context.isFromThisMachine
+    guard isHere || context.service != nil || callers.isBearingServiceKey(request) else { throw Failure.notFound }
     return Response(
       status: .ok, headers: [.contentType: PrometheusText.contentType],
       body: .init(byteBuffer: .init(string: registry.text())))

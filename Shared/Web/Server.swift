@@ -30,12 +30,14 @@ package struct Server: Service {
   ///   - isReady: what else must be there before traffic should come.
   ///   - isQuick: requests that are answered on the event loop of their connection, which serves many others: their
   ///     handlers wait for whatever takes long, and compute for less than a millisecond.
+  ///   - holdsTokens: requests whose answers nothing on the way may keep.
   ///   - background: runs beside the server and is stopped after it.
   package init(
     _ service: ServiceName, in surroundings: Surroundings, database: any Database, callers: Callers, api: OpenAPI,
     background: [any Service] = [], patience: Duration = .seconds(30),
     isReady: @escaping @Sendable () async -> Bool = { true },
-    isQuick: @escaping @Sendable (Request) -> Bool = { _ in false }, routes add: (Router<Context>) -> Void
+    isQuick: @escaping @Sendable (Request) -> Bool = { _ in false },
+    holdsTokens: @escaping @Sendable (Request) -> Bool = { _ in false }, routes add: (Router<Context>) -> Void
   ) throws {
     let settings = surroundings.settings
     let lifecycle = Lifecycle()
@@ -44,7 +46,7 @@ package struct Server: Service {
     HealthRoutes(database: database, lifecycle: lifecycle, stage: stage, now: surroundings.now, isReady: isReady)
       .add(to: router)
     surroundings.registry.addProcess()
-    MetricsRoutes(registry: surroundings.registry).add(to: router)
+    MetricsRoutes(registry: surroundings.registry, callers: callers, stage: stage).add(to: router)
     router.get("/openapi.json") { _, _ in
       Response(status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: .init(data: api.body)))
     }
@@ -64,7 +66,7 @@ package struct Server: Service {
     let edge = Edge(
       router: router.buildResponder(), routes: routes, callers: callers, lifecycle: lifecycle,
       deadlines: deadlines, measures: RequestMeasures(in: surroundings.registry), tracer: tracer, isQuick: isQuick,
-      logger: surroundings.logger)
+      holdsTokens: holdsTokens, logger: surroundings.logger)
     self.host = settings.string("HOST", default: "127.0.0.1")
     self.wantedPort = try settings.int("PORT", default: service.defaultPort, in: 0...65535)
     self.app = Self.application(edge, on: host, wantedPort, surroundings.logger, port)

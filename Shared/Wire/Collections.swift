@@ -1,5 +1,5 @@
 /// What a member of a collection may do, in the words of its apps.
-package enum CollectionRole: String, Codable, Sendable, Comparable {
+package enum CollectionRole: String, Codable, Sendable, Comparable, CaseIterable {
   case viewOnly = "VIEW_ONLY"
   case editor = "EDITOR"
   case owner = "OWNER"

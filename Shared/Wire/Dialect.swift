@@ -50,11 +50,16 @@ package enum Dialect: Sendable, Hashable {
     }
   }
 
+  /// The same for one failure: GoTrue has a status of its own for a password that is too weak.
+  package func status(of failure: Failure) -> Int {
+    self == .goTrue && !failure.reasons.isEmpty ? 422 : status(of: failure.kind)
+  }
+
   /// The top-level `code`: ours, or GoTrue's and PostgREST's word for the same thing where they have one.
   package func code(of failure: Failure) -> String {
     switch self {
     case .api, .plain: failure.code
-    case .goTrue: Self.goTrueWords[failure.code] ?? failure.code
+    case .goTrue: failure.reasons.isEmpty ? Self.goTrueWords[failure.code] ?? failure.code : "weak_password"
     case .postgREST: Self.postgRESTWords[failure.kind] ?? failure.code
     }
   }
@@ -70,7 +75,10 @@ package enum Dialect: Sendable, Hashable {
   private static let goTrueWords = [
     "unauthorized": "no_authorization", "validation_error": "validation_failed", "malformed_json": "bad_json",
     "rate_limited": "over_request_rate_limit", "internal_error": "unexpected_failure",
-    "invalid_token": "bad_jwt", "session_ended": "session_not_found", "forbidden": "no_authorization",
+    "invalid_token": "bad_jwt", "token_expired": "bad_jwt", "session_ended": "session_not_found",
+    "forbidden": "no_authorization", "invalid_refresh_token": "refresh_token_not_found",
+    "refresh_token_reused": "refresh_token_already_used", "identity_taken": "identity_already_exists",
+    "gateway_timeout": "request_timeout",
   ]
 
   private static let postgRESTWords: [Failure.Kind: String] = [

@@ -27,7 +27,10 @@ package struct Failure: Error, Hashable, Sendable {
   /// For a person; never holds a secret or personal data.
   package let message: String
   package var fields: [Field] = []
+  /// Never nil of what is unavailable.
   package var retryAfterSeconds: Int?
+  /// Why a password is too weak, in GoTrue's words: `length`, `characters`, `pwned`.
+  package var reasons: [String] = []
   /// The methods that a path has, for 405.
   package var allow: [String] = []
 
@@ -35,7 +38,7 @@ package struct Failure: Error, Hashable, Sendable {
     self.kind = kind
     self.code = code
     self.message = message
-    self.retryAfterSeconds = retryAfterSeconds
+    self.retryAfterSeconds = retryAfterSeconds ?? (kind == .unavailable ? 1 : nil)
   }
 }
 
@@ -74,8 +77,7 @@ extension Failure {
   package static let timeout = Failure(.timeout, "request_timeout", "The request took too long to arrive.")
   package static let broken = Failure(.broken, "internal_error", "Something went wrong on our side.")
   package static let unavailable = Failure(
-    .unavailable, "service_unavailable", "This part of the service is not available at the moment.",
-    retryAfterSeconds: 1)
+    .unavailable, "service_unavailable", "This part of the service is not available at the moment.")
   package static let gatewayTimeout = Failure(
     .gatewayTimeout, "gateway_timeout", "The service did not answer in time.", retryAfterSeconds: 1)
 }

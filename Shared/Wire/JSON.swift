@@ -8,9 +8,13 @@ package enum JSON {
   /// For bodies between services: milliseconds.
   package static func encodeExact(_ value: some Encodable) throws -> Data { try milliseconds.encode(value) }
 
-  package static func decode<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
+  /// - Parameter userInfo: what the types themselves want to know.
+  package static func decode<T: Decodable>(
+    _ type: T.Type, from data: Data, userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  ) throws -> T {
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = dates
+    decoder.userInfo = userInfo
     decoder.userInfo[.jsonText] = JSONText(data)
     return try decoder.decode(type, from: data)
   }

@@ -20,6 +20,14 @@ package struct OutsideUser: Codable, Sendable, Hashable {
     self.isExternal = isExternal
   }
 
+  /// Whom an issuer calls so; of two issuers it is two people.
+  package struct Name: Hashable, Sendable {
+    let issuer: String
+    let subject: String
+  }
+
+  package var name: Name { Name(issuer: issuer, subject: subject) }
+
   private enum CodingKeys: String, CodingKey {
     case issuer, subject, email
     case isEmailVerified = "email_verified"

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The body of every error, `application/problem+json` (RFC 9457) with the members that the apps' clients look for.
 ///
 /// `hint` and `error.details` are always present, null when there is nothing to say.
@@ -10,11 +12,20 @@ package struct Problem: Codable, Sendable {
   package let fields: [Failure.Field]
   let nestedCode: String
   let dialect: Dialect?
+  private let limited: Limited?
+  let weakPassword: WeakPassword?
 
   package static let contentType = "application/problem+json"
 
-  package init(_ failure: Failure, as dialect: Dialect, requestID: String?) {
-    self.status = dialect.status(of: failure.kind)
+  /// What the app with lists reads of a 429.
+  private struct Limited {
+    let retryAfterSeconds: Int
+    let timestamp: Date
+  }
+
+  /// - Parameter now: when it was refused.
+  package init(_ failure: Failure, as dialect: Dialect, requestID: String?, at now: Date = Date()) {
+    self.status = dialect.status(of: failure)
     self.title = Self.titles[status] ?? "Error"
     self.detail = failure.message
     self.code = dialect.code(of: failure)
@@ -22,16 +33,21 @@ package struct Problem: Codable, Sendable {
     self.requestID = requestID
     self.fields = failure.fields
     self.dialect = dialect
+    let isTold = failure.kind == .limited && (dialect == .api || dialect == .plain)
+    self.limited = isTold ? Limited(retryAfterSeconds: failure.retryAfterSeconds ?? 1, timestamp: now) : nil
+    self.weakPassword = dialect == .goTrue ? WeakPassword(failure) : nil
   }
 
   private enum Key: String, CodingKey {
     case type, title, status, detail, code, message, hint, errors, error, msg
     case requestID = "request_id"
     case errorCode = "error_code"
+    case weakPassword = "weak_password"
   }
 
   private enum NestedKey: String, CodingKey {
-    case code, message, details
+    case code, message, details, status, timestamp
+    case retryAfter = "retry_after"
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -48,11 +64,16 @@ package struct Problem: Codable, Sendable {
     if dialect == .goTrue {
       try body.encode(code, forKey: .errorCode)
       try body.encode(detail, forKey: .msg)
+      try body.encodeIfPresent(weakPassword, forKey: .weakPassword)
     }
     var nested = body.nestedContainer(keyedBy: NestedKey.self, forKey: .error)
     try nested.encode(nestedCode, forKey: .code)
     try nested.encode(detail, forKey: .message)
     try encodeDetails(into: &nested)
+    guard let limited else { return }
+    try nested.encode(status, forKey: .status)
+    try nested.encode(limited.retryAfterSeconds, forKey: .retryAfter)
+    try nested.encode(Instant.milliseconds(limited.timestamp), forKey: .timestamp)
   }
 
   /// `{field:[messages]}`, but a plain string for the clients of `/auth/v1` and `/rest/v1`, who decode one.
@@ -77,6 +98,8 @@ package struct Problem: Codable, Sendable {
     fields = try body.decodeIfPresent([Failure.Field].self, forKey: .errors) ?? []
     nestedCode = code
     dialect = nil
+    limited = nil
+    weakPassword = nil
   }
 
   /// The failure that another process answered with; its kind is read off the status.

@@ -60,8 +60,12 @@ package struct Person: Codable, Sendable, Hashable {
     self.isProven = isProven
   }
 
-  /// The first word of the name; empty for who has not told theirs.
-  package var firstName: String { name?.split(separator: " ").first.map(String.init) ?? "" }
+  /// What apps call a first name: the name as it was given, which may be of several words ("Anna Maria"). Empty for who
+  /// has not told theirs.
+  package var firstName: String { name ?? "" }
+
+  /// The first word of the name, for pages that strangers read; empty for who has not told theirs.
+  package var shortName: String { name?.split(separator: " ").first.map(String.init) ?? "" }
 
   private enum CodingKeys: String, CodingKey {
     case id, number, name, email, phone, locale

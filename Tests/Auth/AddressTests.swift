@@ -104,7 +104,7 @@ import Wire
       #expect(try await users.person(named: "alice@example.com") != nil)
       #expect(try await users.person(reading: "alice@example.com") == nil)
       let letter = try await doors.letter(to: "alice@example.com")
-      let confirmed = try await doors.gateway.post(
+      let confirmed = try await doors.gateway.bearing(claimed.string("token")).post(
         "/auth/v1/verify", ["type": "signup", "email": "alice@example.com", "token": letter.code])
       #expect(confirmed.status == 200)
       let reader = try await users.person(reading: "Alice@Example.com")?.id.description

@@ -70,6 +70,14 @@ import Testing
         ("https://evil.example", "myapp://signed-in#"),
         ("https://app.example.evil.example/back", "myapp://signed-in#"),
         ("https://app.example/backdoor", "myapp://signed-in#"),
+        ("https://app.example/back/../admin/users", "myapp://signed-in#"),
+        ("https://app.example/back/%2E%2e/admin/user", "myapp://signed-in#"),
+        ("https://app.example/back/.%2e/admin/us", "myapp://signed-in#"),
+        ("https://app.example/back/..\\admin", "myapp://signed-in#"),
+        ("https://app.example/back/a%2f..%2f..", "myapp://signed-in#"),
+        ("https://app.example/back/%252e%252e/a", "myapp://signed-in#"),
+        ("https://app.example/back/#there", "myapp://signed-in#"),
+        ("https://app.example/back/a..b?c=/../d", "https://app.example/back/a..b?c=/../d#"),
       ] {
         let query = asked.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
         let letter = try await ask(doors, "a\(asked.count)@example.com", "?redirect_to=\(query)")
@@ -119,7 +127,7 @@ import Testing
     try await withDoors(engine) { doors in
       let alice = try await doors.signUp("alice")
       let letter = try await doors.letter(to: "alice@example.com")
-      let confirmed = try await doors.gateway.post(
+      let confirmed = try await doors.gateway.bearing(alice.string("token")).post(
         "/auth/v1/verify", ["type": "signup", "email": "alice@example.com", "token": letter.code])
       #expect(confirmed.status == 200)
       let user = try #require(confirmed["user"] as? [String: Any])

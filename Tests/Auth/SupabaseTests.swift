@@ -5,50 +5,49 @@ import Testing
 
 /// `/auth/v1`, as Supabase's own client library uses it.
 @Suite struct SupabaseTests {
-  private static let program = """
-    import os
-    from supabase import AuthApiError, create_client
-
-    client = create_client(sys.argv[1], "eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl")
-    signed = client.auth.sign_up({"email": "alice@example.com", "password": "correct horse",
-                                  "options": {"data": {"display_name": "Alice", "team": "red"}}})
-    assert signed.session and signed.user.email == "alice@example.com", signed
-    assert signed.user.user_metadata["team"] == "red", signed.user
-    assert signed.user.app_metadata["provider"] == "email" and signed.user.aud == "authenticated"
-    client.auth.sign_out()
-    try:
-        client.auth.sign_in_with_password({"email": "alice@example.com", "password": "wrong horse"})
-        raise SystemExit("signed in with a wrong password")
-    except AuthApiError as error:
-        assert error.code == "invalid_credentials" and error.status == 400, (error.code, error.status)
-    signed = client.auth.sign_in_with_password({"email": "alice@example.com", "password": "correct horse"})
-    assert signed.session.expires_in == 3600
-    first = signed.session.refresh_token
-    refreshed = client.auth.refresh_session()
-    assert refreshed.session.refresh_token != first
-    user = client.auth.get_user().user
-    assert user.id == signed.user.id and len(user.identities) == 1, user
-    updated = client.auth.update_user({"data": {"team": "blue", "age": 7}}).user
-    assert updated.user_metadata["team"] == "blue" and updated.user_metadata["age"] == 7, updated
-    updated = client.auth.update_user({"password": "another horse"}).user
-    client.auth.sign_out()
-    assert client.auth.get_session() is None
-    signed = client.auth.sign_in_with_password({"email": "alice@example.com", "password": "another horse"})
-    assert signed.user.user_metadata["team"] == "blue"
-    anonymous = create_client(sys.argv[1], "eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl").auth.sign_in_anonymously()
-    assert anonymous.user.is_anonymous and anonymous.session
-    client.auth.sign_in_with_otp({"phone": "+15550001111"})
-    signed = client.auth.verify_otp({"phone": "+15550001111", "token": "424242", "type": "sms"})
-    assert signed.session and signed.user.phone == "15550001111", signed.user
-    print("all well")
-    """
-
   @Test(.enabled(if: Python.isThere, "PYTHON IS NOT THERE: what apps call Supabase by was not tried"))
-  func supabasesOwnLibraryWorks() async throws {
-    try await withDoors(.sqlite, ["SMS_TEST_CODES": "+15550001111:424242"]) { doors in
-      let said = try await Python.run(Self.program, arguments: [doors.gateway.base])
-      #expect(said.contains("all well"))
+  func everyMethodOfSupabasesOwnLibraryWorksOrIsATypedError() async throws {
+    let settings = [
+      "SMS_TEST_CODES": "+15550001111:424242,+15550002222:424242", "SMS_PER_NUMBER_HOUR": "100",
+      "AUTH_REDIRECTS": "myapp://signed-in",
+    ]
+    try await withDoors(.sqlite, settings) { doors in
+      let file = FileManager.default.temporaryDirectory.appending(path: "kith-letters-\(UUID()).json")
+      // `try?`: what is left of it harms nobody.
+      defer { try? FileManager.default.removeItem(at: file) }
+      try write(doors.mail.letters, to: file)
+      let token = try doors.stack.apple.identityToken(at: doors.stack.clock.now)
+      let said = try await withThrowingTaskGroup(of: String?.self) { group in
+        group.addTask {
+          try await Python.run(
+            Python.script("supabase_auth_surface"), arguments: [doors.gateway.base, file.path, token])
+        }
+        group.addTask {
+          while !Task.isCancelled {
+            try write(doors.mail.letters, to: file)
+            // `try?`: cancelled means that the program has ended.
+            try? await Task.sleep(for: .milliseconds(50))
+          }
+          return nil
+        }
+        let said = try await group.next() ?? nil
+        group.cancelAll()
+        return said
+      }
+      #expect(said?.contains("all well") == true, "\(said ?? "")")
     }
+  }
+
+  /// The program reads them while they are written: one file takes the other's place.
+  private func write(_ letters: [ReceivedLetter], to file: URL) throws {
+    let read = letters.map { letter in
+      let text = letter.part("text/plain") ?? ""
+      return [
+        "to": letter.to.first ?? "", "code": text.firstMatch(of: /\b\d{6}\b/).map { String($0.output) } ?? "",
+        "link": text.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("http") }.map(String.init) ?? "",
+      ]
+    }
+    try JSONSerialization.data(withJSONObject: read).write(to: file, options: .atomic)
   }
 
   private func signUp(_ doors: Doors, _ name: String, path: String = "/auth/v1/signup") async throws -> Browser.Reply {
@@ -126,7 +125,8 @@ import Testing
     }
   }
 
-  /// Whoever is signed in changes address and number: the code comes back with the type of the change.
+  /// Whoever is signed in changes address and number: the code comes back with the type of the change, and names the
+  /// account by itself. Under somebody else's bearer it is worth nothing.
   @Test(arguments: engines) func aNewAddressAndANewNumberAreVerifiedByWhoAskedForThem(engine: Engine) async throws {
     try await withDoors(engine) { doors in
       let signedUp = try await signUp(doors, "alice")
@@ -138,17 +138,13 @@ import Testing
       let text = try await doors.code(texted: "+4790123456")
       let email = ["type": "email_change", "email": "new@example.com", "token": letter.code]
       let phone = ["type": "phone_change", "phone": "4790123456", "token": text]
-      // A project's key where the bearer should be, somebody else, and nobody.
       let bob = doors.gateway.bearing(try await signUp(doors, "bob").string("access_token"))
       let project = doors.gateway.bearing("eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl")
-      for (browser, status) in [(bob, 403), (project, 401), (doors.gateway, 401)] {
-        #expect(try await browser.post("/auth/v1/verify", email).status == status)
-        #expect(try await browser.post("/auth/v1/verify", phone).status == status)
-      }
+      for change in [email, phone] { #expect(try await bob.post("/auth/v1/verify", change).status == 403) }
       let wrong = email.merging(["token": letter.code == "000000" ? "000001" : "000000"]) { $1 }
       #expect(try await alice.post("/auth/v1/verify", wrong).status == 403)
-      for (change, count) in [(email, 2), (phone, 3)] {
-        let reply = try await alice.post("/auth/v1/verify", change)
+      for (browser, change, count) in [(alice, email, 1), (project, phone, 2)] {
+        let reply = try await browser.post("/auth/v1/verify", change)
         #expect(reply.status == 200 && reply.int("expires_in") == 3600, "\(reply.text)")
         let user = try #require(reply["user"] as? [String: Any])
         #expect(user["id"] as? String == (signedUp["user"] as? [String: Any])?["id"] as? String)
@@ -172,7 +168,7 @@ import Testing
       let taken = try await versioned.post(
         "/auth/v1/signup", ["email": "alice@example.com", "password": "correct horse"])
       #expect(taken.status == 422 && taken.string("code") == "user_already_exists")
-      #expect(taken.string("error_code") == "user_already_exists" && taken.string("msg") == "User already registered")
+      #expect(taken.string("message") == "User already registered" && taken["error"] == nil)
       #expect(taken.headers.first(name: "x-sb-error-code") == "user_already_exists")
       #expect(taken.headers.first(name: "x-supabase-api-version") == "2024-01-01")
       let late = try await doors.gateway.post(

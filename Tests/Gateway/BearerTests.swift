@@ -1,3 +1,4 @@
+import Credits
 import Crypto
 import Foundation
 import Gateway
@@ -32,6 +33,53 @@ import Wire
         let logout = try await browser.post("/api/v1/auth/logout", ["refresh_token": alice.refresh])
         #expect(logout.status == 200)
         #expect(try await browser.bearing(alice.access).get("/api/v1/auth/me").status == 401)
+      }
+    }
+  }
+
+  /// Also those that the gateway has found good before.
+  @Test func tokensOfAWithdrawnKeyAreRefusedAtOnceEverywhere() async throws {
+    let pem = P256.Signing.PrivateKey().pemRepresentation
+    try await withStack(.sqlite, ["JWT_ALGORITHM": "ES256", "JWT_PRIVATE_KEY": pem]) { stack in
+      func keyless(_ name: String) -> Surroundings {
+        Surroundings(
+          stack.surroundings(of: name).settings.overlaid(["JWT_PRIVATE_KEY": ""]),
+          neighbours: stack.surroundings.neighbours, logger: quiet)
+      }
+      let gateway = try buildGateway(keyless("gateway"))
+      let credits = try await buildCredits(keyless("credits"))
+      try await running([gateway, credits]) {
+        let verifiers = [
+          Browser("http://127.0.0.1:\(try await gateway.port.number)"),
+          Browser("http://127.0.0.1:\(try await credits.port.number)"),
+        ]
+        for verifier in verifiers {
+          try await eventually("readiness") { try await verifier.get("/health/ready").status == 200 }
+        }
+        let alice = try await stack.signIn("alice")
+        for verifier in verifiers {
+          #expect(try await verifier.bearing(alice.access).get("/api/v1/credits/balance").status == 200)
+        }
+        let other = P256.Signing.PrivateKey().pemRepresentation
+        let auth = try await Replica(
+          of: stack.surroundings.with(stack.surroundings.settings.overlaid(["JWT_PRIVATE_KEY": other])))
+        // The old one beside it: its key is still good.
+        let both = [stack.auth.base, auth.url]
+        stack.surroundings.neighbours.moved(.auth, to: both)
+        try await Task.sleep(for: .seconds(2))
+        for verifier in verifiers {
+          #expect(try await verifier.bearing(alice.access).get("/api/v1/credits/balance").status == 200)
+        }
+        stack.surroundings.neighbours.moved(.auth, to: auth.url)
+        let movedAt = ContinuousClock.now
+        for verifier in verifiers {
+          try await eventually("the refusal") {
+            try await verifier.bearing(alice.access).get("/api/v1/credits/balance").status == 401
+          }
+        }
+        // Without being watched, keys are looked up after a minute, and remembered tokens live as long as they say.
+        #expect(ContinuousClock.now - movedAt < .seconds(40))
+        try await auth.stop()
       }
     }
   }

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import Support
 import Testing
+import Wire
 
 /// What browsers, monitors and developers see of the gateway from outside.
 @Suite struct EdgeTests {
@@ -91,6 +92,46 @@ import Testing
     }
   }
 
+  /// A proxy that runs beside the gateway need not say that it is one.
+  @Test(arguments: ["staging", "production"])
+  func outsideOfDevelopmentThisMachineIsNobodyInParticular(stage: String) async throws {
+    try await withPipe(["ENVIRONMENT": stage, "DRAIN_SECONDS": "0"]) { pipe in
+      let strange = try await pipe.browser.get("/metrics")
+      #expect(strange.status == 404)
+      #expect(try await pipe.browser.get("/health")["services"] == nil)
+      let key = TestStack.keys["plain"] ?? ""
+      for header in [["X-Service-Key": key], ["Authorization": "Bearer \(key)"], ["Authorization": "bearer \(key)"]] {
+        let monitor = pipe.browser.with(header)
+        #expect(try await monitor.get("/metrics").status == 200)
+        #expect(try await monitor.get("/health")["services"] != nil)
+      }
+      for header in [["Authorization": "Bearer wrong"], ["Authorization": key], ["X-Service-Key": "wrong"]] {
+        #expect(try await pipe.browser.with(header).get("/metrics").status == 404)
+      }
+    }
+  }
+
+  @Test func whatAServiceSaysOfItselfIsNotSaidTwice() async throws {
+    try await withPipe { pipe in
+      let answer = try await pipe.browser.get("/guarded")
+      #expect(answer.headers["referrer-policy"] == ["same-origin"])
+      #expect(answer.headers["x-content-type-options"] == ["nosniff"])
+      #expect(answer.headers["content-security-policy"] == ["default-src 'self'"])
+      let plain = try await pipe.browser.get("/echo?n=1")
+      #expect(plain.headers["referrer-policy"] == ["no-referrer"])
+    }
+  }
+
+  @Test func whatIsTrueOfOneCallerOrOneMomentIsNotKept() async throws {
+    try await withPipe { pipe in
+      for path in ["/nowhere", "/who", "/away", "/health", "/health/ready", "/metrics"] {
+        let answer = try await pipe.browser.get(path)
+        #expect(answer.headers["cache-control"] == ["no-store"], "\(path)")
+      }
+      #expect(try await pipe.browser.get("/openapi.json").headers["cache-control"].isEmpty)
+    }
+  }
+
   @Test func metricsCountByRouteAndStatus() async throws {
     try await withPipe { pipe in
       for _ in 0..<3 { _ = try await pipe.browser.get("/echo?n=1") }
@@ -100,6 +141,19 @@ import Testing
       #expect(metrics.contains("kith_gateway_requests_total{\(echo),status=\"200\"} 3\n"), "\(metrics)")
       #expect(metrics.contains("kith_gateway_request_duration_seconds_count{\(echo)} 3\n"))
       #expect(metrics.contains("kith_gateway_upstream_ready{service=\"credits\""))
+    }
+  }
+
+  @Test func whoAsksTooOftenIsToldHowLongToWaitInTheBody() async throws {
+    try await withPipe(["RATE_LIMIT": "1"]) { pipe in
+      _ = try await pipe.browser.get("/api/v1/credits/costs")
+      let refused = try await pipe.browser.get("/api/v1/credits/costs")
+      #expect(refused.status == 429)
+      let error = try #require(refused["error"] as? [String: Any])
+      #expect(error["status"] as? Int == 429)
+      let seconds = (error["retry_after"] as? Int).map { String($0) }
+      #expect(seconds != nil && seconds == refused.headers.first(name: "retry-after"))
+      #expect((error["timestamp"] as? String).flatMap { Instant.parse($0) } != nil)
     }
   }
 
@@ -133,8 +187,8 @@ import Testing
     }
   }
 
-  @Test func thePagesAreThereOnlyForDebuggingAndLoadNothingFromElsewhere() async throws {
-    try await withPipe(["DEBUG": "true"]) { pipe in
+  @Test func thePagesAreThereInDevelopmentAndForDebuggingAndLoadNothingFromElsewhere() async throws {
+    try await withPipe { pipe in
       for path in ["/docs", "/redoc", "/docs/pages.css", "/docs/pages.js"] {
         let page = try await pipe.browser.get(path)
         #expect(page.status == 200, "\(path)")
@@ -144,11 +198,17 @@ import Testing
       }
       #expect(try await pipe.browser.get("/docs").headers.first(name: "content-type") == "text/html; charset=utf-8")
     }
-    try await withPipe { pipe in
-      for path in ["/docs", "/redoc", "/docs/pages.css"] {
-        let page = try await pipe.browser.get(path)
-        #expect(page.status == 404, "\(path)")
+    for settings in [["DEBUG": "false"], ["ENVIRONMENT": "staging"]] {
+      try await withPipe(settings) { pipe in
+        for path in ["/docs", "/redoc", "/docs/pages.css"] {
+          let page = try await pipe.browser.get(path)
+          #expect(page.status == 404, "\(path)")
+        }
       }
+    }
+    try await withPipe(["ENVIRONMENT": "staging", "DEBUG": "true"]) { pipe in
+      let page = try await pipe.browser.get("/docs")
+      #expect(page.status == 200)
     }
   }
 }

@@ -87,7 +87,7 @@ import Testing
     try await withPipe { pipe in
       let slow = try await RawConnection(port: pipe.port)
       let head = "POST /early-hurry HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
-      try await slow.send(head + "3\r\nabc\r\n")
+      try await slow.send(head + Pipe.largeChunk)
       try await eventually("the beginning") { try await slow.received().contains("begun") }
       let start = ContinuousClock.now
       let drip = Task {

@@ -1,13 +1,13 @@
 import Foundation
-import Gateway
 import Hummingbird
 import Logging
 import NIOCore
 import NIOPosix
 import Support
-import Synchronization
+import Testing
 import Web
-import Wire
+
+@testable import Gateway
 
 /// A gateway with routes of its own before a service that a test can watch.
 struct Pipe: Sendable {
@@ -21,28 +21,58 @@ struct Pipe: Sendable {
   var browser: Browser { Browser(url) }
 
   private static let large = 1 << 30
-  /// More than the kernel's buffers of two connections hold: what takes less has not piled up in the gateway.
-  static let heldBytesMax = 128 * 1024 * 1024
+  /// More than is gathered before a service is asked.
+  static let largeChunk = "11000\r\n" + String(repeating: "a", count: 0x11000) + "\r\n"
+  /// What the gateway may have in memory of one exchange whose receiver takes nothing: a few reads.
+  static let bufferedBytesMax = 1024 * 1024
   static let routes: [Route] = [
     .init(.GET, "/events", to: .credits), .init(.POST, "/count", to: .credits, bodyBytesMax: large),
     .init(.GET, "/download", to: .credits), .init(.POST, "/hold", to: .credits, bodyBytesMax: large),
     .init(.GET, "/echo", to: .credits), .init(.GET, "/leak", to: .credits),
+    .init(.GET, "/guarded", to: .credits),
     .init(.GET, "/die", to: .credits), .init(.POST, "/die", to: .credits),
-    .init(.POST, "/early", to: .credits, answerSeconds: 1),
+    .init(.POST, "/early", to: .credits, bodyBytesMax: large, answerSeconds: 1),
     .init(.GET, "/never", to: .credits, answerSeconds: 1), .init(.POST, "/small", to: .credits, bodyBytesMax: 1024),
     .init(.POST, "/hurry", to: .credits, bodySeconds: 1),
     .init(.GET, "/who", to: .credits, bearer: .required), .init(.DELETE, "/count", to: .credits),
     .init(.POST, "/upload", to: .credits, bearer: .required, bodyBytesMax: large, bodySeconds: 10),
-    .init(.POST, "/early-hurry", to: .credits, bodySeconds: 3),
+    .init(.POST, "/early-hurry", to: .credits, bodyBytesMax: large, bodySeconds: 3),
     .init(.GET, "/quiet", to: .credits, silenceSeconds: 1), .init(.GET, "/ended", to: .credits),
     .init(.DELETE, "/echo", to: .credits), .init(.GET, "/away", to: .lists),
+    .init(.POST, "/away", to: .lists), .init(.POST, "/patient", to: .credits, answerSeconds: 7, bodySeconds: 600),
+    .init(.POST, "/patient-large", to: .credits, bodyBytesMax: large, answerSeconds: 7, bodySeconds: 600),
     .init(.POST, "/try", to: .credits, limit: .signIn, refreshQuery: "grant=refresh"),
   ]
 }
 
+extension Pipe {
+  /// What all event loops of the gateway have in memory of requests and answers.
+  var bufferedBytes: Int {
+    get async { await gateway.loops.gather { $0.bufferedBytes }.reduce(0, +) }
+  }
+
+  /// Waits until as much has gone as goes while nobody takes it, and sees that the gateway keeps little of it.
+  ///
+  /// - Parameter moved: how much has gone.
+  func standsStill(_ moved: () -> Int) async throws {
+    var before = -1
+    try await eventually("the standstill") {
+      let (now, buffered) = (moved(), await bufferedBytes)
+      #expect(buffered < Self.bufferedBytesMax, "\(buffered)")
+      defer { before = now }
+      try await Task.sleep(for: .milliseconds(300))
+      return now > 0 && now == before || buffered >= Self.bufferedBytesMax
+    }
+  }
+
+  /// The addresses of the service that can be watched, as the gateway sees them.
+  var endpoints: [Endpoint] { gateway.upstreams.endpoints(of: .credits) }
+}
+
 /// - Parameter services: how many there are to share the requests out to.
 func withPipe(
-  _ overrides: [String: String] = [:], patience: Patience = Patience(), services count: Int = 1,
+  _ overrides: [String: String] = [:], patience: Patience = Patience(), probing: Probing = Probing(),
+  services count: Int = 1,
   _ body: (Pipe) async throws -> Void
 ) async throws {
   let services = (0..<count).map { _ in WatchedService() }
@@ -56,8 +86,11 @@ func withPipe(
       own.moved(.credits, to: urls)
       let settings = stack.surroundings(of: "gateway").settings.overlaid(overrides)
       let gateway = try buildGateway(
-        Surroundings(settings, neighbours: own, logger: quiet), routes: Pipe.routes, patience: patience)
+        Surroundings(settings, neighbours: own, logger: quiet), routes: Pipe.routes, patience: patience,
+        probing: probing)
       try await running([gateway]) {
+        // A service that is still to answer could not stop.
+        defer { for service in services { service.answerProbes(after: .zero) } }
         let port = try await gateway.port.number
         if overrides["TLS_CERTIFICATE"] == nil {
           try await eventually("readiness") {
@@ -67,218 +100,5 @@ func withPipe(
         try await body(Pipe(port: port, services: services, neighbours: own, stack: stack, gateway: gateway))
       }
     }
-  }
-}
-
-/// A service that counts what happens to it.
-final class WatchedService: Sendable {
-  private struct State {
-    var requests = 0
-    var completed = 0
-    var isReady = true
-    var bytesSent = 0
-    var downloadsCutOff = 0
-    var eventsCutOff = 0
-    var neverCutOff = 0
-    var deaths = 0
-    var smallBodies: [Int] = []
-    var channels: [ObjectIdentifier: any Channel] = [:]
-    var seen: Set<ObjectIdentifier> = []
-  }
-
-  private let state = Mutex(State())
-  let listening = Listening()
-  private let gate = AsyncStream<Void>.makeStream()
-
-  var requests: Int { state.withLock { $0.requests } }
-  /// Requests whose body came to its end.
-  var completed: Int { state.withLock { $0.completed } }
-  var bytesSent: Int { state.withLock { $0.bytesSent } }
-  var downloadsCutOff: Int { state.withLock { $0.downloadsCutOff } }
-  var eventsCutOff: Int { state.withLock { $0.eventsCutOff } }
-  var neverCutOff: Int { state.withLock { $0.neverCutOff } }
-  var deaths: Int { state.withLock { $0.deaths } }
-  var smallBodies: [Int] { state.withLock { $0.smallBodies } }
-  /// How many connections have carried a request.
-  var connections: Int { state.withLock { $0.seen.count } }
-
-  /// Lets the event stream go on.
-  func proceed() { gate.continuation.yield() }
-
-  /// Says from now on whether it wants requests.
-  func setReady(_ isReady: Bool) { state.withLock { $0.isReady = isReady } }
-
-  func dropConnections() async {
-    for channel in state.withLock({ Array($0.channels.values) }) {
-      // `try?`: one that has closed is what is wanted.
-      try? await channel.close()
-    }
-  }
-
-  /// - Parameter port: 0: any that is free.
-  func server(port: Int = 0) -> some ApplicationProtocol {
-    let router = Router(context: WatchedContext.self, options: [.autoGenerateHeadEndpoints])
-    router.get("/health/ready") { [self] _, _ in
-      Response(status: state.withLock { $0.isReady } ? .ok : .serviceUnavailable)
-    }
-    router.add(middleware: Watch(service: self))
-    router.get("/echo", use: echo)
-    router.get("/who", use: echo)
-    router.delete("/count", use: count)
-    router.get("/leak") { _, _ in
-      Response(
-        status: .ok, headers: [.serviceKey: "secret", .userID: "someone", .endedSessions: "x"],
-        body: .init(byteBuffer: .init(string: "{}")))
-    }
-    router.post("/count", use: count)
-    router.post("/upload", use: count)
-    router.post("/hold") { [self] request, context in
-      for await _ in gate.stream { break }
-      return try await count(request, context)
-    }
-    router.post("/small", use: count)
-    router.post("/hurry", use: count)
-    router.post("/try", use: count)
-    router.get("/download", use: download)
-    router.get("/events", use: events)
-    router.get("/quiet", use: events)
-    router.get("/ended") { request, _ in
-      let sessions = request.uri.queryParameters["sessions"].map(String.init) ?? ""
-      return Response(status: .ok, headers: [.endedSessions: sessions], body: .init(byteBuffer: .init(string: "{}")))
-    }
-    router.delete("/echo") { _, _ in Response(status: .noContent, headers: [.contentLength: "0"]) }
-    router.get("/die", use: die)
-    router.post("/die", use: die)
-    router.get("/never", use: never)
-    router.post("/early", use: early)
-    router.post("/early-hurry", use: early)
-    return Application(
-      router: router, configuration: .init(address: .hostname("127.0.0.1", port: port)),
-      onServerRunning: { [listening] channel in listening.opened(on: channel.localAddress?.port ?? 0) }, logger: quiet)
-  }
-
-  fileprivate func arrived(on channel: any Channel) {
-    state.withLock { state in
-      state.requests += 1
-      state.seen.insert(ObjectIdentifier(channel))
-      state.channels[ObjectIdentifier(channel)] = channel
-    }
-  }
-
-  @Sendable private func echo(_ request: Request, _ context: WatchedContext) -> Response {
-    var headers: [String: String] = [:]
-    for field in request.headers { headers[field.name.canonicalName] = field.value }
-    let n = request.uri.queryParameters["n"].map(String.init) ?? ""
-    return .json(Echo(n: n, headers: headers))
-  }
-
-  @Sendable private func count(_ request: Request, _ context: WatchedContext) async throws -> Response {
-    var bytes = 0
-    for try await part in request.body { bytes += part.readableBytes }
-    state.withLock { $0.completed += 1 }
-    if request.uri.path == "/small" { state.withLock { $0.smallBodies.append(bytes) } }
-    return .json(Count(bytes: bytes, content_length: request.headers[.contentLength] ?? ""))
-  }
-
-  @Sendable private func download(_ request: Request, _ context: WatchedContext) -> Response {
-    let size = request.uri.queryParameters["bytes"].flatMap { Int($0) } ?? 0
-    return Response(
-      status: .ok,
-      body: .init(contentLength: request.uri.queryParameters["told"] == nil ? nil : size) { [self] writer in
-        let block = ByteBuffer(repeating: 0x62, count: 64 * 1024)
-        do {
-          for _ in 0..<(size / block.readableBytes) {
-            try await writer.write(block)
-            state.withLock { $0.bytesSent += block.readableBytes }
-          }
-          try await writer.finish(nil)
-        } catch {
-          state.withLock { $0.downloadsCutOff += 1 }
-          throw error
-        }
-      })
-  }
-
-  /// One event at once, the second when the test lets it go on.
-  @Sendable private func events(_ request: Request, _ context: WatchedContext) -> Response {
-    Response(
-      status: .ok, headers: [.contentType: "text/event-stream"],
-      body: .init { [self] writer in
-        try await writer.write(ByteBuffer(string: "data: 1\n\n"))
-        let gate = gate
-        try await untilClosed(request, { $0.eventsCutOff += 1 }) { for await _ in gate.stream { break } }
-        try await writer.write(ByteBuffer(string: "data: 2\n\n"))
-        try await writer.finish(nil)
-      })
-  }
-
-  /// Runs `body`, and counts when the other side closes before it has ended.
-  private func untilClosed(
-    _ request: Request, _ count: @escaping @Sendable (inout State) -> Void,
-    _ body: @escaping @Sendable () async throws -> Void
-  ) async throws {
-    try await request.body.consumeWithInboundCloseHandler { _ in
-      try await body()
-    } onInboundClosed: { [self] in
-      state.withLock { count(&$0) }
-      gate.continuation.yield()
-    }
-  }
-
-  @Sendable private func die(_ request: Request, _ context: WatchedContext) async throws -> Response {
-    state.withLock { $0.deaths += 1 }
-    try await context.channel.close()
-    return Response(status: .ok)
-  }
-
-  /// Begins to answer before the request has ended, and goes on when the test lets it.
-  @Sendable private func early(_ request: Request, _ context: WatchedContext) -> Response {
-    Response(
-      status: .ok,
-      body: .init { [self] writer in
-        try await writer.write(ByteBuffer(string: "begun"))
-        for await _ in gate.stream { break }
-        try await writer.write(ByteBuffer(string: "done"))
-        try await writer.finish(nil)
-      })
-  }
-
-  @Sendable private func never(_ request: Request, _ context: WatchedContext) async throws -> Response {
-    let gate = gate
-    try await untilClosed(request, { $0.neverCutOff += 1 }) { for await _ in gate.stream { break } }
-    return Response(status: .ok)
-  }
-}
-
-private struct Echo: Encodable {
-  let n: String
-  let headers: [String: String]
-}
-
-private struct Count: Encodable {
-  let bytes: Int
-  let content_length: String
-}
-
-/// A context that knows its connection.
-struct WatchedContext: RequestContext {
-  var coreContext: CoreRequestContextStorage
-  let channel: any Channel
-
-  init(source: ApplicationRequestContextSource) {
-    coreContext = .init(source: source)
-    channel = source.channel
-  }
-}
-
-private struct Watch: RouterMiddleware {
-  typealias Context = WatchedContext
-  let service: WatchedService
-
-  func handle(
-    _ request: Request, context: WatchedContext, next: (Request, WatchedContext) async throws -> Response
-  ) async throws -> Response {
-    service.arrived(on: context.channel)
-    return try await next(request, context)
   }
 }

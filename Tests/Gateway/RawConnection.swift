@@ -10,11 +10,14 @@ final class RawConnection: Sendable {
 
   private final class Collected: Sendable { let text = Mutex("") }
 
-  /// - Parameter receiveBytes: what the kernel may hold that has not been read; nil: as much as it likes.
-  init(port: Int, receiveBytes: Int? = nil) async throws {
+  /// - Parameters:
+  ///   - receiveBytes: what the kernel may hold that has not been read; nil: as much as it likes.
+  ///   - address: one of this machine, to come from.
+  init(port: Int, receiveBytes: Int? = nil, from address: String = "127.0.0.1") async throws {
     let collected = Collected()
     self.collected = collected
     let plain = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .bind(to: try SocketAddress(ipAddress: address, port: 0))
     let bootstrap = receiveBytes.map { plain.channelOption(.socketOption(.so_rcvbuf), value: .init($0)) } ?? plain
     channel = try await bootstrap.channelOption(.autoRead, value: false)
       .channelInitializer { channel in

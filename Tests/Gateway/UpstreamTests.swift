@@ -81,7 +81,7 @@ import Web
     let addresses = Mutex(["127.0.0.1"])
     let neighbours = Neighbours(Settings(["CREDITS_URL": "http://credits.test:9"]))
     let upstreams = Upstreams(
-      neighbours, logger: quiet, probeEvery: .milliseconds(10), resolveEvery: .milliseconds(10),
+      neighbours, logger: quiet, probing: Probing(every: .milliseconds(10)), resolveEvery: .milliseconds(10),
       resolve: { url in
         // `try?`: these are addresses.
         addresses.withLock { $0 }.compactMap { try? SocketAddress(ipAddress: $0, port: url.port) }

@@ -21,4 +21,24 @@ import Wire
       #expect(found.allSatisfy { $0.keys.elementsEqual([alice.id]) })
     }
   }
+
+  @Test func whileAuthIsAwayWhoIsKnownKeepsTheirNameAndNobodyIsTakenForGone() async throws {
+    try await withStack(.sqlite) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let clock = stack.clock
+      let acquaintances = Acquaintances(users: UsersClient(in: stack.surroundings(of: "lists")), now: { clock.now })
+      _ = try await acquaintances.people([alice.id])
+      stack.surroundings.neighbours.moved(.auth, to: "http://127.0.0.1:\(try freePort())")
+      clock.advance(by: .seconds(3600))
+      let people = try await acquaintances.people([alice.id, bob.id])
+      #expect(people[alice.id]?.name == "alice" && people[alice.id]?.number != 0)
+      #expect(people[bob.id]?.number == 0 && people[bob.id]?.name == nil && people[bob.id]?.isProven == false)
+      #expect(try await acquaintances.doer(bob.id).zone == .gmt)
+      stack.surroundings.neighbours.moved(.auth, to: stack.auth.base)
+      try await eventually("bob's name") {
+        clock.advance(by: .seconds(6))
+        return try await acquaintances.people([bob.id])[bob.id]?.name == "bob"
+      }
+    }
+  }
 }

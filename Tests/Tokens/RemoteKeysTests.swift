@@ -94,6 +94,45 @@ private final class StandingClock: Sendable {
     _ = try await keys.key("b")
   }
 
+  @Test func aKeyThatIsGoneIsToldAndANewOneIsNot() async throws {
+    let (server, clock) = (FakeServer(), StandingClock())
+    let keys = RemoteKeys(now: { clock.now }) { try await server.fetch() }
+    _ = try await keys.key("a")
+    let first = keys.withdrawals
+    server.publish("a", "b")
+    clock.advance(by: .seconds(60))
+    _ = try await keys.key("b")
+    #expect(keys.withdrawals == first)
+    server.publish("b")
+    clock.advance(by: .seconds(3601))
+    _ = try await keys.key("b")
+    #expect(keys.withdrawals != first && keys.keyAtHand("a") == nil)
+  }
+
+  @Test func whoeverWatchesSeesAWithdrawalWithoutBeingAsked() async throws {
+    let server = FakeServer()
+    let keys = RemoteKeys(lifetime: .seconds(3600), isPatient: true) { try await server.fetch() }
+    let watch = Task { await keys.watch(every: .milliseconds(5)) }
+    defer { watch.cancel() }
+    _ = try await keys.key("a")
+    #expect(keys.keyAtHand("a") != nil)
+    server.goDown(true)
+    server.publish("b")
+    let before = server.fetches
+    try await until { server.fetches > before + 2 }
+    #expect(keys.keyAtHand("a") != nil, "a server that is away withdraws nothing")
+    server.goDown(false)
+    try await until { keys.keyAtHand("a") == nil }
+    #expect(keys.keyAtHand("b") != nil && keys.withdrawals == 1)
+  }
+
+  /// Waits, for a minute at most.
+  private func until(_ isSo: () -> Bool) async throws {
+    let end = ContinuousClock.now + .seconds(60)
+    while !isSo(), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(isSo())
+  }
+
   @Test func thePatientWaitForTheNextFetchInsteadOfBeingRefused() async throws {
     let server = FakeServer()
     let keys = RemoteKeys(pause: .milliseconds(400), isPatient: true) { try await server.fetch() }

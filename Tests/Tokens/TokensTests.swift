@@ -81,9 +81,41 @@ import Wire
       (["exp": seconds], .expired), (["iat": seconds + 31], .notYetValid), (["exp": 1.5], .claims),
       (["exp": "tomorrow"], .claims), (["type": "refresh"], .claims), (["sub": "alice"], .claims),
       (["iss": "https://evil.example"], .issuer), (["iat": seconds + 10, "exp": seconds + 10], .notYetValid),
+      (["nbf": seconds + 31], .notYetValid), (["nbf": Int.max], .notYetValid), (["nbf": "now"], .claims),
     ]
     for (claims, why) in wrong {
       #expect(throws: why) { try Verifier(ring(secret)).verifyNow(forged(head: goodHead, claims: claims), at: now) }
+    }
+  }
+
+  @Test func noTokenLivesLongerThanOneOfOursCould() throws {
+    let seconds = Int(now.timeIntervalSince1970)
+    let year = AccessToken.lifetimeSecondsMax
+    let verifier = Verifier(ring(secret))
+    for (issued, expires) in [(seconds, seconds + year), (seconds - year + 1, seconds + 1)] {
+      #expect(try verifier.verifyNow(forged(head: goodHead, claims: ["iat": issued, "exp": expires]), at: now) != nil)
+    }
+    let endless = [
+      (seconds, seconds + year + 1), (seconds - year, seconds + 1), (0, Int.max), (-1, Int.max), (Int.min, Int.max),
+      (Int.min, seconds + 1),
+    ]
+    for (issued, expires) in endless {
+      #expect(throws: TokenRejected.claims, "\(issued) to \(expires)") {
+        try verifier.verifyNow(forged(head: goodHead, claims: ["iat": issued, "exp": expires]), at: now)
+      }
+    }
+    // Nor one that does not say since when.
+    #expect(throws: TokenRejected.claims) {
+      try verifier.verifyNow(
+        forged(head: goodHead, claims: ["exp": seconds + 900], removing: "iat"), at: now)
+    }
+  }
+
+  @Test func whatIsGoodSinceAMomentAgoIsGood() throws {
+    let seconds = Int(now.timeIntervalSince1970)
+    for nbf in [Int.min, seconds, seconds + 30] {
+      let text = try forged(head: goodHead, claims: ["nbf": nbf])
+      #expect(try Verifier(ring(secret)).verifyNow(text, at: now) != nil)
     }
   }
 

@@ -67,6 +67,44 @@ import Wire
     }
   }
 
+  @Test func whoIsUnavailableSaysThroughOthersWhenToTryAgain() async throws {
+    for (said, heard) in [("7", 7), (nil, 1), ("Fri, 31 Dec 1999 23:59:59 GMT", 1), ("-5", 1)] as [(String?, Int)] {
+      try await withMoody(failures: .max, retryAfter: said) { moody in
+        await #expect { _ = try await CreditsClient(in: moody.surroundings).check(.new(at: Date()), cost: 1) } throws: {
+          ($0 as? Failure)?.kind == .unavailable && ($0 as? Failure)?.retryAfterSeconds == heard
+        }
+      }
+    }
+    try await withMoody(failures: .max, retryAfter: "7") { moody in
+      try await withStack(.sqlite) { stack in
+        let alice = try await stack.signIn("alice")
+        stack.surroundings.neighbours.moved(.credits, to: moody.surroundings.neighbours.urls(of: .credits))
+        let export = try await alice.browser.get("/api/v1/users/me/export")
+        #expect(export.status == 503 && export.headers["retry-after"] == ["7"])
+      }
+    }
+  }
+
+  @Test func namesThatAreKnownAreShownWhileAuthIsAwayAndNothingIsDecidedByThem() async throws {
+    try await withStack(.sqlite) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let users = UsersClient(in: stack.surroundings(of: "groups"))
+      #expect(try await users.names(of: [alice.id]).values.map(\.name) == ["alice"])
+      stack.surroundings.neighbours.moved(.auth, to: "http://127.0.0.1:\(try freePort())")
+      for _ in 0..<2 { #expect(try await users.names(of: [alice.id]).values.map(\.name) == ["alice"]) }
+      #expect(try await Set(users.names(of: [alice.id, bob.id]).keys) == [alice.id])
+      await #expect(throws: Failure.unavailable) { _ = try await users.people([alice.id]) }
+      await #expect(throws: Failure.unavailable) { try await users.requireProven(alice.id) }
+      stack.surroundings.neighbours.moved(.auth, to: stack.auth.base)
+      try await eventually("both") { try await users.names(of: [alice.id, bob.id]).count == 2 }
+      // Who has gone is not shown any more, whatever was known of them.
+      #expect(try await bob.browser.delete("/api/v1/auth/account").status == 200)
+      #expect(try await Set(users.names(of: [alice.id, bob.id]).keys) == [alice.id])
+      stack.surroundings.neighbours.moved(.auth, to: "http://127.0.0.1:\(try freePort())")
+      #expect(try await Set(users.names(of: [alice.id, bob.id]).keys) == [alice.id])
+    }
+  }
+
   @Test func aRefusalIsNotTriedAgain() async throws {
     try await withMoody(failures: .max, status: .conflict) { moody in
       let credits = CreditsClient(in: moody.surroundings)
@@ -146,7 +184,8 @@ private struct Moody: Sendable {
 }
 
 private func withMoody(
-  failures: Int, status: HTTPResponse.Status = .serviceUnavailable, _ body: (Moody) async throws -> Void
+  failures: Int, status: HTTPResponse.Status = .serviceUnavailable, retryAfter: String? = nil,
+  _ body: (Moody) async throws -> Void
 ) async throws {
   let box = Moody.Box()
   let listening = Listening()
@@ -157,7 +196,9 @@ private func withMoody(
       seen.timeouts.append(request.headers[HTTPField.Name("x-timeout-ms")!].flatMap { Int($0) } ?? 0)
       return seen.calls
     }
-    guard call > failures else { return Response(status: status) }
+    guard call > failures else {
+      return Response(status: status, headers: retryAfter.map { [.retryAfter: $0] } ?? [:])
+    }
     let json = #"{"sufficient":true,"balance":7,"success":true,"transaction_id":null,"balance_after":7,"error":null}"#
     return Response(
       status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: .init(string: json)))

@@ -88,7 +88,8 @@ import Wire
       try await running([credits]) {
         let browser = Browser("http://127.0.0.1:\(try await credits.port.number)")
         #expect(try await browser.get("/health").status == 200)
-        #expect(try await browser.get("/health/ready").status == 503)
+        let early = try await browser.get("/health/ready")
+        #expect(early.status == 503 && early.headers["retry-after"] == ["1"])
         lonely.moved(.auth, to: stack.auth.base)
         try await eventually("readiness") { try await browser.get("/health/ready").status == 200 }
       }

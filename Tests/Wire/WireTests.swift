@@ -48,6 +48,60 @@ import Wire
     let rest = try encoded(.unauthorized, at: "/rest/v1/x")["error"] as? [String: Any]
     #expect(rest?["code"] as? String == "AUTH_REQUIRED")
   }
+  /// The one body that a library of Supabase's can read: text members, and no other.
+  @Test func whoNamesGoTruesVersionGetsItsBodyAlone() throws {
+    func sent(_ failure: Failure, at path: String, version: String?) throws -> (FailureAnswer, [String: Any]) {
+      let answer = FailureAnswer(
+        failure, as: Dialect(path: path), version: version.flatMap { GoTrueVersion($0) }, requestID: "r1")
+      return (answer, try #require(try JSONSerialization.jsonObject(with: answer.body) as? [String: Any]))
+    }
+    let (answer, body) = try sent(.unauthorized, at: "/auth/v1/user", version: "2024-01-01")
+    #expect(body as? [String: String] == ["code": "no_authorization", "message": "Sign in to continue."])
+    let headers = Dictionary(uniqueKeysWithValues: answer.headers.map { ($0.name, $0.value) })
+    #expect(
+      headers == [
+        "content-type": "application/json", "www-authenticate": "Bearer", "x-sb-error-code": "no_authorization",
+        "x-supabase-api-version": "2024-01-01",
+      ])
+    for (path, version) in [("/auth/v1/user", nil), ("/auth/v1/user", "latest"), ("/api/v1/auth/me", "2024-01-01")] {
+      let (answer, body) = try sent(.unauthorized, at: path, version: version)
+      #expect(body["error"] is [String: Any] && body["status"] as? Int == 401)
+      #expect(!answer.headers.contains { $0.name == "x-supabase-api-version" })
+    }
+    var weak = Failure.invalid(.init("password", "must be longer"))
+    weak.reasons = ["length"]
+    for version in ["2024-01-01", nil] {
+      let (answer, body) = try sent(weak, at: "/auth/v1/signup", version: version)
+      #expect(answer.status == 422 && body["code"] as? String == "weak_password")
+      #expect(body["weak_password"] as? [String: [String]] == ["reasons": ["length"]])
+    }
+    let (elsewhere, other) = try sent(weak, at: "/api/v1/auth/sign_up", version: nil)
+    #expect(elsewhere.status == 422 && other["code"] as? String == "validation_error" && other["weak_password"] == nil)
+  }
+
+  @Test(arguments: ["/api/v1/tasks/7", "/register"]) func whoAsksTooOftenIsToldHowLongToWaitInTheBody(path: String)
+    throws
+  {
+    let now = Date(timeIntervalSince1970: 1_795_248_930.25)
+    let failure = Failure(.limited, "rate_limited", "Later.", retryAfterSeconds: 42)
+    let problem = Problem(failure, as: Dialect(path: path), requestID: nil, at: now)
+    let body = try #require(try JSONSerialization.jsonObject(with: JSON.encode(problem)) as? [String: Any])
+    let error = try #require(body["error"] as? [String: Any])
+    #expect(error["status"] as? Int == 429 && error["retry_after"] as? Int == 42)
+    #expect(error["timestamp"] as? String == "2026-11-21T08:15:30.250Z")
+    #expect(error["code"] as? String == "rate_limited" && error["message"] as? String == "Later.")
+    // Only there: other clients decode what they know.
+    for (failure, path) in [(failure, "/auth/v1/otp"), (failure, "/rest/v1/x"), (.notFound, path)] {
+      let error = try encoded(failure, at: path)["error"] as? [String: Any]
+      #expect(error?["status"] == nil && error?["retry_after"] == nil && error?["timestamp"] == nil)
+    }
+  }
+
+  @Test func whatIsUnavailableAlwaysSaysWhenToTryAgain() {
+    #expect(Failure(.unavailable, "x", "X.").retryAfterSeconds == 1)
+    #expect(Failure(.unavailable, "x", "X.", retryAfterSeconds: 60).retryAfterSeconds == 60)
+    #expect(Failure(.notFound, "x", "X.").retryAfterSeconds == nil)
+  }
 
   @Test(arguments: Failure.Kind.allCases) func aFailureSurvivesTheJourney(kind: Failure.Kind) throws {
     var sent = Failure(kind, "some_code", "Some words.")

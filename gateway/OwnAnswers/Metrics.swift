@@ -5,6 +5,7 @@ import Web
 struct Metrics: Sendable {
   let series: [(route: Route?, series: LoopMetrics.Series)]
   let connections: Int
+  let bufferedBytes: Int
   let endpoints: [Endpoint]
   let limitedKeys: Int
   let registry: Registry
@@ -23,6 +24,8 @@ struct Metrics: Sendable {
     for (labels, series) in merged { text.histogram(durations, ["route", "method"], labels, series.durations) }
     text.head("kith_gateway_connections", .gauge, "Open connections of clients.")
     text.line("kith_gateway_connections", [], [], Double(connections))
+    text.head("kith_gateway_buffered_bytes", .gauge, "Bytes of requests and answers that wait to be taken.")
+    text.line("kith_gateway_buffered_bytes", [], [], Double(bufferedBytes))
     text.head("kith_gateway_limited_keys", .gauge, "Users and addresses whose requests are being counted.")
     text.line("kith_gateway_limited_keys", [], [], Double(limitedKeys))
     text.head("kith_gateway_upstream_ready", .gauge, "1 for an address of a service that takes requests, else 0.")
@@ -30,6 +33,12 @@ struct Metrics: Sendable {
       text.line(
         "kith_gateway_upstream_ready", ["service", "address"],
         [endpoint.service.rawValue, Self.address(of: endpoint)], endpoint.standing == .ready ? 1 : 0)
+    }
+    text.head("kith_gateway_upstream_slow", .gauge, "1 for an address whose answers to probes come late, else 0.")
+    for endpoint in endpoints {
+      text.line(
+        "kith_gateway_upstream_slow", ["service", "address"],
+        [endpoint.service.rawValue, Self.address(of: endpoint)], endpoint.isSlow ? 1 : 0)
     }
     return text.string + registry.text()
   }

@@ -13,6 +13,11 @@ struct OwnAnswers: Sendable {
 
   /// - Parameter isInsider: this machine itself or a service, who may see more.
   func answer(_ route: OwnRoute, toInsider isInsider: Bool) async -> LocalAnswer? {
+    let answer = await content(of: route, toInsider: isInsider)
+    return route.isHealth || route == .metrics ? answer?.adding(LocalAnswer.notToBeKept) : answer
+  }
+
+  private func content(of route: OwnRoute, toInsider isInsider: Bool) async -> LocalAnswer? {
     switch route {
     case .root:
       return LocalAnswer(

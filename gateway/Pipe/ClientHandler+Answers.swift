@@ -31,8 +31,7 @@ extension ClientHandler {
     loop.out.clear(minimumCapacity: head.byteCount + 1024 + bodyCount)
     Forwarding.writeAnswer(head, bytes, to: &loop.out)
     if hasBody, exchange.answerFraming == .chunked { loop.out.writeStaticString("transfer-encoding: chunked\r\n") }
-    writeOwnLines(
-      exchange, hasPolicy: head.fields.contains(.contentSecurityPolicy), hasLimit: head.fields.contains(.rateLimit))
+    writeOwnLines(exchange) { head.fields.contains($0) }
   }
 
   func answerContinued(_ body: ByteBuffer) {
@@ -81,8 +80,7 @@ extension ClientHandler {
   func renewDeadline() {
     guard let exchange, exchange.status != nil, let route = exchange.route else { return }
     let pause = NIODeadline.now() + (hasRoom ? .seconds(route.silenceSeconds) : gateway.patience.stall)
-    guard !exchange.requestEnded, let forwardedAt = exchange.forwardedAt else { return deadline = pause }
-    deadline = min(pause, forwardedAt + .seconds(route.bodySeconds))
+    deadline = exchange.requestEnded ? pause : min(pause, exchange.bodyDeadline)
   }
 
   func upstreamHasRoom() { readIfWanted() }
@@ -114,20 +112,35 @@ extension ClientHandler {
     }
   }
 
-  /// Whether the caller may see how things are inside: this machine itself, or a service. A proxy on this machine speaks
-  /// for others.
+  /// Whether the caller may see how things are inside: a service, and while it is being developed this machine itself.
+  /// Elsewhere a proxy may run beside the gateway, which speaks for others and need not say so.
   private var isInsider: Bool {
-    if peer.isLoopback, !head.fields.contains(.forwardedFor), !head.fields.contains(.forwarding) { return true }
-    return isService
+    if gateway.trustsThisMachine, peer.isLoopback, !head.fields.contains(.forwardedFor),
+      !head.fields.contains(.forwarding)
+    {
+      return true
+    }
+    return isMonitor
   }
+
+  /// Whether the caller shows the key of a service, also as Prometheus can be told to.
+  var isMonitor: Bool { isService || bearer.map { loop.bearer.isService($0) } ?? false }
 
   /// Whether the caller shows the key of a service.
   var isService: Bool { head.fields.first(.serviceKey).map { loop.bearer.isService(text(of: $0.value)) } ?? false }
 
+  /// RFC 6750 §2.1.
+  private var bearer: String? {
+    guard let value = head.fields.first(.authorization).map({ text(of: $0.value) }) else { return nil }
+    let scheme = "bearer "
+    return value.lowercased().hasPrefix(scheme) ? String(value.dropFirst(scheme.count)) : nil
+  }
+
   func refuse(_ failure: Failure) {
     guard let exchange else { return close() }
     let dialect = Dialect(path: exchange.route?.path ?? (exchange.isHeadTaken ? "" : text(of: head.path)))
-    write(LocalAnswer(failure, as: dialect, requestID: String(decoding: requestID, as: UTF8.self)))
+    let requestID = String(decoding: requestID, as: UTF8.self)
+    write(LocalAnswer(failure, as: dialect, version: exchange.goTrueVersion, requestID: requestID))
   }
 
   /// For what is no request that could be answered: the connection ends here.
@@ -146,6 +159,7 @@ extension ClientHandler {
   }
 
   func write(_ answer: LocalAnswer) {
+    releaseHold()
     guard var exchange else { return close() }
     if !exchange.isHeadTaken { inbound.moveReaderIndex(forwardBy: head.byteCount) }
     exchange.isHeadTaken = true
@@ -155,7 +169,7 @@ extension ClientHandler {
     self.exchange = exchange
     loop.out.clear(minimumCapacity: answer.body.count + 1024)
     answer.writeHead(to: &loop.out, date: loop.date())
-    writeOwnLines(exchange, hasPolicy: answer.hasPolicy, hasLimit: false)
+    writeOwnLines(exchange) { $0 == .contentSecurityPolicy && answer.hasPolicy }
     if exchange.method != .HEAD { loop.out.writeBytes(answer.body) }
     handOver()
     context?.flush()
@@ -177,12 +191,14 @@ extension ClientHandler {
   }
 
   /// What the gateway says in every answer; ends the head.
-  private func writeOwnLines(_ exchange: Exchange, hasPolicy: Bool, hasLimit: Bool) {
+  ///
+  /// - Parameter said: what the answer says by itself.
+  private func writeOwnLines(_ exchange: Exchange, besides said: (FieldName) -> Bool) {
     loop.out.writeStaticString("x-request-id: ")
     loop.out.writeBytes(requestID)
     loop.out.writeStaticString("\r\n")
-    loop.out.writeBytes(hasPolicy ? gateway.security.lines : gateway.security.linesWithPolicy)
-    if let limited = exchange.limited, !hasLimit {
+    gateway.security.write(to: &loop.out, besides: said)
+    if let limited = exchange.limited, !said(.rateLimit) {
       limited.writeLines(to: &loop.out, class: exchange.limit, isUser: exchange.caller?.user != nil)
     }
     gateway.cors?.writeLines(for: exchange.origin, to: &loop.out)
@@ -224,6 +240,7 @@ extension ClientHandler {
   }
 
   func exchangeEnded(orElse status: Int) {
+    releaseHold()
     guard let exchange else { return }
     self.exchange = nil
     let took = NIODeadline.now() - exchange.startedAt

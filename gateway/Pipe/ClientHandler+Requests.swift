@@ -42,6 +42,9 @@ extension ClientHandler {
     deadline = exchange.startedAt + gateway.patience.head
     loop.ids.take(head, bytes, into: &requestID)
     if let tracer = loop.tracer { beginSpans(tracer) }
+    if let version = head.fields.first(.goTrueVersion) {
+      self.exchange?.goTrueVersion = GoTrueVersion(text(of: version.value))
+    }
     if let cors = gateway.cors { self.exchange?.origin = cors.origin(of: head, bytes) }
     switch gateway.table.match(head.method, bytes, head.path) {
     case .route(let route):
@@ -50,7 +53,7 @@ extension ClientHandler {
       if case .length(let length) = head.framing, length > route.bodyBytesMax { return refuse(.tooLarge) }
       decide(bytes, route)
     case .own(let own):
-      if own.isHealth || isService { answer(own) } else { count(as: .anonymous, then: .answer(own)) }
+      if own.isHealth || isMonitor { answer(own) } else { count(as: .anonymous, then: .answer(own)) }
     case .notFound: count(as: .anonymous, then: .refuse(.notFound))
     case .otherMethods(let methods):
       // Browsers ask by themselves before a page's requests; that must not use up what the page may do.
@@ -131,15 +134,11 @@ extension ClientHandler {
 
   // MARK: To the service
 
-  private func forward(_ route: Route) {
-    guard let pool = loop.pool(of: route.service).choose() else { return refuse(.unavailable) }
-    if exchange?.awaitsContinue == true {
-      sayContinue()
-      // The client may have turned out to be gone.
-      guard case .waiting = phase else { return }
-    }
-    deadline = .now() + .seconds(route.bodySeconds)
-    exchange?.forwardedAt = .now()
+  func send(to route: Route) {
+    guard let exchange, let pool = loop.pool(of: route.service).choose() else { return refuse(.unavailable) }
+    phase = .waiting
+    deadline = exchange.isComplete ? .now() + .seconds(route.bodySeconds) : exchange.bodyDeadline
+    self.exchange?.forwardedAt = .now()
     guard let kept = pool.kept() else { return connect(route, pool) }
     pipe(through: kept)
   }
@@ -202,11 +201,6 @@ extension ClientHandler {
     return true
   }
 
-  private func sayContinue() {
-    exchange?.awaitsContinue = false
-    context?.writeAndFlush(wrapOutboundOut(ByteBuffer(staticString: "HTTP/1.1 100 Continue\r\n\r\n")), promise: nil)
-  }
-
   // MARK: The body
 
   /// - Returns: false when nothing more can be taken now.
@@ -262,6 +256,7 @@ extension ClientHandler {
   private func requestEnded() {
     guard case .piping(let upstream) = phase else { return }
     upstream.flush()
+    releaseHold()
     guard let exchange, exchange.status == nil else { return renewDeadline() }
     deadline = .now() + .seconds(exchange.route?.answerSeconds ?? 10)
   }

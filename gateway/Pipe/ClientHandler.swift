@@ -3,7 +3,8 @@ import StrictHTTP
 import Wire
 
 /// One client's connection: takes requests one after the other, finds out who is calling, and pipes each to its service
-/// and the answer back. Bodies are never held: each side reads only when the other has room.
+/// and the answer back. Small bodies are gathered first, larger ones never held: each side reads only when the other has
+/// room.
 ///
 /// This file is the connection; `+Requests` is the way to the service, `+Answers` the way back.
 final class ClientHandler: ChannelInboundHandler {
@@ -16,6 +17,8 @@ final class ClientHandler: ChannelInboundHandler {
     case idle
     /// Waiting for a verdict or for a connection; the head and what has come of the body wait in `inbound`.
     case waiting
+    /// The rest of a small body is to come; it gathers in `inbound`, behind its head.
+    case gathering
     case piping(UpstreamHandler)
     /// Answered before the body came; a small body is skipped so that the connection can be kept.
     case skipping
@@ -104,7 +107,7 @@ final class ClientHandler: ChannelInboundHandler {
     case .piping(let upstream):
       renewDeadline()
       upstream.read()
-    case .waiting, .skipping, .lingering: break
+    case .waiting, .gathering, .skipping, .lingering: break
     }
   }
 
@@ -122,6 +125,7 @@ final class ClientHandler: ChannelInboundHandler {
       // Whoever does not take the answers has no more requests taken: answers would pile up here.
       case .idle: guard hasRoom, takeHead() else { return ended() }
       case .waiting: return ended()
+      case .gathering: guard gather() else { return ended() }
       case .piping(let upstream): guard takeBody(for: upstream) else { return ended() }
       case .skipping: guard skipBody() else { return ended() }
       case .lingering: inbound = ByteBuffer()
@@ -141,7 +145,7 @@ final class ClientHandler: ChannelInboundHandler {
   func readIfWanted() {
     switch phase {
     case .idle: if hasRoom { read() }
-    case .skipping, .lingering: read()
+    case .gathering, .skipping, .lingering: read()
     case .waiting: if inbound.readableBytes < Self.waitingBytesMax { read() }
     case .piping(let upstream):
       // What waits for its flush counts as not written: without one there might never be room again.
@@ -158,6 +162,13 @@ final class ClientHandler: ChannelInboundHandler {
     guard !isReading, let context else { return }
     isReading = true
     context.read()
+  }
+
+  /// What waits here, on either side, because somebody does not take it yet.
+  var bufferedBytes: Int {
+    let answers = context?.channel.bufferedBytes ?? 0
+    guard case .piping(let upstream) = phase else { return inbound.readableBytes + answers }
+    return inbound.readableBytes + answers + upstream.bufferedBytes
   }
 
   // MARK: Ends
@@ -189,6 +200,9 @@ final class ClientHandler: ChannelInboundHandler {
     case .idle: part()
     case .lingering, .skipping: close()
     case .waiting: refuse(.gatewayTimeout)
+    case .gathering:
+      exchange?.mustClose = true
+      refuse(.timeout)
     case .piping(let upstream):
       guard let exchange, exchange.status == nil else { return close() }
       phase = .waiting

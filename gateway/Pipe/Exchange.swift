@@ -18,9 +18,18 @@ struct Exchange {
   var limit: LimitClass?
   /// The origin of a page that may read the answer.
   var origin: [UInt8]?
+  /// What the client names as its version of GoTrue's API.
+  var goTrueVersion: GoTrueVersion?
   /// How much of the body is still to come.
   var body: RequestBody
   var bodyBytes = 0
+  /// All of the body has come, though not all is passed on.
+  var isBodyHere = false
+  /// When the last of the body must have come.
+  var bodyDeadline = NIODeadline.distantFuture
+  var chunksSeen: ChunksSeen?
+  /// What the body takes while it is arriving.
+  var hold: UnfinishedBodies.Hold?
   var mustClose: Bool
   var isRepeated = false
   /// Whether the head's bytes are out of the client's buffer.
@@ -57,9 +66,12 @@ struct Exchange {
   static var unread: Exchange { Exchange() }
 
   /// How long the service's answer is waited for, from the head on; a body that is still to come takes its own time.
-  var timeoutLine: [UInt8] { route.map { requestEnded ? $0.answerLine : $0.bodyAndAnswerLine } ?? [] }
+  var timeoutLine: [UInt8] { route.map { isComplete ? $0.answerLine : $0.bodyAndAnswerLine } ?? [] }
 
   var requestEnded: Bool { body.hasEnded }
+
+  /// Whether nothing more is to come of the request.
+  var isComplete: Bool { requestEnded || isBodyHere }
 
   /// Safe methods have no body here and may be tried once more on another connection (RFC 9110 §9.2.2).
   var mayRepeat: Bool { !isRepeated && (method == .GET || method == .HEAD) && status == nil }

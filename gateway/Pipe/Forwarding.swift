@@ -46,7 +46,8 @@ enum Forwarding {
   /// The bearer stays here: services believe what the gateway says of it.
   private static func passes(_ field: Fields.Field, hasTrace: Bool, isTraced: Bool) -> Bool {
     switch field.name {
-    case .other, .contentType, .origin, .requestedMethod, .accessControl, .rateLimit, .contentSecurityPolicy:
+    case .other, .contentType, .origin, .requestedMethod, .accessControl, .rateLimit, .contentSecurityPolicy,
+      .contentTypeOptions, .referrerPolicy, .transportSecurity, .goTrueVersion:
       !field.isForThisHop
     case .traceparent: hasTrace && !isTraced
     case .tracestate: hasTrace

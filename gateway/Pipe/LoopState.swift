@@ -58,6 +58,9 @@ final class LoopState {
 
   var clientCount: Int { clients.count }
 
+  /// Of requests and answers that are on their way through.
+  var bufferedBytes: Int { clients.values.reduce(0) { $0 + $1.bufferedBytes } }
+
   func closeAll() {
     limiter.stop()
     for client in clients.values { client.close() }

@@ -35,6 +35,7 @@ final class UpstreamHandler: ChannelInboundHandler {
 
   var isOpen: Bool { context?.channel.isActive ?? false }
   var isWritable: Bool { context?.channel.isWritable ?? false }
+  var bufferedBytes: Int { inbound.readableBytes + (context?.channel.bufferedBytes ?? 0) }
 
   // MARK: Called by the client's side
 
@@ -205,5 +206,13 @@ final class UpstreamHandler: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     isBroken = true
     context.close(promise: nil)
+  }
+}
+
+extension Channel {
+  /// What was written and the kernel has not taken yet.
+  var bufferedBytes: Int {
+    // `try?`: a channel that has closed holds nothing.
+    (try? syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
   }
 }

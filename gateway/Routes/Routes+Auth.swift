@@ -57,8 +57,9 @@ extension Route {
     .init(.POST, "/auth/v1/signup/email", to: .auth, limit: .signIn),
     .init(.POST, "/auth/v1/signout", to: .auth, bearer: .required),
     .init(.POST, "/auth/v1/signup", to: .auth, limit: .signIn),
-    // Passwords and refresh tokens come by the same path, told apart by the query only.
-    .init(.POST, "/auth/v1/token", to: .auth, limit: .signIn, refreshQuery: "grant_type=refresh_token"),
+    // Passwords and refresh tokens come by the same path, told apart by the query only. Whoever is signed in adds Apple.
+    .init(
+      .POST, "/auth/v1/token", to: .auth, bearer: .welcome, limit: .signIn, refreshQuery: "grant_type=refresh_token"),
     .init(.POST, "/auth/v1/otp", to: .auth, limit: .signIn),
     .init(.POST, "/auth/v1/magiclink", to: .auth, limit: .signIn),
     // A link in a mail: GET shows a page with a button, whose POST consumes.
@@ -66,6 +67,9 @@ extension Route {
     // Signing in, and by whoever is signed in adding an address or a number.
     .init(.POST, "/auth/v1/verify", to: .auth, bearer: .welcome, limit: .signIn),
     .init(.POST, "/auth/v1/recover", to: .auth, limit: .signIn),
+    .init(.POST, "/auth/v1/resend", to: .auth, limit: .signIn),
+    .init(.GET, "/auth/v1/reauthenticate", to: .auth, bearer: .required, limit: .signIn),
+    .init(.GET, "/auth/v1/.well-known/jwks.json", to: .auth),
     .init(.GET, "/auth/v1/user", to: .auth, bearer: .required),
     .init(.PUT, "/auth/v1/user", to: .auth, bearer: .required),
     .init(.POST, "/auth/v1/logout", to: .auth, bearer: .required),

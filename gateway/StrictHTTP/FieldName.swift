@@ -10,7 +10,9 @@ package enum FieldName: UInt8, Sendable {
   case forwarding, forwardedFor
   case requestID, traceparent, tracestate
   case origin, requestedMethod, accessControl
-  case rateLimit, contentSecurityPolicy
+  case rateLimit, contentSecurityPolicy, contentTypeOptions, referrerPolicy, transportSecurity
+  /// Which body an error of `/auth/v1` has.
+  case goTrueVersion
 
   private static let names: [(StaticString, FieldName)] = [
     ("host", .host), ("content-length", .contentLength), ("transfer-encoding", .transferEncoding),
@@ -26,6 +28,9 @@ package enum FieldName: UInt8, Sendable {
     ("origin", .origin), ("access-control-request-method", .requestedMethod),
     ("access-control-allow-origin", .accessControl), ("access-control-expose-headers", .accessControl),
     ("x-ratelimit-limit", .rateLimit), ("content-security-policy", .contentSecurityPolicy),
+    ("x-supabase-api-version", .goTrueVersion),
+    ("x-content-type-options", .contentTypeOptions), ("referrer-policy", .referrerPolicy),
+    ("strict-transport-security", .transportSecurity),
   ]
 
   /// The names of each length: most fields are told apart by their length alone.

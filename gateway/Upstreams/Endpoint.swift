@@ -8,10 +8,10 @@ final class Endpoint: Sendable {
   let url: UpstreamURL
   /// nil: a name that nobody has resolved yet.
   let address: SocketAddress?
-  /// No connection could be made lately.
-  private let out = Atomic(false)
-  /// It answers, but asked not to be sent new requests: it is stopping, or its database is away.
-  private let unready = Atomic(false)
+  private let health = Mutex(EndpointHealth())
+  /// What `health` comes to, for every request to read.
+  private let stands = Atomic(EndpointHealth().standing.rawValue)
+  private let probing = Atomic(false)
 
   init(_ service: ServiceName, _ url: UpstreamURL, _ address: SocketAddress?) {
     self.service = service
@@ -19,20 +19,30 @@ final class Endpoint: Sendable {
     self.address = address
   }
 
-  enum Standing: Int, Comparable {
-    case ready, unready, out
-
-    static func < (left: Standing, right: Standing) -> Bool { left.rawValue < right.rawValue }
+  var standing: EndpointHealth.Standing {
+    EndpointHealth.Standing(rawValue: stands.load(ordering: .relaxed)) ?? .ready
   }
 
-  var standing: Standing {
-    out.load(ordering: .relaxed) ? .out : unready.load(ordering: .relaxed) ? .unready : .ready
+  /// Whether its answers to probes come late, or not at all.
+  var isSlow: Bool { health.withLock { $0.isSlow } }
+
+  /// Whether it has answered a probe at all.
+  var hasAnswered: Bool { health.withLock { $0.hasAnswered } }
+
+  /// Whether it has answered a probe at all, and has not been found down since.
+  var isKnownToLive: Bool { health.withLock { $0.hasAnswered && !$0.standing.isOut } }
+
+  func note(_ event: EndpointHealth.Event) {
+    health.withLock { health in
+      health.note(event)
+      stands.store(health.standing.rawValue, ordering: .relaxed)
+    }
   }
 
-  func stands(_ standing: Standing) {
-    out.store(standing == .out, ordering: .relaxed)
-    unready.store(standing == .unready, ordering: .relaxed)
-  }
+  /// - Returns: false while another probe is under way.
+  func beginProbe() -> Bool { probing.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged }
+
+  func endProbe() { probing.store(false, ordering: .relaxed) }
 
   func isSame(as url: UpstreamURL, _ address: SocketAddress?) -> Bool { self.url == url && self.address == address }
 }

@@ -48,7 +48,7 @@ final class EndpointPool {
     return nil
   }
 
-  /// A new connection; nil when none can be made within 800 ms. Then the endpoint is out until a probe succeeds.
+  /// A new connection; nil when none can be made within 800 ms.
   func connect(_ done: @escaping (UpstreamHandler?) -> Void) {
     guard open < Self.openMax else { return done(nil) }
     let handler = UpstreamHandler(self)
@@ -57,7 +57,7 @@ final class EndpointPool {
     channel().assumeIsolated().whenComplete { [self] result in
       do { try add(handler, to: try result.get()) } catch {
         open -= 1
-        endpoint.stands(.out)
+        if let event = EndpointHealth.Event(connecting: error) { endpoint.note(event) }
         return done(nil)
       }
       guard tls != nil else { return connected(handler, done) }
@@ -78,17 +78,21 @@ final class EndpointPool {
   }
 
   private func connected(_ handler: UpstreamHandler, _ done: (UpstreamHandler?) -> Void) {
-    if endpoint.standing == .out { endpoint.stands(.ready) }
+    if endpoint.standing != .ready { endpoint.note(.connected) }
     done(handler)
   }
 
   /// A connection counts once TLS is agreed on: before that nothing has been asked, and somebody else can still be.
   private func secure(_ handler: UpstreamHandler, _ done: @escaping (UpstreamHandler?) -> Void) {
-    let late = loop.assumeIsolated().scheduleTask(in: Self.connectFor) { handler.close() }
+    var isLate = false
+    let late = loop.assumeIsolated().scheduleTask(in: Self.connectFor) {
+      isLate = true
+      handler.close()
+    }
     handler.whenSecure = { [self] isSecure in
       late.cancel()
       if isSecure { return connected(handler, done) }
-      endpoint.stands(.out)
+      endpoint.note(isLate ? .lateConnection : .unreachable)
       done(nil)
     }
     handler.read()

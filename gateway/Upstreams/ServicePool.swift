@@ -17,24 +17,35 @@ final class ServicePool {
     self.makePool = makePool
   }
 
+  /// Whether the service is nowhere.
+  var isEmpty: Bool {
+    refresh()
+    return pools.isEmpty
+  }
+
   /// The least busy of the endpoints that stand best, one after the other where they are equal.
+  ///
+  /// When most are out, that they do not answer probes says more about the load than about them: leaving them out would
+  /// be the end of the others, too, so they are used.
   ///
   /// - Parameter tried: has been found wanting for this request.
   func choose(except tried: [EndpointPool] = []) -> EndpointPool? {
     refresh()
     guard pools.count > 1 else { return pools.first.flatMap { one in tried.contains { $0 === one } ? nil : one } }
     turn &+= 1
-    var best: EndpointPool?
+    let isPanic = pools.count { $0.endpoint.standing.isOut } * 2 > pools.count
+    var best: (pool: EndpointPool, rank: Int)?
     for offset in pools.indices {
       let pool = pools[(Int(UInt(bitPattern: turn) % UInt(pools.count)) + offset) % pools.count]
       if tried.contains(where: { $0 === pool }) { continue }
+      let rank = pool.endpoint.standing.rank(inPanic: isPanic)
       guard let chosen = best else {
-        best = pool
+        best = (pool, rank)
         continue
       }
-      if (pool.endpoint.standing, pool.busy) < (chosen.endpoint.standing, chosen.busy) { best = pool }
+      if (rank, pool.busy) < (chosen.rank, chosen.pool.busy) { best = (pool, rank) }
     }
-    return best
+    return best?.pool
   }
 
   private func refresh() {

@@ -1,5 +1,3 @@
-import AsyncHTTPClient
-import Clients
 import Logging
 import NIOCore
 import NIOPosix
@@ -8,9 +6,7 @@ import Synchronization
 import Web
 
 /// The addresses of every service and how each one is: resolved again every few seconds, asked every second.
-///
-/// An endpoint is out as soon as a connection to it fails, and back when it answers a probe. One that says it is not
-/// ready (it is stopping, or its database is away) gets requests only while no other one is.
+/// ``EndpointHealth`` says what follows from it.
 final class Upstreams: Service {
   private struct State {
     var endpoints: [ServiceName: [Endpoint]] = [:]
@@ -22,20 +18,21 @@ final class Upstreams: Service {
 
   private let neighbours: Neighbours
   private let logger: Logger
-  private let probeEvery: Duration
+  private let probing: Probing
   private let resolveEvery: Duration
   private let resolve: @Sendable (UpstreamURL) async -> [SocketAddress]?
   private let state = Mutex(State())
   private let version = Atomic(0)
+  private let startedAt = ContinuousClock.now
 
   init(
-    _ neighbours: Neighbours, logger: Logger, probeEvery: Duration = .seconds(1),
+    _ neighbours: Neighbours, logger: Logger, probing: Probing = Probing(),
     resolveEvery: Duration = .seconds(5),
     resolve: @escaping @Sendable (UpstreamURL) async -> [SocketAddress]? = resolved
   ) {
     self.neighbours = neighbours
     self.logger = logger
-    self.probeEvery = probeEvery
+    self.probing = probing
     self.resolveEvery = resolveEvery
     self.resolve = resolve
   }
@@ -60,15 +57,20 @@ final class Upstreams: Service {
 
   func run() async throws {
     await cancelWhenGracefulShutdown { [self] in
-      var resolvedAt: ContinuousClock.Instant?
-      while !Task.isCancelled {
-        if resolvedAt.map({ ContinuousClock.now - $0 >= resolveEvery }) ?? true {
-          await resolveNames()
-          resolvedAt = .now
+      await resolveNames()
+      await withDiscardingTaskGroup { group in
+        group.addTask { [self] in await resolveAgain() }
+        while !Task.isCancelled {
+          // Each at its own pace: one that is slow to answer holds up nobody's probe but its own next.
+          for endpoint in all where endpoint.beginProbe() {
+            group.addTask { [self] in
+              await probe(endpoint)
+              endpoint.endProbe()
+            }
+          }
+          // `try?`: cancelled means stop.
+          try? await Task.sleep(for: probing.every)
         }
-        await probe()
-        // `try?`: cancelled means stop.
-        try? await Task.sleep(for: probeEvery)
       }
     }
   }
@@ -94,6 +96,14 @@ final class Upstreams: Service {
   private func addresses(of url: UpstreamURL, _ state: State) -> [SocketAddress?] {
     if let literal = url.literal { return [literal] }
     return state.resolved[url].flatMap { $0.isEmpty ? nil : $0 } ?? [nil]
+  }
+
+  private func resolveAgain() async {
+    while !Task.isCancelled {
+      // `try?`: cancelled means stop.
+      try? await Task.sleep(for: resolveEvery)
+      await resolveNames()
+    }
   }
 
   /// Resolves every name once more. A resolver that is away changes nothing.
@@ -126,36 +136,22 @@ final class Upstreams: Service {
 
   // MARK: Probes
 
-  private func probe() async {
-    let endpoints = all
-    await withTaskGroup(of: Void.self) { group in
-      for endpoint in endpoints { group.addTask { [logger] in await Self.probe(endpoint, logger) } }
-    }
-  }
-
-  private static func probe(_ endpoint: Endpoint, _ logger: Logger) async {
+  private func probe(_ endpoint: Endpoint) async {
     let before = endpoint.standing
-    let now = await standing(of: endpoint)
+    let event = await probing.ask(endpoint)
     guard !Task.isCancelled else { return }
-    endpoint.stands(now)
+    endpoint.note(event)
+    let now = endpoint.standing
     guard before != now else { return }
     logger.log(
-      level: now == .ready ? .info : .warning, "upstream",
+      level: level(of: endpoint), "upstream",
       metadata: ["service": "\(endpoint.service.rawValue)", "host": "\(endpoint.url.authority)", "standing": "\(now)"])
   }
 
-  private static func standing(of endpoint: Endpoint) async -> Endpoint.Standing {
-    let url = endpoint.url
-    var authority = url.authority
-    if let address = endpoint.address?.ipAddress, !url.isTLS {
-      authority = (address.contains(":") ? "[\(address)]" : address) + ":\(url.port)"
-    }
-    var request = HTTPClientRequest(url: "\(url.isTLS ? "https" : "http")://\(authority)/health/ready")
-    request.headers.replaceOrAdd(name: "host", value: url.authority)
-    do {
-      let response = try await Outbound.http.execute(request, timeout: .milliseconds(900))
-      _ = try await response.body.collect(upTo: 64 * 1024)
-      return response.status == .ok ? .ready : .unready
-    } catch { return .out }
+  /// What has not been there yet is worth no warning for as long as everything starts.
+  private func level(of endpoint: Endpoint) -> Logger.Level {
+    if endpoint.standing == .ready { return .info }
+    let isStarting = ContinuousClock.now - startedAt < probing.quietFor && !endpoint.hasAnswered
+    return isStarting ? .debug : .warning
   }
 }

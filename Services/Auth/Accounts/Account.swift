@@ -19,10 +19,13 @@ struct Account: Sendable, Hashable {
   let createdAt: Date
   let lastLoginAt: Date?
   let isActive: Bool
+  let proof: Proof
 
   /// What other services may know.
-  var profile: UserProfile {
-    UserProfile(id: id, email: email, displayName: displayName, isActive: isActive, createdAt: createdAt)
+  func profile(under rule: ProofRule) -> UserProfile {
+    UserProfile(
+      id: id, email: email, displayName: displayName, isActive: isActive, isProven: rule.isProven(proof),
+      createdAt: createdAt)
   }
 }
 

@@ -211,7 +211,7 @@ struct Erased: Error {}
 
 let accountColumns: SQL = """
   id, number, email, display_name, locale, time_zone, avatar_url, metadata, is_anonymous, is_discoverable, created_at,
-  last_login_at, deactivated_at
+  last_login_at, deactivated_at, \(Proof.column(of: "account.id"))
   """
 private let selectAccount: SQL = "select \(accountColumns) from account"
 
@@ -230,5 +230,6 @@ extension Account {
     createdAt = try row.get("created_at")
     lastLoginAt = try row.optional("last_login_at")
     isActive = try row.optional("deactivated_at", as: Date.self) == nil
+    proof = try Proof(row)
   }
 }

@@ -17,17 +17,20 @@ struct Profile: Sendable {
   let account: Account
   let ways: [Way]
   let hasPassword: Bool
+  /// An address that takes the place of the present one once its code has come back.
+  let newEmail: NewEmail?
 
   static func find(_ user: UserID, on db: any Connection) throws -> Profile? {
     guard let account = try AccountStore.account(user, on: db), account.isActive else { return nil }
     let ways = try db.rows(
       """
       select issuer, subject, email, is_email_verified, created_at from identity where account_id = \(user)
-      order by created_at, issuer
+      order by created_at, case when issuer = \(Identity.emailIssuer) then 1 else 0 end, issuer
       """
     ).map(Way.init)
     let password = try db.row("select account_id from password where account_id = \(user)")
-    return Profile(account: account, ways: ways, hasPassword: password != nil)
+    return Profile(
+      account: account, ways: ways, hasPassword: password != nil, newEmail: try NewEmail.find(user, on: db))
   }
 
   /// The address that is the account's own: verified before claimed.
@@ -38,8 +41,10 @@ struct Profile: Sendable {
 
   var phone: Way? { ways.first { $0.issuer == Identity.phoneIssuer } }
 
-  /// The names of the ways in, as Supabase's libraries know them.
-  var providers: [String] { ways.compactMap(\.provider) }
+  /// The names of the ways in, each once, the first way first: an address that came with another way comes after it.
+  var providers: [String] {
+    ways.compactMap(\.provider).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
 
   var metadata: JSONValue {
     // `try?`: it was JSON when it was stored.
@@ -57,10 +62,11 @@ struct Profile: Sendable {
     ])
   }
 
-  var claims: GoTrueClaims {
+  /// - Parameter then: when the session was opened.
+  func claims(_ method: SignInMethod, at then: Date) -> GoTrueClaims {
     GoTrueClaims(
       email: account.email ?? "", phone: phone?.subject ?? "", isAnonymous: account.isAnonymous,
-      appMetadata: appMetadata, userMetadata: metadata)
+      appMetadata: appMetadata, userMetadata: metadata, method: method.rawValue, signedInAt: then)
   }
 }
 

@@ -29,6 +29,19 @@ struct NumberedChangesBody: Decodable {
   }
 }
 
+/// The password, at the top or within `user`.
+struct PasswordOnlyBody: Decodable {
+  let password: String?
+
+  private enum Key: String, CodingKey { case user, password }
+
+  init(from decoder: any Decoder) throws {
+    let outer = try decoder.container(keyedBy: Key.self)
+    let body = try outer.contains(.user) ? outer.nestedContainer(keyedBy: Key.self, forKey: .user) : outer
+    password = try body.decodeIfPresent(String.self, forKey: .password)
+  }
+}
+
 /// A user as apps with prefixed ids see one.
 struct MemberBody: Encodable {
   let id: String

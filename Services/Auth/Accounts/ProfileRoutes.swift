@@ -42,7 +42,10 @@ struct ProfileRoutes: Sendable {
     return .json(["user": NumberedUserBody(try await change(context, try body.changes()))])
   }
 
+  /// The app asks for the password first, where the account has one.
   @Sendable private func delete(_ request: Request, _ context: SignedIn) async throws -> Response {
+    let body = try await request.jsonIfAny(PasswordOnlyBody.self)
+    try await passwords.confirm(body?.password, of: context.user, from: request.place, at: now())
     guard let over = try await erasures.ask(for: context.user, at: now()) else { throw Failure.sessionEnded }
     return Response.json(["message": "Account deactivated"]).ending(over, ended)
   }

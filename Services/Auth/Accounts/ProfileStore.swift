@@ -1,5 +1,6 @@
 import Database
 import Foundation
+import Messages
 import Wire
 
 /// What users read and change of their own accounts.
@@ -13,6 +14,11 @@ struct ProfileStore: Sendable {
 
   func owner(of email: EmailAddress) async throws -> UserID? {
     try await database.read { db in try AccountStore.owner(ofEmail: email.canonical, on: db) }
+  }
+
+  func owner(of number: PhoneNumber) async throws -> UserID? {
+    let identity = Identity(issuer: Identity.phoneIssuer, subject: number.text)
+    return try await database.read { db in try AccountStore.find(identity, on: db)?.id }
   }
 
   /// Changes what is named and leaves the rest. nil when the account is not active.
@@ -98,6 +104,6 @@ struct ProfileChanges: Sendable {
   }
 
   private static func isTimeZone(_ text: String) -> Bool {
-    text.utf8.count <= 64 && (text == "UTC" || text.contains("/")) && TimeZone(identifier: text) != nil
+    text.utf8.count <= 64 && (["UTC", "GMT"].contains(text) || text.contains("/")) && TimeZone(identifier: text) != nil
   }
 }

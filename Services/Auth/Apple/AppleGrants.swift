@@ -7,7 +7,7 @@ import Web
 import Wire
 
 /// What users have granted our apps at Apple: kept from the sign-in, given back when Apple is taken away from the account,
-/// or the account is erased.
+/// or the account is deleted.
 struct AppleGrants: Sendable {
   let store: AppleTokenStore
   let apple: SignInWithApple
@@ -59,14 +59,14 @@ struct AppleGrants: Sendable {
   }
 }
 
-/// Somebody has taken Apple away from an account, which keeps what was granted until Apple has it back.
+/// Somebody has taken Apple away from an account, or deleted it. It keeps what was granted until Apple has it back.
 struct AppleUnlinked: Codable, Sendable {
   static let kind = "apple_unlinked"
 
   let user: UserID
   let at: Date
 
-  /// Writes it down, in the transaction that takes Apple away.
+  /// Writes it down, in the transaction that takes Apple away or deletes the account.
   static func note(_ user: UserID, in outbox: Outbox, at now: Date, on db: any Connection) throws {
     guard try AppleTokenStore.hasAny(user, on: db) else { return }
     try outbox.add(kind, AppleUnlinked(user: user, at: now), user: user, at: now, on: db)

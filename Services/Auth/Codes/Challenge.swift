@@ -6,7 +6,7 @@ import Wire
 /// A code, and for addresses also a link, that was sent to somebody who is to prove that they have it.
 struct Challenge: Sendable {
   /// What the answer is for. A code counts for nothing else.
-  enum Kind: String, Sendable, CaseIterable {
+  enum Kind: String, Codable, Sendable, CaseIterable {
     /// Signing in with a number or an address.
     case phone, email
     /// Setting a new password.
@@ -16,21 +16,34 @@ struct Challenge: Sendable {
     /// Adding a number or an address to the account that one is signed in to.
     case addPhone = "add_phone"
     case addEmail = "add_email"
+    /// Replacing the number or the address of the account that has asked for it.
+    case changePhone = "change_phone"
+    case changeEmail = "change_email"
+    /// Showing once more that one is the user of the account that one is signed in to.
+    case reauthentication
+    /// The code that a link has given to an app, to be exchanged for a session (PKCE, RFC 7636).
+    case exchange
 
     /// Those that a link answers, too. Not what is added to an account: whoever reads the mail of an address that was
     /// mistyped would make it a way in to somebody else's account.
     static let linked: [Kind] = [.email, .confirmation, .recovery]
+    /// Those whose link has a page. A new address has a link only for an app that shows PKCE's verifier afterwards.
+    static let paged: [Kind] = linked + [.changeEmail]
   }
 
   /// What the answer needs, sealed in the database.
   struct Content: Codable, Sendable {
     /// The number in E.164, or the address as it was typed.
-    let subject: String
+    var subject: String
     var name: String?
     var metadata: JSONValue?
     var createsUser = true
     /// Where the link's page leads, one of those that are configured.
     var redirect: String?
+    /// What the app has sent along (PKCE): the link then gives it a code instead of a session.
+    var codeChallenge: CodeChallenge?
+    /// What was answered by the link that gave the code to exchange.
+    var exchanged: Kind?
   }
 
   let kind: Kind
@@ -40,6 +53,27 @@ struct Challenge: Sendable {
   let lifetime: Duration
 
   static let triesMax = 5
+  /// How many codes of one kind and subject can be answered: whoever asks for one makes no earlier one useless.
+  static let openMax = 10
+}
+
+/// The SHA-256 of a secret that only the app knows (RFC 7636 §4.2); `plain` is not taken.
+struct CodeChallenge: Codable, Sendable {
+  private let hash: [UInt8]
+
+  /// - Throws: the validation failure for another method, or for what is no SHA-256 in base64url.
+  init(_ text: String, method: String?) throws(Failure) {
+    guard method?.lowercased() == "s256" else { throw .invalid(.init("code_challenge_method", "must be s256")) }
+    guard let hash = Base64URL.decode(Array(text.utf8)), hash.count == SHA256.byteCount else {
+      throw .invalid(.init("code_challenge", "must be a SHA-256 in base64url"))
+    }
+    self.hash = hash
+  }
+
+  /// Whether `verifier` is the secret (RFC 7636 §4.6).
+  func matches(_ verifier: String) -> Bool {
+    (1...128).contains(verifier.utf8.count) && SHA256.hash(data: Data(verifier.utf8)) == Data(hash)
+  }
 }
 
 /// The part of a link that makes it one's own: 256 random bits, of which the database has the digest.

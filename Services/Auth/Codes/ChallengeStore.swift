@@ -7,7 +7,24 @@ import Wire
 struct ChallengeStore: Sendable {
   let keys: DataKeys
 
-  /// Writes a challenge; of one kind and subject only the newest can be answered.
+  /// Whose challenges a code is looked for among.
+  enum Owner: Sendable {
+    /// Nobody's in particular: those that were asked for without signing in, and confirmations.
+    case nobody
+    case user(UserID)
+    /// Anybody's: the code itself names the account.
+    case anybody
+
+    fileprivate var condition: SQL {
+      switch self {
+      case .nobody: "(account_id is null or kind = \(Challenge.Kind.confirmation.rawValue))"
+      case .user(let user): "account_id = \(user)"
+      case .anybody: "account_id is not null"
+      }
+    }
+  }
+
+  /// Writes a challenge. Earlier ones of the same subject stay good: others may have asked for this one.
   func add(
     _ challenge: Challenge, code: OneTimeCode, link: LinkToken?, at now: Date, on db: any Connection
   ) throws {
@@ -23,27 +40,43 @@ struct ChallengeStore: Sendable {
       """)
   }
 
-  /// The newest challenge of these kinds and subject, if `code` is its code. Every call counts as a try; of many right
-  /// ones at once, one succeeds. nil must not roll back.
+  /// The challenge of these kinds and subject that `code` is the code of. Every call counts as a try of all that are
+  /// open; of many right ones at once, one succeeds. nil must not roll back.
   func answer(
-    _ kinds: [Challenge.Kind], _ subject: String, account: UserID? = nil, code: OneTimeCode, at now: Date,
+    _ kinds: [Challenge.Kind], _ subject: String, of owner: Owner = .nobody, code: OneTimeCode, at now: Date,
     on db: any Connection
   ) throws -> Answered? {
-    let row = try db.row(
+    guard let (id, row) = try tried(kinds, subject, of: owner, code, at: now, on: db) else { return nil }
+    return try used(id, row, at: now, on: db)
+  }
+
+  /// Whether `code` would answer. Counts as a try, and leaves the challenge open.
+  func isRight(
+    _ kinds: [Challenge.Kind], _ subject: String, of owner: Owner, code: OneTimeCode, at now: Date,
+    on db: any Connection
+  ) throws -> Bool {
+    try tried(kinds, subject, of: owner, code, at: now, on: db) != nil
+  }
+
+  private func tried(
+    _ kinds: [Challenge.Kind], _ subject: String, of owner: Owner, _ code: OneTimeCode, at now: Date,
+    on db: any Connection
+  ) throws -> (ChallengeID, Row)? {
+    let open: SQL = "used_at is null and expires_at > \(now) and tries < \(Challenge.triesMax)"
+    let rows = try db.rows(
       """
       update challenge set tries = tries + 1
-      where id = (select id from challenge
+      where id in (select id from challenge
           where kind in (\(list: kinds.map(\.rawValue))) and subject_hash in (\(list: hashes(subject)))
-            and (kind = \(Challenge.Kind.confirmation.rawValue)
-              or coalesce(account_id, \(nobody)) = \(account?.description ?? nobodyID))
-          order by created_at desc, id desc limit 1)
-        and used_at is null and expires_at > \(now) and tries < \(Challenge.triesMax)
+            and \(owner.condition) and \(open)
+          order by created_at desc, id desc limit \(Challenge.openMax))
+        and \(open)
       returning id, kind, code_hash, account_id, content
       """)
-    guard let row else { return nil }
-    let id = try row.get("id", as: ChallengeID.self)
-    guard code.matches(try row.get("code_hash"), for: id.description, under: keys) else { return nil }
-    return try used(id, row, at: now, on: db)
+    let tried = try rows.map { row in (try row.get("id", as: ChallengeID.self), row) }
+    return try tried.first { id, row in
+      code.matches(try row.get("code_hash"), for: id.description, under: keys)
+    }
   }
 
   /// The challenge of a link, if it is one of these kinds. Of many at once, one succeeds.
@@ -60,17 +93,59 @@ struct ChallengeStore: Sendable {
     return try row.flatMap { try used($0.get("id"), $0, at: now, on: db) }
   }
 
-  /// What a link's challenge is about, without answering it: mail scanners open links. nil when it is no longer good.
-  func content(of link: LinkToken, at now: Date, on db: any Connection) throws -> Challenge.Content? {
+  /// What a link's page is about, without answering it: mail scanners open links. nil when it is no longer good.
+  func waiting(
+    behind link: LinkToken, of kinds: [Challenge.Kind] = Challenge.Kind.paged, at now: Date, on db: any Connection
+  ) throws -> Answered? {
+    try db.row(
+      """
+      select id, kind, account_id, content from challenge
+      where token_hash = \(link.hash) and kind in (\(list: kinds.map(\.rawValue)))
+        and used_at is null and expires_at > \(now) and tries < \(Challenge.triesMax)
+      """
+    ).flatMap { try opened($0.get("id"), $0) }
+  }
+
+  /// The newest challenge of a kind and subject that is still to be answered, to be sent once more.
+  func waiting(_ kind: Challenge.Kind, _ subject: String, at now: Date, on db: any Connection) throws -> Answered? {
+    try db.row(
+      """
+      select id, kind, account_id, content from challenge
+      where kind = \(kind.rawValue) and subject_hash in (\(list: hashes(subject)))
+        and used_at is null and expires_at > \(now)
+      order by created_at desc, id desc limit 1
+      """
+    ).flatMap { try opened($0.get("id"), $0) }
+  }
+
+  /// Withdraws what an account has asked for, but for one subject.
+  func withdraw(
+    _ kind: Challenge.Kind, of user: UserID, but subject: String, at now: Date, on db: any Connection
+  ) throws {
+    try db.change(
+      """
+      update challenge set used_at = \(now) where account_id = \(user) and kind = \(kind.rawValue) and used_at is null
+        and subject_hash not in (\(list: hashes(subject)))
+      """)
+  }
+
+  /// Exchanges the code that a link has given to an app (RFC 7636 §4.5). A wrong verifier counts as a try; nil must not
+  /// roll back.
+  ///
+  /// - Returns: what the link has answered.
+  func exchange(_ code: LinkToken, verifier: String, at now: Date, on db: any Connection) throws -> Answered? {
     let row = try db.row(
       """
-      select id, content from challenge
-      where token_hash = \(link.hash) and kind in (\(list: Challenge.Kind.linked.map(\.rawValue)))
-        and used_at is null and expires_at > \(now)
+      update challenge set tries = tries + 1
+      where token_hash = \(code.hash) and kind = \(Challenge.Kind.exchange.rawValue) and used_at is null
+        and expires_at > \(now) and tries < \(Challenge.triesMax)
+      returning id, kind, account_id, content
       """)
-    guard let row else { return nil }
-    let plain = try keys.open(try row.get("content"), purpose: purpose(row.get("id")))
-    return try JSON.decode(Challenge.Content.self, from: plain)
+    guard let row, let waiting = try opened(row.get("id"), row), let kind = waiting.content.exchanged,
+      waiting.content.codeChallenge?.matches(verifier) == true
+    else { return nil }
+    _ = try used(row.get("id"), row, at: now, on: db)
+    return Answered(kind: kind, content: waiting.content, account: waiting.account)
   }
 
   func sweep(at now: Date, limit: Int, on db: any Connection) throws -> Int {
@@ -79,8 +154,12 @@ struct ChallengeStore: Sendable {
   }
 
   private func used(_ id: ChallengeID, _ row: Row, at now: Date, on db: any Connection) throws -> Answered? {
-    guard let kind = Challenge.Kind(rawValue: try row.get("kind")) else { return nil }
     try db.change("update challenge set used_at = \(now) where id = \(id)")
+    return try opened(id, row)
+  }
+
+  private func opened(_ id: ChallengeID, _ row: Row) throws -> Answered? {
+    guard let kind = Challenge.Kind(rawValue: try row.get("kind")) else { return nil }
     let content = try JSON.decode(
       Challenge.Content.self, from: try keys.open(try row.get("content"), purpose: purpose(id)))
     return Answered(kind: kind, content: content, account: try row.optional("account_id"))
@@ -95,7 +174,3 @@ struct ChallengeStore: Sendable {
 
 enum ChallengeTag {}
 typealias ChallengeID = ID<ChallengeTag>
-
-/// Whose a challenge is that nobody signed in has asked for: a null is not equal to anything.
-private let nobodyID = "00000000-0000-0000-0000-000000000000"
-private let nobody: SQL = "'00000000-0000-0000-0000-000000000000'"

@@ -29,6 +29,8 @@ struct TextMessage: Codable, Sendable {
 /// A mail with a code, and perhaps a link, as it waits in the outbox.
 struct CodeMail: Codable, Sendable {
   static let kind = "mail"
+  /// One that nobody is to have.
+  static let withheldKind = "mail_withheld"
 
   let address: String
   let kind: String
@@ -58,10 +60,14 @@ struct CodeMail: Codable, Sendable {
     }
   }
 
+  /// Forgets it: it was only written so that it took as long as one that is sent.
+  static let withheld = Delivery(withheldKind, giveUpAfter: .seconds(3600)) { _ in }
+
   private var purpose: String {
     switch Challenge.Kind(rawValue: kind) {
     case .recovery: "set a new password"
     case .confirmation: "confirm your address"
+    case .changeEmail: "use this address"
     default: "sign in"
     }
   }

@@ -38,8 +38,10 @@ struct Sweep: Service {
   private func sweep() async throws -> Int {
     let now = now()
     return try await database.write { [challenges, quotas] db in
-      try [challenges.sweep, quotas.sweep, SessionStore.sweepTokens, SessionStore.sweep, KnownPlaces.sweep]
-        .map { sweep in try sweep(now, Self.atOnce, db) }.max() ?? 0
+      try [
+        challenges.sweep, quotas.sweep, SessionStore.sweepTokens, SessionStore.sweep, KnownPlaces.sweep, NewEmail.sweep,
+      ]
+      .map { sweep in try sweep(now, Self.atOnce, db) }.max() ?? 0
     }
   }
 }

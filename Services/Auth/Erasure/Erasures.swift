@@ -6,7 +6,7 @@ import Web
 import Wire
 
 /// Forgets accounts that were deleted, some time after their users asked for it: here first, then at every other service,
-/// until all have done so, and Apple knows that it is over.
+/// until all have done so. Apple hears of it when the user asks, and at the end once more if it was away until then.
 struct Erasures: Service {
   private let store: ErasureStore
   private let after: Duration
@@ -33,6 +33,7 @@ struct Erasures: Service {
   func ask(for user: UserID, at now: Date) async throws -> [EndedSession]? {
     let ended = try await store.ask(for: user, erasingAt: now + after, at: now)
     saga.ring()
+    store.outbox.ring()
     return ended
   }
 

@@ -83,7 +83,7 @@ struct WayRoutes: Sendable {
     guard let code = typed.flatMap({ OneTimeCode(typed: $0) }) else { throw Failure.invalidCode }
     let (now, user, challenges) = (now(), context.user, sender.challenges)
     let isAdded = try await ways.add(to: user, at: now) { db in
-      try challenges.answer([kind], subject, account: user, code: code, at: now, on: db)
+      try challenges.answer([kind], subject, of: .user(user), code: code, at: now, on: db)
     }
     guard isAdded else { throw Failure.invalidCode }
     return try await list(request, context)

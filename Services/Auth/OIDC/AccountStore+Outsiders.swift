@@ -66,8 +66,9 @@ extension AccountStore {
   }
 
   /// Accounts that were deactivated lately, or have lost an outside issuer: whose bearers have to be asked for again.
-  static func outsideBearersEnded(since from: Date, at now: Date, on db: any Connection) throws -> [EndedSession] {
-    let from = max(from, now - EndedSessions.Entry.rememberedSeconds)
+  /// Replicas wrote these times down by clocks of their own, so they are told for as long as those may be apart.
+  static func outsideBearersEnded(at now: Date, on db: any Connection) throws -> [EndedSession] {
+    let from = now - EndedSessions.Entry.rememberedSeconds - SessionStore.clocksApart
     return try db.rows(
       """
       select id, deactivated_at as over_at from account where deactivated_at > \(from)

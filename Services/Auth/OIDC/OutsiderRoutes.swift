@@ -6,6 +6,7 @@ import Wire
 /// Tells the gateway, and services that stand alone, who comes with a bearer of an outside issuer.
 struct OutsiderRoutes: Sendable {
   let outsiders: OutsideAccounts
+  let rule: ProofRule
 
   func add(to routes: Router<Context>) {
     let names = Set(ServiceName.allCases.map(\.rawValue)).union(["gateway"])
@@ -14,7 +15,7 @@ struct OutsiderRoutes: Sendable {
   }
 
   @Sendable private func identified(_ request: Request, _ context: ServiceCaller) async throws -> Response {
-    .exactJSON(try await outsiders.account(of: try await request.json(OutsideUser.self)).profile)
+    .exactJSON(try await outsiders.account(of: try await request.json(OutsideUser.self)).profile(under: rule))
   }
 }
 

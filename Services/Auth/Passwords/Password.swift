@@ -20,10 +20,19 @@ struct Password: Sendable {
   /// - Throws: the validation failure that names `field`.
   init(chosen typed: String, field: String, forbidden: ForbiddenPasswords?) throws(Failure) {
     guard let text = Self.prepared(typed), text.utf8.count >= Self.bytesMin else {
-      throw .invalid(.init(field, Self.rule))
+      let isLong = (Self.bytesMin...Self.bytesMax).contains(typed.utf8.count)
+      throw Self.weak(field, Self.rule, because: isLong ? "characters" : "length")
     }
-    if let forbidden, forbidden.contains(text) { throw .invalid(.init(field, "is too common; choose another")) }
+    if let forbidden, forbidden.contains(text) {
+      throw Self.weak(field, "is too common; choose another", because: "pwned")
+    }
     bytes = SecretBytes(text.utf8)
+  }
+
+  private static func weak(_ field: String, _ message: String, because reason: String) -> Failure {
+    var failure = Failure.invalid(.init(field, message))
+    failure.reasons = [reason]
+    return failure
   }
 
   private static let rule =

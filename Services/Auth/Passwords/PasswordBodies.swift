@@ -7,9 +7,10 @@ struct CredentialsBody: Decodable {
   let password: String?
   let confirmation: String?
   let name: String?
+  let timeZone: String?
 
   private enum Key: String, CodingKey {
-    case user, authentication, email, password, name
+    case user, authentication, email, password, name, timezone, time_zone
     case confirmation = "password_confirmation"
     case displayName = "display_name"
   }
@@ -25,6 +26,9 @@ struct CredentialsBody: Decodable {
     name =
       try body.decodeIfPresent(String.self, forKey: .name)
       ?? body.decodeIfPresent(String.self, forKey: .displayName)
+    timeZone =
+      try body.decodeIfPresent(String.self, forKey: .timezone)
+      ?? body.decodeIfPresent(String.self, forKey: .time_zone)
   }
 
   /// The validation failure for what is not there.
@@ -65,11 +69,13 @@ struct NewPasswordBody: Decodable {
   }
 }
 
-/// A user as apps that know users by number see them.
+/// A user as apps that know users by number see them. Such an app fails to read one whose address is null.
 struct NumberedUserBody: Encodable {
   let id: Int
-  @OrNull var email: String?
+  let email: String
   @OrNull var name: String?
+  /// The name again, for apps that read it so.
+  @OrNull var display_name: String?
   let role = "client"
   let timezone: String
   let has_password: Bool
@@ -81,8 +87,9 @@ struct NumberedUserBody: Encodable {
   init(_ profile: Profile) {
     let account = profile.account
     id = account.number
-    _email = OrNull(wrappedValue: account.email)
+    email = account.email ?? ""
     _name = OrNull(wrappedValue: account.displayName)
+    _display_name = OrNull(wrappedValue: account.displayName)
     timezone = account.timeZone ?? "UTC"
     has_password = profile.hasPassword
     _avatar_url = OrNull(wrappedValue: account.avatarURL)

@@ -15,7 +15,11 @@ struct PasswordDoor: Sendable {
     let email: EmailAddress
     let password: String
     var name: String?
+    var timeZone: String?
     var metadata: JSONValue?
+    /// Where the link to confirm the address leads, and for which app.
+    var redirect: String?
+    var codeChallenge: CodeChallenge?
   }
 
   typealias Entered = (profile: Profile, pair: TokenPair)
@@ -29,11 +33,12 @@ struct PasswordDoor: Sendable {
     let entered = try await created { [mint, codes] db in
       let user = try AccountStore.create(.claimed(newcomer), signsIn: true, at: now, on: db).id
       _ = try PasswordStore.set(hash, of: user, at: now, on: db)
+      if let zone = newcomer.timeZone { try db.change("update account set time_zone = \(zone) where id = \(user)") }
       if let metadata = newcomer.metadata { try AccountStore.keep(metadata, of: user, on: db) }
       do {
         try codes.mail(
-          newcomer.email, for: .confirmation, content: .init(subject: newcomer.email.canonical), account: user,
-          from: place, at: now, on: db)
+          newcomer.email, for: .confirmation, content: newcomer.confirmation, account: user, from: place, at: now,
+          on: db)
       } catch let failure as Failure where failure.kind == .limited {
         // The account is made all the same; the address can be confirmed later.
       }
@@ -63,14 +68,24 @@ struct PasswordDoor: Sendable {
     let renewed = passwords.needsRehash(stored.hash) ? try? await passwords.hash(password) : nil
     return try await database.write { [store, mint] db in
       // Whoever changes the password at this moment ends the sessions that the old one opened.
-      guard try PasswordStore.set(renewed ?? stored.hash, of: stored.user, expecting: stored.hash, at: now, on: db)
-      else {
+      guard try PasswordStore.rehash(renewed ?? stored.hash, of: stored.user, checked: stored.hash, on: db) else {
         throw Failure.invalidCredentials
       }
       try store.forgiveTry(email, from: place, on: db)
       guard try AccountStore.enter(stored.user, at: now, on: db) else { throw Failure.invalidCredentials }
       return try Self.entered(stored.user, mint, visit, at: now, on: db)
     }
+  }
+
+  /// Asks for the password before something that cannot be taken back. Accounts without one are asked for nothing.
+  ///
+  /// - Throws: 422 `invalid_password` when it is missing or wrong; 429 after too many tries.
+  func confirm(_ typed: String?, of user: UserID, from place: String, at now: Date) async throws {
+    guard let stored = try await store.stored(of: user) else { return }
+    guard let typed else { throw Failure.invalidPassword }
+    try await store.countTry(of: user, from: place, at: now)
+    guard try await passwords.matches(typed, stored.hash) else { throw Failure.invalidPassword }
+    try await store.forgiveTry(of: user, from: place)
   }
 
   /// Changes a password that is known, or sets the first one. All other sessions end.
@@ -107,10 +122,19 @@ struct PasswordDoor: Sendable {
     }
   }
 
-  /// - Throws: the validation failure for one that will not do; 503 when too many are hashed.
+  /// - Throws: the validation failure for one that will not do, 422 `same_password` for the one that they have; 503 when
+  ///   too many are hashed.
   func chosen(_ new: String, by user: UserID) async throws -> Chosen {
     let old = try await store.stored(of: user)?.hash
-    return Chosen(hash: try await passwords.hash(new), old: old)
+    let hash = try await passwords.hash(new)
+    if let old, try await passwords.matches(new, old) { throw Failure.samePassword }
+    return Chosen(hash: hash, old: old)
+  }
+
+  /// Whether what somebody typed is the password of an account; the same work when the account has none.
+  func isPassword(_ typed: String, of user: UserID) async throws -> Bool {
+    let stored = try await store.stored(of: user)
+    return try await passwords.matches(typed, stored?.hash)
   }
 
   /// Sets a new password by a code or a link that a mail brought. Every session ends, and the place is known.
@@ -158,6 +182,12 @@ struct PasswordDoor: Sendable {
   }
 }
 
+extension PasswordDoor.Newcomer {
+  fileprivate var confirmation: Challenge.Content {
+    Challenge.Content(subject: email.canonical, redirect: redirect, codeChallenge: codeChallenge)
+  }
+}
+
 extension Identity {
   fileprivate static func claimed(_ newcomer: PasswordDoor.Newcomer) -> Identity {
     Identity(
@@ -166,7 +196,14 @@ extension Identity {
 }
 
 extension Failure {
+  static let samePassword = Failure(
+    .unprocessable, "same_password", "New password should be different from the old password.")
   static let invalidCredentials = Failure(
     .unauthorized, "invalid_credentials", "E-mail address or password is not right.")
+  static let invalidPassword = {
+    var failure = Failure(.unprocessable, "invalid_password", "The password is missing or not right.")
+    failure.fields = [.init("password", "is missing or not right")]
+    return failure
+  }()
   static let emailTaken = Failure(.unprocessable, "email_taken", "This e-mail address has an account already.")
 }

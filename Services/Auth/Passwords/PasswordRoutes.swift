@@ -42,7 +42,8 @@ struct PasswordRoutes: Sendable {
       guard body.confirmation == nil || body.confirmation == password else { throw Failure.notConfirmed }
       let newcomer = PasswordDoor.Newcomer(
         email: try .required(typed, field: "email"), password: password,
-        name: try DisplayName.optional(body.name, field: "name"))
+        name: try DisplayName.optional(body.name, field: "name"),
+        timeZone: try body.timeZone.flatMap { zone throws(Failure) in try ProfileChanges(timeZone: zone).timeZone ?? nil })
       let now = now()
       let entered = try await door.signUp(newcomer, visit: request.visit(.signIn), from: request.place, at: now)
       return .json(SignedInBody("Signed up successfully", entered, at: now), status: .created)

@@ -51,6 +51,28 @@ struct PasswordStore: Sendable {
     try quotas.giveBack(.passwordFromStrangers, for: email.canonical, on: db)
   }
 
+  /// Counts a try of somebody who is signed in.
+  ///
+  /// - Throws: 429.
+  func countTry(of user: UserID, from place: String, at now: Date) async throws {
+    try await database.write { [quotas] db in
+      try quotas.take(.passwordFromHere, for: "\(user) \(place)", at: now, on: db)
+    }
+  }
+
+  func forgiveTry(of user: UserID, from place: String) async throws {
+    try await database.write { [quotas] db in
+      try quotas.giveBack(.passwordFromHere, for: "\(user) \(place)", on: db)
+    }
+  }
+
+  /// Keeps another hash of the same password, if that is still the one that was checked: its user has changed nothing.
+  ///
+  /// - Returns: false when it was changed meanwhile.
+  static func rehash(_ hash: String, of user: UserID, checked old: String, on db: any Connection) throws -> Bool {
+    try db.change("update password set hash = \(hash) where account_id = \(user) and hash = \(old)") == 1
+  }
+
   /// Sets a password; with `expecting` only if it is still the one that was checked.
   ///
   /// - Returns: false when it was changed meanwhile.

@@ -27,11 +27,11 @@ struct PhoneRoutes: Sendable {
     return try await send(body, lasting: CodeSender.textLifetime, request)
   }
 
-  /// Without a code it asks for one; the app names the channel then.
+  /// Without a code it asks for one.
   @Sendable private func verify(_ request: Request, _ context: Context) async throws -> Response {
     let body = try await request.json(PhoneBody.self)
-    guard body.code == nil, let channel = body.channel else { return try await signIn(body, request) }
-    guard ["sms", "whatsapp"].contains(channel) else {
+    guard body.code == nil else { return try await signIn(body, request) }
+    guard ["sms", "whatsapp"].contains(body.channel ?? "sms") else {
       throw Failure.invalid(.init("channel", "must be sms or whatsapp"))
     }
     return try await send(body, lasting: .seconds(600), request)
@@ -62,10 +62,8 @@ struct PhoneRoutes: Sendable {
 
   /// The token in the query or in the body.
   @Sendable private func refresh(_ request: Request, _ context: Context) async throws -> Response {
-    guard let token = request.uri.queryParameters["refresh_token"], !token.isEmpty else {
-      return try await refreshing.refresh(request, context)
-    }
-    return try await refreshing.refresh(RefreshToken(presented: String(token)), request, context)
+    let token = request.uri.queryParameters["refresh_token"].flatMap { $0.isEmpty ? nil : String($0) }
+    return try await refreshing.refreshTokens(token.map { RefreshToken(presented: $0) }, request, context)
   }
 
   @Sendable private func me(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -88,19 +86,18 @@ private struct SentBody: Encodable {
   let expires_in: Int
 }
 
-/// A user of an app that knows people by their numbers.
+/// A user of an app that knows people by their numbers, and fails to read one whose number or name is null.
 struct PhoneUserBody: Encodable {
   let id: UserID
-  @OrNull var phone_number: String?
+  let phone_number: String
   @OrNull var phone: String?
-  @OrNull var first_name: String?
+  let first_name: String
 
   init(_ profile: Profile) {
     id = profile.account.id
-    _phone_number = OrNull(wrappedValue: profile.phone?.subject)
+    phone_number = profile.phone?.subject ?? ""
     _phone = OrNull(wrappedValue: profile.phone?.subject)
-    let first = profile.account.displayName?.split(separator: " ").first.map(String.init)
-    _first_name = OrNull(wrappedValue: first)
+    first_name = profile.account.displayName ?? ""
   }
 }
 

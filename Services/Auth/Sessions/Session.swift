@@ -13,11 +13,24 @@ enum Door: String, Sendable {
   case signIn = "sign_in"
 }
 
+/// How a session was opened, in the words of GoTrue's `amr`.
+enum SignInMethod: String, Sendable {
+  case password, otp, anonymous
+  /// By what Apple has signed.
+  case oauth
+  case magicLink = "magiclink"
+  case emailSignUp = "email/signup"
+  case emailChange = "email_change"
+  case recovery
+}
+
 /// How long what a sign-in gives is good for.
 struct Lifetimes: Sendable {
   let access: Duration
   let signIn: Duration
   let refresh: Duration
+  /// How long a session may be kept alive by refreshing.
+  let session: Duration
   /// Within this time the parent of the live refresh token is answered with the live pair; 0 switches it off.
   let reuseGrace: Duration
   /// How long the retry of a lost refresh is answered with the same pair.
@@ -31,6 +44,9 @@ struct Lifetimes: Sendable {
     }
   }
 
+  /// An app whose access token lives for long refreshes when that has expired, so the refresh token must outlive it.
+  func refresh(of door: Door) -> Duration { door == .signIn ? signIn + refresh : refresh }
+
   /// Supabase's libraries refresh from several places at once, and rely on ten seconds.
   func reuseGrace(of door: Door) -> Duration { door == .supabase ? .seconds(10) : reuseGrace }
 }
@@ -42,6 +58,13 @@ struct Visit: Sendable {
   let device: String?
   /// The address that it came from.
   let place: String
+  var method = SignInMethod.otp
+
+  func by(_ method: SignInMethod) -> Visit {
+    var visit = self
+    visit.method = method
+    return visit
+  }
 }
 
 /// An opaque refresh token of 256 random bits. The database only ever sees its digest.
@@ -90,13 +113,15 @@ enum EndReason: String, Sendable {
   case passwordChanged = "password_changed"
   case accountDeleted = "account_deleted"
   case revokedByIssuer = "revoked_by_issuer"
+  /// It was kept alive for as long as sessions may be.
+  case expired
 }
 
 /// What became of a presented refresh token.
 enum Refreshed: Sendable {
-  case rotated(TokenPair, of: UserID)
+  case rotated(TokenPair, of: Profile)
   /// The retry of a refresh whose answer was lost: the same pair again.
-  case repeated(TokenPair, of: UserID)
+  case repeated(TokenPair, of: Profile)
   /// Unknown, expired, or of a session that has ended.
   case refused
   /// Used before: somebody else may have it, so every session of the user has been ended.
@@ -113,12 +138,15 @@ struct Mint: Sendable {
   ///
   /// - Parameters:
   ///   - refresh: a new one, or the one whose access token is renewed.
+  ///   - end: of the session, which no token outlives.
   ///   - claims: what clients of that door read in their access token.
   func pair(
-    refresh: RefreshToken = .new(), user: UserID, session: SessionID, door: Door, claims: GoTrueClaims?, at now: Date
+    refresh: RefreshToken = .new(), user: UserID, session: SessionID, door: Door, until end: Date,
+    claims: GoTrueClaims?, at now: Date
   ) throws -> TokenPair {
+    let left = Duration.seconds(max(1, Int(end.timeIntervalSince(now))))
     let token = AccessToken(
-      user: user, session: session, issuedAt: now, lifetime: lifetimes.access(of: door), goTrue: claims)
+      user: user, session: session, issuedAt: now, lifetime: min(lifetimes.access(of: door), left), goTrue: claims)
     return TokenPair(access: try issuer.sign(token), refresh: refresh, accessExpiresAt: token.expiresAt)
   }
 }

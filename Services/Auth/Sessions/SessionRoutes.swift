@@ -17,28 +17,43 @@ struct SessionRoutes: Sendable {
     routes.post("/api/v1/auth/logout", use: logout)
   }
 
-  @Sendable func refresh(_ request: Request, _ context: Context) async throws -> Response {
-    try await refresh(try await request.refreshToken(), request, context)
+  @Sendable private func refresh(_ request: Request, _ context: Context) async throws -> Response {
+    try await exchange(try await request.refreshToken(), request, context) { pair, profile, now in
+      .json(TokenBody(pair, at: now, user: NumberedUserBody(profile)))
+    }
   }
 
-  func refresh(_ presented: RefreshToken, _ request: Request, _ context: Context) async throws -> Response {
-    try await refresh(presented, request, context) { pair, _, now in .json(TokenBody(pair, at: now)) }
+  /// The same without the user, whom apps of that kind would read by other words.
+  func refreshTokens(
+    _ presented: RefreshToken?, _ request: Request, _ context: Context
+  ) async throws -> Response {
+    let presented = if let presented { presented } else { try await request.refreshToken() }
+    return try await exchange(presented, request, context) { pair, _, now in .json(TokenBody(pair, at: now)) }
   }
 
-  /// - Parameter body: the answer that an app expects.
   func refresh(
     _ presented: RefreshToken, _ request: Request, _ context: Context,
     body: (TokenPair, UserID, Date) async throws -> Response
   ) async throws -> Response {
+    try await exchange(presented, request, context) { pair, profile, now in
+      try await body(pair, profile.account.id, now)
+    }
+  }
+
+  /// - Parameter body: the answer that an app expects.
+  private func exchange(
+    _ presented: RefreshToken, _ request: Request, _ context: Context,
+    body: (TokenPair, Profile, Date) async throws -> Response
+  ) async throws -> Response {
     let now = now()
     let key = try request.idempotencyKey()
     switch try await sessions.refresh(presented, retryKey: key, from: request.place, at: now) {
-    case .rotated(let pair, let user):
+    case .rotated(let pair, let profile):
       signIns.count(.refresh, .done)
-      return try await body(pair, user, now)
-    case .repeated(let pair, let user):
+      return try await body(pair, profile, now)
+    case .repeated(let pair, let profile):
       signIns.count(.refresh, .done)
-      var response = try await body(pair, user, now)
+      var response = try await body(pair, profile, now)
       response.headers[.idempotencyHit] = "true"
       return response
     case .refused:
@@ -48,7 +63,7 @@ struct SessionRoutes: Sendable {
       signIns.count(.refresh, .reused)
       context.logger.warning("refresh token reused", metadata: ["sessions_ended": .stringConvertible(sessions.count)])
       return Failure.refreshTokenReused
-        .response(as: Dialect(path: request.uri.path), requestID: context.trace.requestID)
+        .response(to: request, requestID: context.trace.requestID)
         .ending(sessions, ended)
     }
   }

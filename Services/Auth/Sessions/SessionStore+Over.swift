@@ -7,8 +7,9 @@ import Wire
 extension SessionStore {
   /// A page of the sessions that ended after `cursor`, or that matter at all, whose access tokens could still live.
   ///
-  /// A transaction commits some time after the moment that it wrote down: every call reaches back a minute before the
-  /// cursor, which is longer than any transaction may take.
+  /// The database's own clock says in which order they ended, as those of several replicas do not agree. A transaction
+  /// commits some time after the moment that it wrote down: every call reaches back a minute before the cursor, which is
+  /// longer than any transaction may take.
   ///
   /// - Parameters:
   ///   - last: where the page before ended.
@@ -22,37 +23,44 @@ extension SessionStore {
       let position = try last.map { try Self.position(of: $0, on: db) }
       let page = try Self.ended(since: from, after: position, limit: limit ?? Int(Int32.max), at: now, on: db)
       // These are few, as they matter for some minutes only.
-      let bearers = last == nil ? try AccountStore.outsideBearersEnded(since: from, at: now, on: db) : []
+      let bearers = last == nil ? try AccountStore.outsideBearersEnded(at: now, on: db) : []
+      let latest = try db.row("select max(noted_at) as noted_at from session where noted_at is not null")?
+        .optional("noted_at", as: Date.self)
       return EndedSessions(
-        sessions: page + bearers, cursor: now, next: page.count == limit ? page.last?.session : nil)
+        sessions: page + bearers, cursor: max(latest ?? from, cursor ?? from),
+        next: page.count == limit ? page.last?.session : nil)
     }
   }
 
-  private typealias Position = (endedAt: Date, id: SessionID)
+  /// How far the clocks of replicas may be apart: what one of them takes for over is told for so much longer.
+  static let clocksApart = 3600.0
+
+  private typealias Position = (notedAt: Date, id: SessionID)
 
   private static func position(of session: SessionID, on db: any Connection) throws -> Position {
-    let row = try db.row("select ended_at from session where id = \(session) and ended_at is not null")
+    let row = try db.row("select noted_at from session where id = \(session) and noted_at is not null")
     guard let row else { throw Failure.invalid(.init("after", "must be a session that has ended")) }
-    return (try row.get("ended_at"), session)
+    return (try row.get("noted_at"), session)
   }
 
   private static func ended(
     since from: Date, after last: Position?, limit: Int, at now: Date, on db: any Connection
   ) throws -> [EndedSession] {
+    let until = now - clocksApart
     guard let last else {
       return try db.rows(
         """
         select id, tokens_until from session
-        where ended_at is not null and ended_at > \(from) and tokens_until > \(now)
-        order by ended_at, id limit \(limit)
+        where noted_at is not null and noted_at > \(from) and tokens_until > \(until)
+        order by noted_at, id limit \(limit)
         """
       ).map(EndedSession.init)
     }
     return try db.rows(
       """
       select id, tokens_until from session
-      where ended_at is not null and (ended_at, id) > (\(last.endedAt), \(last.id)) and tokens_until > \(now)
-      order by ended_at, id limit \(limit)
+      where noted_at is not null and (noted_at, id) > (\(last.notedAt), \(last.id)) and tokens_until > \(until)
+      order by noted_at, id limit \(limit)
       """
     ).map(EndedSession.init)
   }
@@ -91,4 +99,29 @@ extension SessionStore {
     create index refresh_token_expiry on refresh_token (expires_at);
     create index known_address_age on known_address (seen_at);
     """)
+
+  /// When a session ended by the database's clock, whichever replica ended it.
+  static let notedMigration = Migration(
+    "sessions ended by the database's clock",
+    sqlite: """
+      \(notedColumn)
+      create trigger session_noted after update of ended_at on session
+        when new.ended_at is not null and old.ended_at is null begin
+        update session set noted_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') where id = new.id;
+      end;
+      """,
+    postgres: """
+      \(notedColumn)
+      create function session_note() returns trigger language plpgsql as
+        $$ begin new.noted_at := date_trunc('milliseconds', clock_timestamp()); return new; end $$;
+      create trigger session_noted before update of ended_at on session for each row
+        when (new.ended_at is not null and old.ended_at is null) execute function session_note();
+      """)
+
+  private static let notedColumn = """
+    alter table session add column noted_at timestamptz;
+    update session set noted_at = ended_at where ended_at is not null;
+    create index session_noted on session (noted_at, id) where noted_at is not null;
+    drop index session_ended_id;
+    """
 }

@@ -14,14 +14,17 @@ struct SessionStore: Sendable {
     for user: UserID, mint: Mint, visit: Visit, at now: Date, on db: any Connection
   ) throws -> TokenPair {
     let session = SessionID.new(at: now)
-    let claims = try visit.door == .supabase ? Profile.find(user, on: db)?.claims : nil
-    let pair = try mint.pair(user: user, session: session, door: visit.door, claims: claims, at: now)
+    let claims = try visit.door == .supabase ? Profile.find(user, on: db)?.claims(visit.method, at: now) : nil
+    let end = now + mint.lifetimes.session
+    let pair = try mint.pair(user: user, session: session, door: visit.door, until: end, claims: claims, at: now)
     try db.change(
       """
-      insert into session (id, account_id, opened_at, tokens_until, door, device, last_seen_at)
-      values (\(session), \(user), \(now), \(pair.accessExpiresAt), \(visit.door.rawValue), \(visit.device), \(now))
+      insert into session (id, account_id, opened_at, tokens_until, door, device, last_seen_at, method)
+      values (\(session), \(user), \(now), \(pair.accessExpiresAt), \(visit.door.rawValue), \(visit.device), \(now),
+        \(visit.method.rawValue))
       """)
-    try insert(pair.refresh, of: session, lifetime: mint.lifetimes.refresh, at: now, on: db)
+    try insert(
+      pair.refresh, of: session, until: min(end, now + mint.lifetimes.refresh(of: visit.door)), at: now, on: db)
     try mint.places.note(visit.place, of: user, at: now, on: db)
     return pair
   }
@@ -40,12 +43,21 @@ struct SessionStore: Sendable {
         """
         update session set last_seen_at = \(now)
         where id = (select session_id from refresh_token where hash = \(presented.hash)) and ended_at is null
-        returning id, account_id, door
+        returning id, account_id, door, opened_at, method
         """)
       guard let locked else { return .refused }
+      let end = try locked.get("opened_at", as: Date.self) + mint.lifetimes.session
+      guard end > now else {
+        try Self.expire(try locked.get("id"), at: now, on: db)
+        return .refused
+      }
+      // Read in the transaction that uses the token up: an answer without its user would cost the app its session.
+      guard let profile = try Profile.find(try locked.get("account_id"), on: db) else { return .refused }
       let exchange = Exchange(
         presented: presented, keyHash: keyHash, place: place, session: try locked.get("id"),
-        user: try locked.get("account_id"), door: Door(rawValue: try locked.get("door")) ?? .app, mint: mint, now: now)
+        profile: profile, door: Door(rawValue: try locked.get("door")) ?? .app,
+        openedAt: try locked.get("opened_at"), method: SignInMethod(rawValue: try locked.get("method")) ?? .otp,
+        end: end, mint: mint, now: now)
       return try exchange.rotated(on: db) ?? exchange.afterUse(on: db)
     }
   }
@@ -98,12 +110,22 @@ struct SessionStore: Sendable {
   }
 
   fileprivate static func insert(
-    _ token: RefreshToken, of session: SessionID, lifetime: Duration, at now: Date, on db: any Connection
+    _ token: RefreshToken, of session: SessionID, until end: Date, at now: Date, on db: any Connection
   ) throws {
     try db.change(
       """
       insert into refresh_token (hash, session_id, issued_at, expires_at)
-      values (\(token.hash), \(session), \(now), \(now + lifetime))
+      values (\(token.hash), \(session), \(now), \(end))
+      """)
+  }
+
+  /// Ends a session that has lasted for as long as sessions may. Its tokens have ended, too; of any that were given under
+  /// a longer bound the feed tells.
+  private static func expire(_ session: SessionID, at now: Date, on db: any Connection) throws {
+    try db.change(
+      """
+      update session set ended_at = \(now), end_reason = \(EndReason.expired.rawValue)
+      where id = \(session) and ended_at is null
       """)
   }
 
@@ -127,21 +149,27 @@ private struct Exchange {
   let keyHash: [UInt8]?
   let place: String
   let session: SessionID
-  let user: UserID
+  let profile: Profile
   let door: Door
+  let openedAt: Date
+  let method: SignInMethod
+  let end: Date
   let mint: Mint
   let now: Date
 
   private static let purpose = "successor of a refresh token"
 
-  private func pair(_ refresh: RefreshToken, on db: any Connection) throws -> TokenPair {
-    let claims = try door == .supabase ? Profile.find(user, on: db)?.claims : nil
-    return try mint.pair(refresh: refresh, user: user, session: session, door: door, claims: claims, at: now)
+  private var user: UserID { profile.account.id }
+
+  private func pair(_ refresh: RefreshToken) throws -> TokenPair {
+    try mint.pair(
+      refresh: refresh, user: user, session: session, door: door, until: end,
+      claims: door == .supabase ? profile.claims(method, at: openedAt) : nil, at: now)
   }
 
   /// The new pair, or nil when the token can no longer be rotated.
   func rotated(on db: any Connection) throws -> Refreshed? {
-    let pair = try pair(.new(), on: db)
+    let pair = try pair(.new())
     let sealed = try Seal.seal(JSON.encodeExact(pair), under: presented.text, purpose: Self.purpose)
     let claimed = try db.change(
       """
@@ -150,10 +178,11 @@ private struct Exchange {
       where hash = \(presented.hash) and used_at is null and expires_at > \(now)
       """)
     guard claimed == 1 else { return nil }
-    try SessionStore.insert(pair.refresh, of: session, lifetime: mint.lifetimes.refresh, at: now, on: db)
+    let lifetime = mint.lifetimes.refresh(of: door)
+    try SessionStore.insert(pair.refresh, of: session, until: min(end, now + lifetime), at: now, on: db)
     try lengthen(to: pair, on: db)
     try mint.places.note(place, of: user, at: now, on: db)
-    return .rotated(pair, of: user)
+    return .rotated(pair, of: profile)
   }
 
   /// A token that was used, or has expired.
@@ -173,7 +202,7 @@ private struct Exchange {
     let grace = mint.lifetimes.reuseGrace(of: door)
     let isParent = grace > .zero && now < usedAt + grace
     if successorIsFresh, isRetry || isParent {
-      return .repeated(try pairAgain(sealed: row.get("sealed_successor"), on: db), of: user)
+      return .repeated(try pairAgain(sealed: row.get("sealed_successor"), on: db), of: profile)
     }
     return .stolen(try SessionStore.endAll(of: user, because: .tokenReused, at: now, on: db))
   }
@@ -183,7 +212,7 @@ private struct Exchange {
     let plain = try Seal.open(sealed, under: presented.text, purpose: Self.purpose)
     let pair = try JSON.decode(TokenPair.self, from: plain)
     guard pair.accessExpiresAt <= now else { return pair }
-    let renewed = try self.pair(pair.refresh, on: db)
+    let renewed = try self.pair(pair.refresh)
     try lengthen(to: renewed, on: db)
     return renewed
   }

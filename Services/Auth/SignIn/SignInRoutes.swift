@@ -6,6 +6,7 @@ import Wire
 /// The doors through which a session is opened: Sign in with Apple, and the developer's token.
 struct SignInRoutes: Sendable {
   let accounts: AccountStore
+  let profiles: ProfileStore
   let mint: Mint
   let apple: SignInWithApple
   let grants: AppleGrants
@@ -23,9 +24,11 @@ struct SignInRoutes: Sendable {
       let body = try await request.json(AppleBody.self)
       var proof = try await apple.proof(in: try body.token(), nonce: body.nonce, at: now())
       proof.identity.displayName = try DisplayName.optional(body.name?.text, field: "name")
-      let signedIn = try await signIn(proof.identity, request, showsUser: true)
-      if let user = signedIn.user?.id { await grants.keep(body.authorization_code, from: proof, of: user) }
-      return .json(signedIn)
+      let now = now()
+      let (account, pair) = try await signIn(proof.identity, request, at: now)
+      await grants.keep(body.authorization_code, from: proof, of: account.id)
+      guard let profile = try await profiles.profile(of: account.id) else { throw Failure.sessionEnded }
+      return .json(TokenBody(pair, at: now, user: NumberedUserBody(profile)))
     }
   }
 
@@ -36,14 +39,15 @@ struct SignInRoutes: Sendable {
       let body = try await request.json(DeveloperBody.self)
       var identity = Identity.developer(try .required(body.email, field: "email"))
       identity.displayName = try DisplayName.optional(body.display_name, field: "display_name")
-      return .json(try await signIn(identity, request, showsUser: false))
+      let now = now()
+      return .json(TokenBody(try await signIn(identity, request, at: now).pair, at: now))
     }
   }
 
-  private func signIn(_ identity: Identity, _ request: Request, showsUser: Bool) async throws -> TokenBody {
-    let now = now()
-    let (account, pair) = try await accounts.signIn(identity, mint: mint, visit: request.visit(.app), at: now)
-    return TokenBody(pair, at: now, user: showsUser ? UserBody(account) : nil)
+  private func signIn(
+    _ identity: Identity, _ request: Request, at now: Date
+  ) async throws -> (account: Account, pair: TokenPair) {
+    try await accounts.signIn(identity, mint: mint, visit: request.visit(.app), at: now)
   }
 }
 
@@ -99,9 +103,9 @@ struct TokenBody: Encodable {
   let refresh_token: String
   let token_type = "bearer"
   let expires_in: Int
-  let user: UserBody?
+  let user: NumberedUserBody?
 
-  init(_ pair: TokenPair, at now: Date, user: UserBody? = nil) {
+  init(_ pair: TokenPair, at now: Date, user: NumberedUserBody? = nil) {
     access_token = pair.access
     token = pair.access
     refresh_token = pair.refresh.text

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import Wire
 
@@ -15,7 +16,7 @@ struct SupabaseSessionBody: Encodable {
     expires_in = max(0, Int(pair.accessExpiresAt.timeIntervalSince(now).rounded(.up)))
     expires_at = Int(pair.accessExpiresAt.timeIntervalSince1970)
     refresh_token = pair.refresh.text
-    user = SupabaseUserBody(profile)
+    user = SupabaseUserBody(profile, at: now)
   }
 }
 
@@ -37,8 +38,10 @@ struct SupabaseUserBody: Encodable {
   let email_confirmed_at: Date?
   let phone_confirmed_at: Date?
   let confirmed_at: Date?
+  let new_email: String?
+  let email_change_sent_at: Date?
 
-  init(_ profile: Profile) {
+  init(_ profile: Profile, at now: Date) {
     let account = profile.account
     id = account.id
     email = account.email ?? ""
@@ -54,10 +57,14 @@ struct SupabaseUserBody: Encodable {
     email_confirmed_at = profile.email.flatMap { $0.isEmailVerified ? $0.createdAt : nil }
     phone_confirmed_at = profile.phone?.createdAt
     confirmed_at = email_confirmed_at ?? phone_confirmed_at
+    let waiting = profile.newEmail.flatMap { $0.expiresAt > now ? $0 : nil }
+    new_email = waiting?.address
+    email_change_sent_at = waiting?.sentAt
   }
 }
 
 struct SupabaseIdentityBody: Encodable {
+  /// What the provider calls the user.
   let id: String
   let identity_id: String
   let user_id: UserID
@@ -71,7 +78,7 @@ struct SupabaseIdentityBody: Encodable {
   init?(_ way: Profile.Way, of account: Account) {
     guard let provider = way.provider else { return nil }
     id = way.subject
-    identity_id = "\(provider):\(way.subject)"
+    identity_id = Self.identityID(of: way, account.id)
     user_id = account.id
     var data: [String: JSONValue] = ["sub": .string(way.subject), "email_verified": .bool(way.isEmailVerified)]
     if let email = way.email { data["email"] = .string(email) }
@@ -82,31 +89,15 @@ struct SupabaseIdentityBody: Encodable {
     updated_at = way.createdAt
     last_sign_in_at = account.lastLoginAt ?? way.createdAt
   }
-}
 
-/// What the calls of `/auth/v1` carry: each uses some of it.
-struct SupabaseBody: Decodable {
-  let email: String?
-  let phone: String?
-  let password: String?
-  let data: JSONValue?
-  let display_name: String?
-  let provider: String?
-  let id_token: String?
-  let authorization_code: String?
-  let nonce: String?
-  let refresh_token: String?
-  let create_user: Bool?
-  let type: String?
-  let token: String?
-  let token_hash: String?
-
-  /// The name that stands in the metadata, as apps put it there.
-  func name() throws(Failure) -> String? {
-    var name = display_name
-    for key in ["display_name", "full_name", "name"] where name == nil {
-      if case .string(let text) = data?[key] { name = text }
-    }
-    return try DisplayName.optional(name, field: "display_name")
+  /// Always the same for an account's way in: a UUID of version 8 (RFC 9562 §5.8) made of its SHA-256.
+  private static func identityID(of way: Profile.Way, _ user: UserID) -> String {
+    let hash = Array(SHA256.hash(data: Data("\(user)\n\(way.issuer)\n\(way.subject)".utf8)))
+    let id = UUID(
+      uuid: (
+        hash[0], hash[1], hash[2], hash[3], hash[4], hash[5], hash[6] & 0x0F | 0x80, hash[7], hash[8] & 0x3F | 0x80,
+        hash[9], hash[10], hash[11], hash[12], hash[13], hash[14], hash[15]
+      ))
+    return id.uuidString.lowercased()
   }
 }

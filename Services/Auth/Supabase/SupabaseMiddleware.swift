@@ -11,14 +11,11 @@ struct SupabaseMiddleware: RouterMiddleware {
   func handle(
     _ request: Request, context: Context, next: (Request, Context) async throws -> Response
   ) async throws -> Response {
-    do {
-      try requireKey(request)
-      return versioned(try await next(request, context), request)
-    } catch let failure as Failure {
-      var response = failure.response(as: .goTrue, requestID: context.trace.requestID)
-      response.headers[.errorCode] = Dialect.goTrue.code(of: failure)
-      return versioned(response, request)
-    }
+    try requireKey(request)
+    var response = try await next(request, context)
+    let version = request.headers[.goTrueVersion].flatMap { GoTrueVersion($0) }
+    if let version { response.headers[.goTrueVersion] = version.text }
+    return response
   }
 
   /// - Throws: 401 without one of the keys that are configured.
@@ -29,20 +26,11 @@ struct SupabaseMiddleware: RouterMiddleware {
     let isKnown = apiKeys.reduce(false) { ServiceKeys.same($1, presented) || $0 }
     guard isKnown else { throw .invalidAPIKey }
   }
-
-  private func versioned(_ response: Response, _ request: Request) -> Response {
-    guard let version = request.headers[.apiVersion], version == "2024-01-01" else { return response }
-    var response = response
-    response.headers[.apiVersion] = version
-    return response
-  }
 }
 
 extension HTTPField.Name {
-  // `!`: the names are constants that are valid tokens.
+  // `!`: the name is a constant that is a valid token.
   fileprivate static let apiKey = Self("apikey")!
-  fileprivate static let apiVersion = Self("X-Supabase-Api-Version")!
-  fileprivate static let errorCode = Self("x-sb-error-code")!
 }
 
 extension Failure {

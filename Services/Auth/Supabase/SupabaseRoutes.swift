@@ -17,6 +17,8 @@ struct SupabaseRoutes: Sendable {
   let grants: AppleGrants
   let mint: Mint
   let apiKeys: [String]
+  /// `ANONYMOUS_SIGN_INS`.
+  let takesAnonymous: Bool
   let signIns: SignIns
   let now: @Sendable () -> Date
 
@@ -27,10 +29,7 @@ struct SupabaseRoutes: Sendable {
     door.post("signin/email") { request, _ in try await signIn(request.json(SupabaseBody.self), request) }
     door.post("signin/apple") { request, _ in try await signInWithApple(request.json(SupabaseBody.self), request) }
     door.post("token", use: token)
-    door.post("otp", use: otp)
-    door.post("magiclink", use: otp)
-    door.post("recover", use: recover)
-    door.post("verify", use: verify)
+    addCodes(to: door)
   }
 
   /// With an address and a password, a number and a password (which is asked for a code instead), or as nobody yet.
@@ -41,11 +40,12 @@ struct SupabaseRoutes: Sendable {
       let now = now()
       guard let password = body.password else { throw Failure.invalid(.init("password", "is required")) }
       let newcomer = PasswordDoor.Newcomer(
-        email: try .required(typed, field: "email"), password: password, name: try body.name(), metadata: body.data)
+        email: try .required(typed, field: "email"), password: password, name: try body.name(), metadata: body.data,
+        redirect: redirect(request), codeChallenge: try body.codeChallenge())
       do {
         let entered = try await passwords.signUp(
-          newcomer, visit: request.visit(.supabase), from: request.place, at: now)
-        return .json(SupabaseSessionBody(entered.pair, entered.profile, at: now))
+          newcomer, visit: request.visit(.supabase).by(.password), from: request.place, at: now)
+        return session(entered, now)
       } catch let failure as Failure where failure == .emailTaken {
         throw Failure.userAlreadyExists
       }
@@ -55,10 +55,11 @@ struct SupabaseRoutes: Sendable {
   private func signUpAsNobody(_ body: SupabaseBody, _ request: Request) async throws -> Response {
     try await signIns.counted(.anonymous) {
       guard body.phone == nil else { throw Failure.phonePasswords }
+      guard takesAnonymous else { throw Failure.anonymousSignInsOff }
       let now = now()
-      let pair = try await accounts.openAnonymous(
-        metadata: body.data, name: try body.name(), mint: mint, visit: request.visit(.supabase), at: now)
-      return try await session(pair.pair, pair.user, now)
+      let opened = try await accounts.openAnonymous(
+        metadata: body.data, name: try body.name(), mint: mint, visit: request.visit(.supabase).by(.anonymous), at: now)
+      return try await session(opened.pair, opened.user, now)
     }
   }
 
@@ -66,13 +67,16 @@ struct SupabaseRoutes: Sendable {
     let body = try await request.json(SupabaseBody.self)
     switch request.uri.queryParameters["grant_type"] {
     case "password": return try await signIn(body, request)
+    case "id_token" where body.link_identity == true:
+      return try await linkApple(body, request, to: SignedIn(context: context).user)
     case "id_token": return try await signInWithApple(body, request)
+    case "pkce": return try await exchange(body, request)
     case "refresh_token":
       guard let text = body.refresh_token, !text.isEmpty else {
         throw Failure.invalid(.init("refresh_token", "is required"))
       }
       return try await refreshing.refresh(RefreshToken(presented: text), request, context, body: session)
-    default: throw Failure.invalid(.init("grant_type", "must be password, refresh_token or id_token"))
+    default: throw Failure.invalid(.init("grant_type", "must be password, refresh_token, id_token or pkce"))
     }
   }
 
@@ -82,9 +86,10 @@ struct SupabaseRoutes: Sendable {
       guard let typed = body.email else { throw Failure.invalid(.init("email", "is required")) }
       let now = now()
       do {
+        let visit = request.visit(.supabase).by(.password)
         let entered = try await passwords.signIn(
-          EmailAddress(typed), password, visit: request.visit(.supabase), from: request.place, at: now)
-        return .json(SupabaseSessionBody(entered.pair, entered.profile, at: now))
+          EmailAddress(typed), password, visit: visit, from: request.place, at: now)
+        return session(entered, now)
       } catch let failure as Failure where failure == .invalidCredentials {
         // GoTrue's status for it: its clients take a 401 for a session that is over.
         throw Failure.invalidLogin
@@ -94,115 +99,60 @@ struct SupabaseRoutes: Sendable {
 
   private func signInWithApple(_ body: SupabaseBody, _ request: Request) async throws -> Response {
     try await signIns.counted(.apple) {
-      guard body.provider == nil || body.provider == "apple" else {
-        throw Failure.invalid(.init("provider", "must be apple"))
-      }
-      guard let token = body.id_token else { throw Failure.invalid(.init("id_token", "is required")) }
       let now = now()
-      var proof = try await apple.proof(in: token, nonce: body.nonce, at: now)
+      var proof = try await proof(of: body, at: now)
       proof.identity.displayName = try body.name()
-      let entered = try await accounts.signIn(proof.identity, mint: mint, visit: request.visit(.supabase), at: now)
+      let visit = request.visit(.supabase).by(.oauth)
+      let entered = try await accounts.signIn(proof.identity, mint: mint, visit: visit, at: now)
       await grants.keep(body.authorization_code, from: proof, of: entered.account.id)
       return try await session(entered.pair, entered.account.id, now)
     }
   }
 
-  /// A code by text or by mail, with a link. The answer is the same whoever the address belongs to.
-  @Sendable private func otp(_ request: Request, _ context: Context) async throws -> Response {
-    let body = try await request.json(SupabaseBody.self)
-    let redirect = request.uri.queryParameters["redirect_to"].map(String.init)
-    var content = Challenge.Content(
-      subject: "", name: try body.name(), metadata: body.data, createsUser: body.create_user ?? true,
-      redirect: sender.links.allowed(redirect))
-    if let typed = body.phone, !typed.isEmpty {
-      let number = try PhoneNumber.required(typed.hasPrefix("+") ? typed : "+" + typed, field: "phone")
-      content = content.about(number.text)
-      try await sender.text(number, for: .phone, content: content, from: request.place, at: now())
-    } else {
-      guard let typed = body.email else { throw Failure.invalid(.init("email", "or phone is required")) }
-      let email = try EmailAddress.required(typed, field: "email")
-      let isKnown = try await profiles.owner(of: email) != nil
-      try await sender.mail(
-        email, for: .email, content: content.about(email.canonical), sends: isKnown || content.createsUser,
-        from: request.place, at: now())
+  /// Adds Apple to the account of whoever is signed in, and opens another session of that account: never of another.
+  private func linkApple(_ body: SupabaseBody, _ request: Request, to user: UserID) async throws -> Response {
+    let now = now()
+    let proof = try await proof(of: body, at: now)
+    try await ways.add(proof.identity, to: user, at: now)
+    await grants.keep(body.authorization_code, from: proof, of: user)
+    let visit = request.visit(.supabase).by(.oauth)
+    let entered = try await ways.database.write { [mint] db in
+      guard try AccountStore.hold(user, on: db) else { throw Failure.sessionEnded }
+      return try PasswordDoor.entered(user, mint, visit, at: now, on: db)
     }
-    return .json(["message_id": String?.none])
+    return session(entered, now)
   }
 
-  @Sendable private func recover(_ request: Request, _ context: Context) async throws -> Response {
-    let body = try await request.json(SupabaseBody.self)
-    guard let typed = body.email else { throw Failure.invalid(.init("email", "is required")) }
-    let email = try EmailAddress.required(typed, field: "email")
-    let redirect = request.uri.queryParameters["redirect_to"].map(String.init)
-    let isKnown = try await profiles.owner(of: email) != nil
-    try await sender.mail(
-      email, for: .recovery, content: .init(subject: email.canonical, redirect: sender.links.allowed(redirect)),
-      sends: isKnown, from: request.place, at: now())
-    return .json([String: String]())
+  private func proof(of body: SupabaseBody, at now: Date) async throws -> AppleProof {
+    guard body.provider == nil || body.provider == "apple" else {
+      throw Failure.invalid(.init("provider", "must be apple"))
+    }
+    guard let token = body.id_token else { throw Failure.invalid(.init("id_token", "is required")) }
+    return try await apple.proof(in: token, nonce: body.nonce, at: now)
   }
 
-  @Sendable private func verify(_ request: Request, _ context: Context) async throws -> Response {
-    if request.isForm {
-      return try await signIns.countingFailures(of: .mail) {
-        let page = try await LinkPage(codes: codes, links: sender.links, now: now).consume(request)
-        signIns.count(.mail, page.status == .gone ? .refused : .done)
-        return page
-      }
-    }
-    let body = try await request.json(SupabaseBody.self)
-    if let kind = Challenge.Kind(adding: body.type) {
-      return try await added(kind, body, request, by: try SignedIn(context: context).user)
-    }
-    let isText = body.type == "sms" || body.phone != nil
-    return try await signIns.counted(isText ? .phone : .mail) {
-      let now = now()
-      do {
-        let entered = try await answered(body, request, at: now)
-        return .json(SupabaseSessionBody(entered.pair, entered.profile, at: now))
-      } catch let failure as Failure where failure == .invalidCode {
-        throw Failure.otpExpired
-      }
-    }
-  }
+  // MARK: Answers
 
-  private func answered(_ body: SupabaseBody, _ request: Request, at now: Date) async throws -> PasswordDoor.Entered {
-    let (visit, place) = (request.visit(.supabase), request.place)
-    if let hash = body.token_hash {
-      return try await codes.signIn(LinkToken(presented: hash), visit: visit, from: place, at: now)
-    }
-    guard let token = body.token else { throw Failure.invalid(.init("token", "is required")) }
-    if let typed = body.phone {
-      let number = try PhoneNumber.required(typed.hasPrefix("+") ? typed : "+" + typed, field: "phone")
-      return try await codes.signIn(number, token, name: nil, visit: visit, from: place, at: now)
-    }
-    guard let typed = body.email else { throw Failure.invalid(.init("email", "or phone is required")) }
-    let email = try EmailAddress.required(typed, field: "email")
-    let kinds: [Challenge.Kind] =
-      switch body.type {
-      case "recovery": [.recovery]
-      case "signup": [.confirmation]
-      default: [.email, .confirmation]
-      }
-    return try await codes.signIn(email, token, kinds: kinds, visit: visit, from: place, at: now)
+  func session(_ entered: PasswordDoor.Entered, _ now: Date) -> Response {
+    .json(SupabaseSessionBody(entered.pair, entered.profile, at: now))
   }
 
   @Sendable private func session(_ pair: TokenPair, _ user: UserID, _ now: Date) async throws -> Response {
     guard let profile = try await profiles.profile(of: user) else { throw Failure.sessionEnded }
-    return .json(SupabaseSessionBody(pair, profile, at: now))
+    return session((profile, pair), now)
   }
-}
 
-extension Challenge.Content {
-  fileprivate func about(_ subject: String) -> Challenge.Content {
-    Challenge.Content(
-      subject: subject, name: name, metadata: metadata, createsUser: createsUser, redirect: redirect)
+  /// Where a mail's link is to lead: what was asked for, if it may.
+  func redirect(_ request: Request) -> String? {
+    sender.links.allowed(request.uri.queryParameters["redirect_to"].map(String.init))
   }
 }
 
 extension Failure {
   static let userAlreadyExists = Failure(.unprocessable, "user_already_exists", "User already registered")
   static let invalidLogin = Failure(.malformed, "invalid_credentials", "Invalid login credentials")
-  static let otpExpired = Failure(.forbidden, "otp_expired", "Token has expired or is invalid")
   static let phonePasswords = Failure(
     .unprocessable, "phone_provider_disabled", "Numbers sign in by a code: call otp instead.")
+  static let anonymousSignInsOff = Failure(
+    .unprocessable, "anonymous_provider_disabled", "Anonymous sign-ins are disabled")
 }

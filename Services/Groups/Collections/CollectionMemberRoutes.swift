@@ -19,7 +19,7 @@ struct CollectionMemberRoutes: Sendable {
 
   @Sendable private func list(_ request: Request, _ context: SignedIn) async throws -> Response {
     let members = try await members.members(of: context.collectionID(), seenBy: context.user)
-    let people = try await users.people(Set(members.map(\.user)))
+    let people = try await users.names(of: Set(members.map(\.user)))
     return .exactJSON(
       DataBody(data: members.map { CollectionMemberBody($0, people[$0.user]) }, count: members.count))
   }
@@ -29,7 +29,7 @@ struct CollectionMemberRoutes: Sendable {
     guard role != .owner else { throw Failure.invalid(.init("role", "must be EDITOR or VIEW_ONLY")) }
     let member = try await members.change(
       context.member(), of: context.collectionID(), to: role, by: context.user, at: now())
-    let people = try await users.people([member.user])
+    let people = try await users.names(of: [member.user])
     return .exactJSON(DataBody(data: CollectionMemberBody(member, people[member.user])))
   }
 

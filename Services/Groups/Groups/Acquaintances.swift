@@ -13,7 +13,7 @@ struct Acquaintances: Sendable {
   /// The first names of everyone in these groups.
   func firstNames(in sights: [GroupSight]) async throws -> [UserID: String] {
     let ids = Set(sights.flatMap { sight in sight.members.map(\.user) + [sight.lastPhoto?.sender].compactMap { $0 } })
-    return try await users.people(ids).mapValues(\.firstName)
+    return try await users.names(of: ids).mapValues(\.firstName)
   }
 
   /// Whom somebody has named by their phone numbers.

@@ -39,7 +39,7 @@ struct PhotoFileRoutes: Sendable {
       }
       return bytes.response(isPart: range != nil, headers)
     } catch let none as RangeNotSatisfiable {
-      var response = Failure.rangeNotSatisfiable.response(as: .api, requestID: context.trace.requestID)
+      var response = Failure.rangeNotSatisfiable.response(to: request, requestID: context.trace.requestID)
       response.headers[.contentRange] = "bytes */\(none.totalCount)"
       return response
     }

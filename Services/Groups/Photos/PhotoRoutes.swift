@@ -70,7 +70,7 @@ struct PhotoRoutes: Sendable {
   }
 
   private func bodies(_ photos: [Photo], for viewer: UserID, at now: Date) async throws -> [PhotoBody] {
-    let people = try await users.people(Set(photos.map(\.sender)))
+    let people = try await users.names(of: Set(photos.map(\.sender)))
     return photos.map { photo in
       PhotoBody(
         id: photo.id, group_id: photo.group, sender_id: photo.sender,

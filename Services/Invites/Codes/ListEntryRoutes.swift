@@ -30,7 +30,7 @@ struct ListEntryRoutes: Sendable {
     guard let code, let found, case .list(let id) = found.destination, let inviter = found.inviter,
       found.kept != .revoked, let list = try await destinations.lists.role(of: inviter, in: id)?.list
     else { throw Failure.inviteNotFound }
-    let person = try await users.people([inviter])[inviter]
+    let person = try await users.names(of: [inviter])[inviter]
     return .exactJSON(ListPreviewBody(found, code, list, person, at: now))
   }
 
@@ -41,7 +41,8 @@ struct ListEntryRoutes: Sendable {
     let asker = Asker(user: user, place: request.place)
     return try await idempotency.claimed(call) {
       let entered = try await enter(name, asker)
-      guard let person = try await users.people([user])[user] else { throw Failure.unavailable }
+      // Their app cannot read an answer without them.
+      guard let person = try await users.names(of: [user])[user] else { throw Failure.unavailable }
       return (entered, person)
     } effect: { entered, db in
       try joins.finish(entered.0.claim, on: db)

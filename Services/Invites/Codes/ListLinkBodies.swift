@@ -13,7 +13,8 @@ struct ListLinkBody: Encodable {
 /// What everybody sees who has a link to a list, also before they have signed in.
 struct ListPreviewBody: Encodable {
   struct Inviter: Encodable {
-    @OrNull var name: String?
+    /// Empty for who has not told theirs: the app cannot read an inviter without one.
+    let name: String
   }
 
   struct Preview: Encodable {
@@ -30,7 +31,7 @@ struct ListPreviewBody: Encodable {
 
   init(_ invite: Invite, _ code: Secret, _ list: ListName, _ inviter: Person?, at now: Date) {
     self.invite = Preview(
-      code: code.text, role: invite.role, list: list, inviter: Inviter(name: inviter?.name),
+      code: code.text, role: invite.role, list: list, inviter: Inviter(name: inviter?.name ?? ""),
       usable: invite.isUsable(at: now), expired: invite.expiresAt <= now, exhausted: invite.isUsedUp)
   }
 }

@@ -48,7 +48,7 @@ struct InvitePage: Sendable {
     guard let id = invite.inviter, let name = try await destinations.name(of: invite) else {
       return Sight(state: .takenBack)
     }
-    let inviter = try await users.people([id])[id]
+    let inviter = try await users.names(of: [id])[id]
     let state: Sight.State =
       switch invite.state(at: now()) {
       case .pending: invite.isUsedUp ? .over : .open
@@ -57,7 +57,7 @@ struct InvitePage: Sendable {
       case .accepted, .rejected: .over
       }
     return Sight(
-      state: state, kind: invite.destination.kind, name: name, inviter: inviter?.firstName ?? "", deepLink: deepLink,
+      state: state, kind: invite.destination.kind, name: name, inviter: inviter?.shortName ?? "", deepLink: deepLink,
       url: url, code: code, expiresAt: invite.expiresAt)
   }
 

@@ -57,7 +57,7 @@ struct ShareLinkPersonBody: Encodable {
   init(invitee id: UserID, _ person: Person?) {
     self.id = id.prefixed(.user)
     _email = OrNull(wrappedValue: nil)
-    _name = OrNull(wrappedValue: person.map(\.firstName).flatMap { $0.isEmpty ? nil : $0 })
+    _name = OrNull(wrappedValue: person.map(\.shortName).flatMap { $0.isEmpty ? nil : $0 })
   }
 }
 

@@ -33,11 +33,9 @@ struct ShareLinkRoutes: Sendable {
     let (now, user, asker) = (now(), context.user, Asker(user: context.user, place: request.place))
     return try await idempotency.claimed(call) {
       let collection = try await owned(context)
-      let inviter = try await users.people([user])[user]
-      guard invitee != nil || email != nil else { return (collection, inviter) }
-      guard inviter?.isProven ?? false else { throw Failure.notProven }
+      if invitee != nil || email != nil { try await users.requireProven(user) }
       if let invitee { try await requireKnown(invitee, to: asker, at: now) }
-      return (collection, inviter)
+      return (collection, try await users.names(of: [user])[user])
     } effect: { asked, db in
       let (collection, inviter) = asked
       try Pacing.links.admit(1, by: user, at: now, on: db)
@@ -62,7 +60,7 @@ struct ShareLinkRoutes: Sendable {
   @Sendable private func list(_ request: Request, _ context: SignedIn) async throws -> Response {
     let collection = try await owned(context)
     let found = try await invites.links(to: .collection(collection.collectionID))
-    let people = try await users.people(Set(found.flatMap { [$0.inviter, $0.invitee].compactMap { $0 } }))
+    let people = try await users.names(of: Set(found.flatMap { [$0.inviter, $0.invitee].compactMap { $0 } }))
     let now = now()
     let bodies = found.map {
       body($0, collection.collectionID, collection.collectionName, people, at: now, isOwn: true)
@@ -91,7 +89,7 @@ struct ShareLinkRoutes: Sendable {
     }
     guard let name = try await destinations.name(of: invite) else { throw Failure.inviteNotFound }
     // Whose an address is stays untold: else anybody could ask by an invite which addresses have an account.
-    let people = try await users.people(Set([invite.inviter, invite.invitee].compactMap { $0 }))
+    let people = try await users.names(of: Set([invite.inviter, invite.invitee].compactMap { $0 }))
     return .exactJSON(DataBody(data: body(invite, id, name, people, at: now)))
   }
 

@@ -71,7 +71,7 @@ struct TextInviteRoutes: Sendable {
   @Sendable private func pending(_ request: Request, _ context: SignedIn) async throws -> Response {
     let group = try await standing(context.user, in: context.parameters.get("group") ?? "")
     let open = try await texts.invites.pendingTexts(to: group.groupID, at: now())
-    let people = try await users.people(Set(open.compactMap(\.invite.inviter)))
+    let people = try await users.names(of: Set(open.compactMap(\.invite.inviter)))
     let rows: [PendingBody.Row] = open.compactMap { text in
       guard let inviter = text.invite.inviter else { return nil }
       let isOwn = inviter == context.user

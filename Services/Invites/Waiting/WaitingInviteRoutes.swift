@@ -21,7 +21,7 @@ struct WaitingInviteRoutes: Sendable {
     let open = try await open(for: user, at: now)
     let inviters = Set(open.compactMap(\.invite.inviter))
     let apart = try await destinations.groups.relations(of: user, to: inviters).blocked
-    let people = try await users.people(inviters)
+    let people = try await users.names(of: inviters)
     let lists = try await lists(of: open.map(\.invite))
     let bodies: [WaitingInviteBody] = open.compactMap { made in
       guard let inviter = made.invite.inviter, !apart.contains(inviter), let list = lists[made.invite.id] else {
@@ -69,7 +69,7 @@ struct WaitingInviteRoutes: Sendable {
 /// An invite as whoever it waits for sees it.
 struct WaitingInviteBody: Encodable {
   struct Inviter: Encodable {
-    @OrNull var name: String?
+    let name: String
   }
 
   let id: Int
@@ -94,7 +94,7 @@ struct WaitingInviteBody: Encodable {
     invite_url = links.page(ofCode: made.code)
     deep_link = links.deepLink(ofCode: made.code)
     self.list = list
-    self.inviter = Inviter(name: inviter?.name)
+    self.inviter = Inviter(name: inviter?.name ?? "")
     expires_at = invite.expiresAt
     max_uses = invite.usesMax ?? 1
     uses_count = invite.usesCount

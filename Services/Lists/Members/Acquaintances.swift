@@ -1,6 +1,7 @@
 import Clients
 import Foundation
 import Synchronization
+import Web
 import Wire
 
 /// Who is who: asked of auth in one call for everybody in an answer, and remembered for a minute.
@@ -14,6 +15,7 @@ final class Acquaintances: Sendable {
   private let users: UsersClient
   private let now: @Sendable () -> Date
   private let entries = Mutex<[UserID: Entry]>([:])
+  private let silence = Silence()
   private static let goodSeconds = 60.0
   /// How long what is known stays good when auth does not answer, until it is asked again.
   private static let graceSeconds = 5.0
@@ -52,16 +54,19 @@ final class Acquaintances: Sendable {
     return found
   }
 
-  /// Asks auth who of them is there. While it does not answer, what has been known stays good.
+  /// Asks auth who of them is there. While it does not answer, what has been known stays good, and who has never been
+  /// asked about is somebody of whom nothing is known: what people do with their lists is not auth's to stop.
   @discardableResult
   func meet(_ ids: Set<UserID>) async throws -> [UserID: Person] {
+    guard silence.mayAsk() else { return prolonged(ids) }
     do {
       let people = try await users.people(ids)
+      silence.answered()
       remember(ids, people)
       return people
     } catch let failure as Failure where failure.isOurs {
-      guard let people = prolonged(ids) else { throw failure }
-      return people
+      silence.didNotAnswer()
+      return prolonged(ids)
     }
   }
 
@@ -75,15 +80,22 @@ final class Acquaintances: Sendable {
     }
   }
 
-  /// nil when one of them has never been asked about.
-  private func prolonged(_ ids: Set<UserID>) -> [UserID: Person]? {
+  private func prolonged(_ ids: Set<UserID>) -> [UserID: Person] {
     let until = now() + Self.graceSeconds
     return entries.withLock { entries in
-      guard ids.allSatisfy({ entries[$0] != nil }) else { return nil }
-      for id in ids { entries[id]?.goodUntil = until }
-      return ids.reduce(into: [:]) { $0[$1] = entries[$1]?.person }
+      ids.reduce(into: [:]) { found, id in
+        let person: Person? = if let entry = entries[id] { entry.person } else { Person(unknown: id) }
+        found[id] = person
+        if entries[id] == nil, entries.count >= Self.entriesMax { return }
+        entries[id] = Entry(person: person, goodUntil: until)
+      }
     }
   }
+}
+
+extension Person {
+  /// Somebody about whom auth could not be asked. Nobody's number is 0.
+  fileprivate init(unknown id: UserID) { self.init(id: id, number: 0, name: nil, isProven: false) }
 }
 
 /// Who does something, and where their days begin.
@@ -93,7 +105,7 @@ struct Doer: Sendable {
 }
 
 extension Acquaintances {
-  /// - Throws: 503 while nothing is known of them.
+  /// While nothing is known of them, their days are UTC's.
   func doer(_ user: UserID) async throws -> Doer {
     let person = try await people([user])[user]
     return Doer(user: user, zone: person?.timeZone.flatMap { TimeZone(identifier: $0) } ?? .gmt)
