@@ -38,9 +38,9 @@ package final class DoubtingAuth: Sendable {
 
   private func passedOn(_ request: Request) async throws -> Browser.Reply {
     let body = try await request.body.collect(upTo: 1024 * 1024)
-    let browser = auth.with(["X-Service-Key": request.headers[.presentedKey] ?? ""])
+    let browser = auth.with([Header.serviceKey: request.headers[.serviceKey] ?? ""])
     let data = body.readableBytes > 0 ? Data(buffer: body) : nil
-    return try await browser.send(request.method == .get ? .GET : .POST, request.uri.string, body: data)
+    return try await browser.send(data == nil ? HTTPMethod.GET : .POST, request.uri.string, body: data)
   }
 
   private func doubted(_ person: Person) -> Person {
@@ -49,11 +49,6 @@ package final class DoubtingAuth: Sendable {
       id: person.id, number: person.number, name: person.name, email: person.email, phone: person.phone,
       locale: person.locale, timeZone: person.timeZone, isProven: false)
   }
-}
-
-extension HTTPField.Name {
-  // `!`: the name is a constant that is a valid token.
-  fileprivate static let presentedKey = Self("X-Service-Key")!
 }
 
 extension Browser.Reply {
