@@ -69,7 +69,8 @@ let package = Package(
     .service(
       "Groups",
       [
-        "Wire", "Measures", "Database", "Tokens", "Web", "Clients", "Outbox", "CVips", .hummingbird, .httpClient, .nio,
+        "Wire", "Measures", "Database", "Tokens", "Web", "Clients", "Outbox", "Quotas", "CVips", .hummingbird,
+        .httpClient, .nio,
         .nioPosix, .nioFoundation, .crypto, .lifecycle, .logging, .collections,
       ]),
     .service(

@@ -1,5 +1,6 @@
 import Clients
 import Foundation
+import Quotas
 import Web
 
 /// The groups service: where everything meets.
@@ -16,9 +17,11 @@ package func buildGroups(_ surroundings: Surroundings) async throws -> Server {
   let memberships = MembershipStore(database: database, sights: sights)
   let collectionMembers = CollectionMemberStore(database: database)
   let devices = DeviceStore(database: database)
-  let acquaintances = Acquaintances(database: database, users: users)
+  let quotas = QuotaStore(keys: dataKeys)
+  let acquaintances = Acquaintances(database: database, users: users, quotas: quotas)
   let photos = try PhotoParts(
-    in: surroundings, database: database, keys: dataKeys, idempotency: idempotency, users: users, sights: sights)
+    in: surroundings, database: database, keys: dataKeys, idempotency: idempotency, users: users, sights: sights,
+    deliveries: [GroupTexts.delivery(through: InvitesClient(in: surroundings))])
   let callers = Callers(
     keys: serviceKeys, verifier: verification.verifier, ended: verification.ended, now: now,
     outsider: verification.outsiders.user
@@ -26,11 +29,17 @@ package func buildGroups(_ surroundings: Surroundings) async throws -> Server {
   return try Server(
     .groups, in: surroundings, database: database, callers: callers, api: OpenAPI(yaml: PackageResources.openapi_yaml),
     background: verification.background
-      + [IdempotencySweep(idempotency, logger: surroundings.logger), photos.sweep, photos.outbox],
+      + [
+        IdempotencySweep(idempotency, logger: surroundings.logger), photos.sweep, photos.outbox,
+        QuotaSweep(database: database, quotas: quotas, logger: surroundings.logger, now: now),
+      ],
     // A photo may come over a slow line; the gateway says for every route how long it waits.
     patience: .seconds(180), isReady: { verification.ended.isKnown }, isQuick: PhotoFileRoutes.isView
   ) { routes in
-    GroupRoutes(groups: groups, acquaintances: acquaintances, idempotency: idempotency, now: now).add(to: routes)
+    GroupRoutes(
+      groups: groups, acquaintances: acquaintances, texts: GroupTexts(outbox: photos.outbox), idempotency: idempotency,
+      now: now
+    ).add(to: routes)
     MemberRoutes(memberships: memberships, now: now).add(to: routes)
     InternalGroupRoutes(memberships: memberships, idempotency: idempotency, now: now).add(to: routes)
     InternalRelationRoutes(relations: RelationStore(database: database)).add(to: routes)

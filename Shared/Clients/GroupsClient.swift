@@ -28,6 +28,11 @@ package struct GroupsClient: Sendable {
     try await client.call(.POST, "/internal/groups/\(group)/members", body: add, idempotencyKey: idempotencyKey)
   }
 
+  /// Who of those whom a member names would not be added, because they have left or were removed. Changes nothing.
+  package func departed(among add: AddToGroup, from group: GroupID) async throws -> DepartedFromGroup {
+    try await client.call(.POST, "/internal/groups/\(group)/departed", body: add, isRepeatable: true)
+  }
+
   /// How the user stands to the collection; nil when there is no such collection.
   package func standing(of user: UserID, in collection: CollectionID) async throws -> CollectionStanding? {
     try await Self.collectionNotFound.orNil {

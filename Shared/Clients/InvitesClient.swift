@@ -14,4 +14,11 @@ package struct InvitesClient: Sendable {
   package func invite(_ invite: InviteToList) async throws -> ListInvitation {
     try await client.call(.POST, "/internal/invites/lists", body: invite, isRepeatable: true)
   }
+
+  /// Safe to repeat within a day.
+  ///
+  /// - Throws: 429 when there were too many texts, 403 when whoever invites is not in the group, 422 for what is no number.
+  package func text(_ text: TextToGroup) async throws -> TextedToGroup {
+    try await client.call(.POST, "/internal/invites/texts", body: text, isRepeatable: true)
+  }
 }

@@ -58,6 +58,18 @@ package struct QuotaStore: Sendable {
     guard took == 1 else { throw try full(quota, hash, at: now, on: db) }
   }
 
+  /// Counts one, however many there are already: for what must not be refused, but counts for others.
+  package func count(_ quota: Quota, for key: String, at now: Date, on db: any Connection) throws {
+    let unlimited = Quota(name: quota.name, limit: Int(Int32.max), window: quota.window)
+    try take(unlimited, for: key, at: now, on: db)
+  }
+
+  /// How much of it is taken. Only right after it was taken from in the same transaction.
+  package func taken(_ quota: Quota, for key: String, on db: any Connection) throws -> Int {
+    try db.row("select taken from quota where name = \(quota.name) and key_hash = \(hash(quota, key))")?
+      .get("taken") ?? 0
+  }
+
   /// Gives one back: what was counted turned out well.
   package func giveBack(_ quota: Quota, for key: String, on db: any Connection) throws {
     try db.change(

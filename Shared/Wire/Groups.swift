@@ -125,9 +125,17 @@ package struct AddToGroup: Codable, Sendable {
   }
 }
 
-/// Who was added. Left out are members, who has blocked or is blocked by whoever adds, and who is in too many groups.
+/// Who was added. Left out are members, who has blocked or is blocked by whoever adds, who is in too many groups, and who
+/// has left the group or was removed, but for those whom the owner who adds them has removed.
 package struct AddedToGroup: Codable, Sendable, Hashable {
   package let added: [UserID]
 
   package init(added: [UserID]) { self.added = added }
+}
+
+/// Those of the users of ``AddToGroup`` who have left the group or were removed, and so are not added but may be invited.
+package struct DepartedFromGroup: Codable, Sendable, Hashable {
+  package let departed: [UserID]
+
+  package init(departed: [UserID]) { self.departed = departed }
 }

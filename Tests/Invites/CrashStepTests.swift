@@ -99,6 +99,7 @@ import Wire
         try await database.read { db in try db.row("select id from invite")?.get("id", as: InviteID.self) }
       }
       let claim = try await stack.claim(try #require(invite), bob.id)
+      try await stack.acquaint(alice, with: others)
       let added = try await alice.browser.post(
         "/api/invites/send",
         [
@@ -132,6 +133,7 @@ import Wire
       }
       _ = try await stack.claim(try #require(invite), bob.id)
       // Bob is in it already, so that he cannot come in.
+      try await stack.acquaint(alice, with: [bob])
       let added = try await alice.browser.post(
         "/api/invites/send",
         ["group_id": group, "phone_numbers": [String](), "existing_users": [["user_id": bob.id.description]]])

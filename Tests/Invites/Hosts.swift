@@ -1,6 +1,8 @@
+import Clients
 import Database
 import Foundation
 import Support
+import Testing
 import Wire
 
 extension SignedInUser {
@@ -55,6 +57,33 @@ extension TestStack {
       subject: name, at: clock.now, changing: ["email": "\(name)@example.com", "is_private_email": false])
     return try await SignedInUser(
       try await gateway.post("/api/v1/auth/apple", ["identity_token": token]), through: gateway)
+  }
+
+  /// A list that this user has just made.
+  func list(of user: SignedInUser, _ name: String = "Groceries") async throws -> Int {
+    let made = try await user.browser.post("/api/v1/lists", ["list": ["name": name]])
+    guard let id = (made["list"] as? [String: Any])?["id"] as? Int else { throw Unexpected(reply: made.text) }
+    return id
+  }
+
+  /// Lets somebody into a list by a link.
+  func letIn(_ user: SignedInUser, to list: Int, of owner: SignedInUser) async throws -> Browser.Reply {
+    let made = try await owner.browser.post("/api/v1/lists/\(list)/invites", ["invite": ["role": "editor"]])
+    let code = (made["invite"] as? [String: Any])?["code"] as? String ?? ""
+    let accepted = try await user.browser.post("/api/v1/invites/\(code)/accept")
+    guard accepted.status == 200 else { throw Unexpected(reply: accepted.text) }
+    return accepted
+  }
+
+  /// As if the two knew each other from a collection.
+  func acquaint(_ user: SignedInUser, with others: [SignedInUser]) async throws {
+    let made = try await user.browser.post("/collections", ["name": "\(UUID())"])
+    let groups = GroupsClient(in: surroundings(of: "invites"))
+    let id = try #require(CollectionID(made.data["id"] as? String ?? "", prefix: .collection))
+    for other in others {
+      let invite = JoinByInvite(inviteID: .new(at: clock.now), invitedBy: user.id, role: .viewOnly)
+      _ = try await groups.join(id, other.id, by: invite)
+    }
   }
 
   func resolve(_ link: Link) async throws -> Browser.Reply {

@@ -23,6 +23,7 @@ import Wire
       #expect(!made.text.contains(number(4)) && !made.text.contains(code))
       let used = (try await bob.browser.get("/api/v1/users/me/export")["data"] as? [String: Any])?["invites"]
       #expect(((used as? [String: Any])?["invites_used"] as? [Any])?.count == 1)
+      try await stack.acquaint(alice, with: [bob])
       let collection = try await alice.collection()
       let forBob = try await alice.link(to: collection, ["inviteeUserId": "user_\(bob.id)"])
       func addressed(_ user: SignedInUser) async throws -> [[String: Any]] {
@@ -70,6 +71,7 @@ import Wire
       let (alice, bob, carol) = (
         try await stack.signIn("alice"), try await stack.signIn("bob"), try await stack.signIn("carol")
       )
+      try await stack.acquaint(alice, with: [bob])
       let collection = try await alice.collection()
       let link = try await alice.link(to: collection)
       let forBob = try await alice.link(to: collection, ["inviteeUserId": "user_\(bob.id)"])

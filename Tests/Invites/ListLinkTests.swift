@@ -23,6 +23,7 @@ import Wire
       let link = try #require(made["invite"] as? [String: Any])
       let code = try #require(link["code"] as? String)
       #expect(code.count == 8 && link["role"] as? String == "editor" && link["usable"] as? Bool == true)
+      #expect((link["id"] as? Int ?? 0) > 0)
       #expect((link["invite_url"] as? String)?.hasSuffix("/i/\(code)") == true)
       #expect((link["expires_at"] as? String)?.wholeMatch(of: /.*\.\d{3}Z/) != nil)
 
@@ -112,7 +113,7 @@ import Wire
         let made = try await alice.browser.post(path, ["invite": terms])
         let link = made["invite"] as? [String: Any]
         guard let code = link?["code"] as? String else { throw Unexpected(reply: made.text) }
-        return (code, link?["id"] as? String ?? "")
+        return (code, (link?["id"] as? Int).map(String.init) ?? "")
       }
       let first = try await code()
       #expect(try await bob.browser.post("/api/v1/invites/\(first.code)/accept").status == 200)

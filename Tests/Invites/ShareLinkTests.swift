@@ -151,6 +151,7 @@ import Wire
       let early = try await alice.link(to: collection, ["inviteeEmail": "carol@example.com"])
       #expect(try await mallory.accept(early).status == 403)
       let carol = try await stack.signInWithApple("carol")
+      try await stack.acquaint(alice, with: [bob])
       let byID = try await alice.link(to: collection, ["inviteeUserId": "user_\(bob.id)"])
       let byAddress = try await alice.link(to: collection, ["inviteeEmail": "CAROL@example.com"])
       for (link, stranger) in [(byID, carol), (byAddress, bob), (byAddress, mallory)] {
@@ -174,6 +175,7 @@ import Wire
       #expect(
         try await bob.browser.send(.PATCH, "/api/v1/users/profile", json: ["display_name": "Bob Hansen"]).status == 200)
       _ = try await stack.signIn("carol")
+      try await stack.acquaint(mallory, with: [bob])
       let collection = try await mallory.collection()
       let byID = try await mallory.link(to: collection, ["inviteeUserId": "user_\(bob.id)"])
       let seen = try await stack.resolve(byID)

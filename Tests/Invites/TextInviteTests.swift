@@ -24,7 +24,7 @@ import Wire
       #expect(
         texting.texts(to: number(7)) == [
           """
-          Alice invited you to share daily photos with "The Cabin" on Dayly.
+          Alice Berg invited you to share daily photos with "The Cabin" on Dayly.
 
           Download: https://apps.apple.com/app/id42
           Invite code: \(code)
@@ -33,7 +33,7 @@ import Wire
       let pending = try await alice.browser.get("/api/invites/pending/\(group)/")
       let rows = try #require(pending["invites"] as? [[String: Any]])
       #expect(Set(rows.compactMap { $0["phone_number"] as? String }) == [number(7), number(8)])
-      #expect(rows.allSatisfy { ($0["profiles"] as? [String: String]) == ["first_name": "Alice"] })
+      #expect(rows.allSatisfy { ($0["profiles"] as? [String: String]) == ["first_name": "Alice Berg"] })
       #expect(rows.allSatisfy { ($0["invited_by"] as? String) == alice.id.description })
       #expect((rows[0]["expires_at"] as? String)?.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/) != nil)
       // Once a day for a number and a group.
@@ -104,7 +104,8 @@ import Wire
         ["user_id": carol.id.description, "phone_number": "x"],
       ]
       for named in wrong {
-        let refused = try await send([["user_id": bob.id.description], named], by: alice, to: group)
+        let bobByNumber = ["user_id": bob.id.description, "phone_number": number(2)]
+        let refused = try await send([bobByNumber, named], by: alice, to: group)
         #expect(refused.status == 422, "\(named)")
       }
       #expect(try await bob.browser.get("/api/groups").list.isEmpty)
@@ -125,7 +126,7 @@ import Wire
   }
 
   @Test(arguments: engines) func contactsAreFoundUnlessTheyDoNotWantToBe(engine: Engine) async throws {
-    try await withTexting(engine, ["CONTACT_CHECKS_PER_DAY": "600"]) { texting in
+    try await withTexting(engine, ["CONTACT_CHECKS_PER_DAY": "3000"]) { texting in
       let alice = try await texting.signIn("Alice", number(1))
       let bob = try await texting.signIn("Bob Hansen", number(2))
       let hidden = try await texting.signIn("Carol", number(3))
@@ -137,21 +138,57 @@ import Wire
       for name in ["existing", "existing_users"] {
         #expect(
           reply[name] as? [[String: String]]
-            == [["phone_number": number(2), "user_id": bob.id.description, "first_name": "Bob"]])
+            == [["phone_number": number(2), "user_id": bob.id.description, "first_name": "Bob Hansen"]])
       }
       #expect(reply["needs_invite"] as? [String] == [number(3), "+99999", number(9)])
       for numbers in [["4790100002"], ["+0790100002"], [""], ["+47 901 00 002"]] {
         #expect(
           try await alice.browser.post("/api/invites/check-users", ["phone_numbers": numbers]).status == 422)
       }
-      let tooMany = (0..<501).map { number($0) }
-      let overLimit = try await alice.browser.post("/api/invites/check-users", ["phone_numbers": tooMany])
-      #expect(overLimit.status == 422)
-      let some = (0..<500).map { number($0) }
-      #expect(try await alice.browser.post("/api/invites/check-users", ["phone_numbers": some]).status == 200)
-      let last = try await alice.browser.post("/api/invites/check-users", ["phone_numbers": some])
+      func check(_ numbers: Range<Int>, by user: SignedInUser) async throws -> Browser.Reply {
+        try await user.browser.post("/api/invites/check-users", ["phone_numbers": numbers.map { number($0) }])
+      }
+      #expect(try await check(0..<2001, by: alice).status == 422)
+      #expect(try await check(0..<2000, by: alice).status == 200)
+      let last = try await check(2000..<4000, by: alice)
       #expect(last.status == 429 && last.headers.contains(name: "retry-after"))
-      #expect(try await bob.browser.post("/api/invites/check-users", ["phone_numbers": some]).status == 200)
+      // A number counts once in thirty days, and what was refused not at all. Two of three were counted before.
+      #expect(try await check(0..<2000, by: alice).status == 200)
+      #expect(try await check(2000..<2999, by: alice).status == 200)
+      #expect(try await check(1500..<2999, by: alice).status == 200)
+      #expect(try await check(2999..<3001, by: alice).status == 429)
+      #expect(try await check(2000..<4000, by: bob).status == 200)
+      texting.stack.clock.advance(by: .seconds(86_401))
+      let later = try await texting.signIn("Alice", number(1))
+      #expect(try await check(0..<2000, by: later).status == 200)
+      #expect(try await check(3000..<5000, by: later).status == 200)
+      texting.stack.clock.advance(by: .seconds(29 * 86_400))
+      let latest = try await texting.signIn("Alice", number(1))
+      #expect(try await check(0..<2000, by: latest).status == 200)
+      #expect(try await check(5000..<7000, by: latest).status == 429)
+    }
+  }
+
+  /// Two calls at once with the same numbers count each of them once.
+  @Test(arguments: engines) func aNumberThatIsLookedUpTwiceAtOnceCountsOnce(engine: Engine) async throws {
+    let settings = ["CONTACT_CHECKS_PER_DAY": "300", "CONTACT_CHECKS_PER_ADDRESS_DAY": "301"]
+    try await withTexting(engine, settings) { texting in
+      let (alice, bob) = (try await texting.stack.signIn("alice"), try await texting.stack.signIn("bob"))
+      func check(_ numbers: [String], by user: SignedInUser) async throws -> Int {
+        try await user.browser.post("/api/invites/check-users", ["phone_numbers": numbers]).status
+      }
+      let statuses = try await atOnce(10) { _ in
+        try await check((0..<300).map { number($0) }.shuffled(), by: alice)
+      }
+      #expect(statuses.allSatisfy { $0 == 200 })
+      #expect(try await check([number(300)], by: alice) == 429)
+      // From one address not without end, whoever asks.
+      #expect(try await check([number(300)], by: bob) == 200)
+      #expect(try await check([number(301)], by: bob) == 429)
+      let database = try await texting.stack.place.open("invites", [])
+      let kept = try await database.read { db in "\(try db.rows("select * from checked_number"))" }
+      await database.close()
+      #expect(!kept.contains(number(0)) && !kept.contains(number(0).dropFirst()))
     }
   }
 
@@ -159,6 +196,7 @@ import Wire
     try await withTexting(engine) { texting in
       let (alice, bob) = (try await texting.stack.signIn("alice"), try await texting.stack.signIn("bob"))
       let carol = try await texting.stack.signIn("carol")
+      try await texting.stack.acquaint(alice, with: [carol])
       let group = try await alice.group()
       let sender = alice.browser.with(["Idempotency-Key": "one"])
       let body: [String: any Sendable] = [
@@ -184,6 +222,7 @@ import Wire
       let alice = try await texting.stack.signIn("alice")
       let crowd = try await inOrder(20) { try await texting.stack.signIn("person\($0)") }
       let group = try await alice.group()
+      try await texting.stack.acquaint(alice, with: Array(crowd.prefix(8)))
       let existing = crowd.prefix(8).map { ["user_id": $0.id.description] }
       let code = try await texting.invite([number(5)], to: group, by: alice)[0]
       let added = try await alice.browser.post(

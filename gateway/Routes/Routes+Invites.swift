@@ -30,8 +30,10 @@ extension Route {
     .init(.POST, "/api/v1/lists/{list}/invites", to: .invites, bearer: .required),
     .init(.DELETE, "/api/v1/lists/{list}/invites", to: .invites, bearer: .required),
     .init(.DELETE, "/api/v1/lists/{list}/invites/{invite}", to: .invites, bearer: .required),
+    .init(.GET, "/api/v1/invites", to: .invites, bearer: .required),
     .init(.GET, "/api/v1/invites/{code}", to: .invites, limit: .preview),
     .init(.POST, "/api/v1/invites/{code}/accept", to: .invites, bearer: .required),
+    .init(.POST, "/api/v1/invites/{code}/decline", to: .invites, bearer: .required),
   ]
 
   /// What a phone opens, and what its system reads before it opens the app instead.

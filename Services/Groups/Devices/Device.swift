@@ -4,6 +4,8 @@ import Wire
 /// A phone that wants to be told, and the token by which its maker's service finds it.
 struct Device: Sendable, Hashable {
   let id: DeviceID
+  /// The device by a small integer, for an app that knows no UUIDs; nil until it is registered.
+  var number: Int?
   let token: String
   let platform: Platform
   var bundleID: String?

@@ -12,7 +12,7 @@ struct DeviceStore: Sendable {
   }
 
   static func devices(of user: UserID, on db: any Connection) throws -> [Device] {
-    try db.rows("select * from device where user_id = \(user) order by updated_at desc, id desc").map(Device.init)
+    try db.rows("\(selectDevice) where user_id = \(user) order by updated_at desc, id desc").map(Device.init)
   }
 
   /// Safe to repeat. What a later registration leaves out stays known, unless the device has changed hands.
@@ -27,14 +27,16 @@ struct DeviceStore: Sendable {
         bundle_id = coalesce(excluded.bundle_id, device.bundle_id), name = coalesce(excluded.name, device.name),
         os_version = coalesce(excluded.os_version, device.os_version),
         app_version = coalesce(excluded.app_version, device.app_version), updated_at = excluded.updated_at
-      returning *
+      returning id
       """)
-    guard let row else { throw DatabaseFailure.contended }
+    guard let id: DeviceID = try row?.get("id") else { throw DatabaseFailure.contended }
+    try db.change("insert into device_number (device_id) values (\(id)) on conflict (device_id) do nothing")
     try db.change(
       """
       delete from device where user_id = \(user) and id not in (
         select id from device where user_id = \(user) order by updated_at desc, id desc limit \(Device.countMaxPerUser))
       """)
+    guard let row = try db.row("\(selectDevice) where id = \(id)") else { throw DatabaseFailure.contended }
     return try Device(row)
   }
 
@@ -50,11 +52,27 @@ struct DeviceStore: Sendable {
   func unregister(_ id: DeviceID, of user: UserID) async throws -> Bool {
     try await database.write { db in try db.change("delete from device where id = \(id) and user_id = \(user)") == 1 }
   }
+
+  /// The same, by its number.
+  func unregister(number: Int, of user: UserID) async throws -> Bool {
+    try await database.write { db in
+      try db.change(
+        """
+        delete from device where user_id = \(user)
+          and id = (select device_id from device_number where number = \(number))
+        """) == 1
+    }
+  }
 }
+
+private let selectDevice: SQL = """
+  select device.*, (select number from device_number named where named.device_id = device.id) as number from device
+  """
 
 extension Device {
   fileprivate init(_ row: Row) throws {
     id = try row.get("id")
+    number = try row.optional("number")
     token = try row.get("token")
     guard let platform = Platform(rawValue: try row.get("platform")) else {
       throw DatabaseFailure.unreadable(column: "platform")

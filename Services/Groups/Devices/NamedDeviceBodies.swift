@@ -1,10 +1,10 @@
 import Foundation
 import Wire
 
-/// A device as its app tells of it.
+/// A device as its app tells of it: under `device`, or at the root.
 struct NewNamedDeviceBody: Decodable {
   struct Named: Decodable {
-    let apns_token: String
+    let apns_token: String?
     let bundle_id: String?
     let platform: String?
     let device_name: String?
@@ -12,24 +12,34 @@ struct NewNamedDeviceBody: Decodable {
     let app_version: String?
   }
 
-  let device: Named
-}
+  private let named: Named
+  /// What its fields' names begin with.
+  private let prefix: String
 
-extension NewNamedDeviceBody.Named {
+  private enum CodingKeys: CodingKey { case device }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let nested = try container.decodeIfPresent(Named.self, forKey: .device)
+    prefix = nested == nil ? "" : "device."
+    named = try nested ?? Named(from: decoder)
+  }
+
   /// - Throws: the validation failure that names the field at fault.
   func device(at now: Date) throws -> Device {
-    Device(
+    guard let token = named.apns_token else { throw Failure.invalid(.init("\(prefix)apns_token", "is required")) }
+    return Device(
       // Simulators have longer tokens than phones.
-      id: .new(at: now), token: try Device.token(apns_token, field: "device.apns_token", digits: 64...200),
-      platform: try Device.platform(platform ?? "ios", field: "device.platform"),
-      bundleID: try Self.text(bundle_id, "bundle_id"), name: try Self.text(device_name, "device_name"),
-      osVersion: try Self.text(os_version, "os_version"), appVersion: try Self.text(app_version, "app_version"),
+      id: .new(at: now), token: try Device.token(token, field: "\(prefix)apns_token", digits: 64...200),
+      platform: try Device.platform(named.platform ?? "ios", field: "\(prefix)platform"),
+      bundleID: try text(named.bundle_id, "bundle_id"), name: try text(named.device_name, "device_name"),
+      osVersion: try text(named.os_version, "os_version"), appVersion: try text(named.app_version, "app_version"),
       createdAt: now, updatedAt: now)
   }
 
-  private static func text(_ text: String?, _ field: String) throws(Failure) -> String? {
+  private func text(_ text: String?, _ field: String) throws(Failure) -> String? {
     guard let text, !text.isEmpty else { return nil }
-    return try Words.required(text, field: "device.\(field)", charactersMax: 255)
+    return try Words.required(text, field: "\(prefix)\(field)", charactersMax: 255)
   }
 }
 
@@ -41,6 +51,17 @@ struct GoneDeviceBody: Decodable {
   let device: Named?
 
   var token: String? { apns_token ?? device?.apns_token }
+}
+
+/// The answer to a registration: the integer by which its app knows the device, and the device.
+struct RegisteredDeviceBody: Encodable {
+  @OrNull var id: Int?
+  let device: NamedDeviceBody
+
+  init(_ device: Device) {
+    _id = OrNull(wrappedValue: device.number)
+    self.device = NamedDeviceBody(device)
+  }
 }
 
 /// A device as its app reads it.

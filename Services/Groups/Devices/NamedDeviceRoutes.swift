@@ -19,11 +19,11 @@ struct NamedDeviceRoutes: Sendable {
   @Sendable private func register(_ request: Request, _ context: SignedIn) async throws -> Response {
     var request = request
     let call = try await request.idempotentCall(by: context.user.description, context)
-    let device = try await request.json(NewNamedDeviceBody.self).device.device(at: now())
+    let device = try await request.json(NewNamedDeviceBody.self).device(at: now())
     let user = context.user
     return try await idempotency.once(call) { db in
       let device = try DeviceStore.register(device, of: user, on: db)
-      return try .exactJSON(["device": NamedDeviceBody(device)], status: .created)
+      return try .exactJSON(RegisteredDeviceBody(device), status: .created)
     }.response
   }
 
@@ -37,10 +37,11 @@ struct NamedDeviceRoutes: Sendable {
     return Response(status: .noContent)
   }
 
-  /// By id, or by token.
+  /// By either id, or by token.
   @Sendable private func unregister(_ request: Request, _ context: SignedIn) async throws -> Response {
     let name = context.parameters.get("device") ?? ""
     var wasThere = try await devices.unregister(token: name.lowercased(), of: context.user)
+    if let number = Int(name) { wasThere = try await devices.unregister(number: number, of: context.user) }
     if let id = DeviceID(name) { wasThere = try await devices.unregister(id, of: context.user) }
     guard wasThere else { throw Failure.deviceNotFound }
     return Response(status: .noContent)

@@ -1,12 +1,14 @@
 import Clients
 import Database
 import Foundation
+import Quotas
 import Wire
 
 /// Who people are, and who is behind a phone number: asked of auth, all at once for each request.
 struct Acquaintances: Sendable {
   let database: any Database
   let users: UsersClient
+  let quotas: QuotaStore
 
   /// The first names of everyone in these groups.
   func firstNames(in sights: [GroupSight]) async throws -> [UserID: String] {
@@ -14,21 +16,34 @@ struct Acquaintances: Sendable {
     return try await users.names(of: ids).mapValues(\.firstName)
   }
 
-  /// The users behind phone numbers; numbers of nobody are left out. Looking up is rationed, as whoever could ask without
-  /// end could ask for every number there is.
+  /// Whom somebody has named by their phone numbers.
+  struct Named: Sendable {
+    var users: Set<UserID> = []
+    /// Of nobody, or of those who do not want to be found by theirs.
+    var numbersOfNobody: Set<String> = []
+  }
+
+  /// Who is behind phone numbers, besides whoever asks. Looking up is rationed, as whoever could ask without end could ask
+  /// for every number there is.
   ///
-  /// - Throws: 429 when the user has named too many numbers today.
-  func users(behind numbers: Set<String>, for user: UserID, at now: Date) async throws -> Set<UserID> {
-    guard !numbers.isEmpty else { return [] }
-    try await ration(numbers.count, for: user, at: now)
-    return Set(try await users.people(behind: numbers).map(\.id))
+  /// - Parameter place: from where the user asks.
+  /// - Throws: 403 to who has proven nothing; 429 when the user, or all from there, have named too many numbers today.
+  func named(by numbers: Set<String>, for user: UserID, at place: String, _ now: Date) async throws -> Named {
+    guard !numbers.isEmpty else { return Named() }
+    guard let own = try await users.people([user])[user], own.isProven else { throw Failure.notProven }
+    try await ration(numbers.count, for: user, at: place, now)
+    let people = try await users.people(behind: numbers)
+    let known = Set((people + [own]).compactMap(\.phone))
+    return Named(
+      users: Set(people.map(\.id)).subtracting([user]), numbersOfNobody: numbers.subtracting(known))
   }
 
   static let numbersPerDay = 100
+  private static let perAddress = Quota(name: "numbers named here", limit: 1000, window: .seconds(86_400))
 
-  private func ration(_ count: Int, for user: UserID, at now: Date) async throws {
+  private func ration(_ count: Int, for user: UserID, at place: String, _ now: Date) async throws {
     let day = Date.ISO8601FormatStyle().year().month().day().format(now)
-    try await database.write { db in
+    try await database.write { [quotas] db in
       let taken = try db.change(
         """
         insert into person (user_id, group_count, group_count_max, numbers_day, numbers_count)
@@ -39,6 +54,7 @@ struct Acquaintances: Sendable {
             or person.numbers_count + excluded.numbers_count <= \(Self.numbersPerDay)
         """)
       guard taken == 1 else { throw Failure.tooManyNumbers(at: now) }
+      try quotas.take(Self.perAddress, count, for: place, at: now, on: db)
     }
   }
 }

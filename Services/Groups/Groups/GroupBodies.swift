@@ -11,6 +11,8 @@ struct GroupBody: Encodable {
 
   struct PhotoBody: Codable, Hashable {
     let created_at: Date
+    /// The same, by the name that an older version of the app reads.
+    let timestamp: Date
     let sender_id: UserID
     let sender_name: String
   }
@@ -40,7 +42,8 @@ struct GroupBody: Encodable {
     members = sight.members.map { MemberBody(id: $0.user, first_name: names[$0.user] ?? "", role: $0.role) }
     has_sent_today = sight.hasSentToday
     let photo = sight.lastPhoto.map {
-      PhotoBody(created_at: $0.createdAt, sender_id: $0.sender, sender_name: names[$0.sender] ?? "")
+      PhotoBody(
+        created_at: $0.createdAt, timestamp: $0.createdAt, sender_id: $0.sender, sender_name: names[$0.sender] ?? "")
     }
     _last_photo = OrNull(wrappedValue: photo)
   }
@@ -74,4 +77,17 @@ struct GroupChangeBody: Decodable {
 
 struct DailyStatusBody: Encodable {
   let has_sent_today: Bool
+}
+
+/// Whether the photo of the day is there, and if not, what to do.
+struct MarkedBody: Encodable {
+  let success: Bool
+  let code: String?
+  let message: String?
+
+  init(hasSentToday: Bool) {
+    success = hasSentToday
+    code = hasSentToday ? nil : "no_photo_today"
+    message = hasSentToday ? nil : "Send a photo to this group first: the photo is the mark."
+  }
 }

@@ -7,6 +7,7 @@ import Wire
 struct GroupRoutes: Sendable {
   let groups: GroupStore
   let acquaintances: Acquaintances
+  let texts: GroupTexts
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
@@ -31,22 +32,27 @@ struct GroupRoutes: Sendable {
     return .json(GroupBody(sight, names: try await acquaintances.firstNames(in: [sight])))
   }
 
-  /// Whoever is known by one of the numbers is in it from the start; the others have to be invited.
+  /// Whoever is known by one of the numbers is in it from the start; the others are invited by text.
   @Sendable private func create(_ request: Request, _ context: SignedIn) async throws -> Response {
     var request = request
     let call = try await request.idempotentCall(by: context.user.description, context)
     let body = try await request.json(NewGroupBody.self)
-    let now = now()
+    let (now, place) = (now(), request.place)
     let draft = try body.group(of: context.user, at: now)
     let numbers = try PhoneNumber.required(
       body.member_phone_numbers ?? [], field: "member_phone_numbers", countMax: Acquaintances.numbersPerDay)
-    return try await idempotency.once(call) {
-      try await acquaintances.users(behind: numbers, for: draft.owner, at: now).subtracting([draft.owner])
-    } effect: { others, db in
+    let reply = try await idempotency.once(call) {
+      try await acquaintances.named(by: numbers, for: draft.owner, at: place, now)
+    } effect: { named, db in
       let group = try GroupStore.create(draft, on: db)
-      _ = try MembershipStore.add(others, to: group, by: draft.owner, at: now, on: db)
+      let added = try MembershipStore.add(named.users, to: group, by: draft.owner, at: now, on: db)
+      let seats = group.memberCountMax - group.memberCount - added.count
+      try texts.add(
+        named.numbersOfNobody, to: group.id, by: draft.owner, from: place, seats: seats, at: now, on: db)
       return try .json(CreatedGroupBody(id: group.id, name: group.name))
-    }.response
+    }
+    texts.ring()
+    return reply.response
   }
 
   /// The name in the query, where the apps put it, or in a body with whatever else is to change.
@@ -69,6 +75,6 @@ struct GroupRoutes: Sendable {
   /// The photo itself is the mark: there is nothing to note, only to confirm.
   @Sendable private func markSent(_ request: Request, _ context: SignedIn) async throws -> Response {
     let id = try context.groupID(else: .notInGroup)
-    return .json(SuccessBody(success: try await groups.hasSentToday(context.user, to: id, at: now())))
+    return .json(MarkedBody(hasSentToday: try await groups.hasSentToday(context.user, to: id, at: now())))
   }
 }

@@ -13,7 +13,7 @@ extension MembershipStore {
       guard let group = try GroupStore.locked(id, on: db),
         let role = try Self.activeRole(of: user, in: id, on: db)
       else { throw Failure.groupNotFound }
-      try Self.part(user, role, from: group, as: "left", at: now, on: db)
+      try Self.part(user, role, from: group, at: now, on: db)
     }
   }
 
@@ -23,7 +23,7 @@ extension MembershipStore {
     try await database.write { db in
       let group = try Self.locked(id, by: owner, on: db)
       guard let role = try Self.activeRole(of: user, in: id, on: db) else { throw Failure.memberNotFound }
-      try Self.part(user, role, from: group, as: user == owner ? "left" : "removed", at: now, on: db)
+      try Self.part(user, role, from: group, removedBy: user == owner ? nil : owner, at: now, on: db)
     }
   }
 
@@ -60,13 +60,15 @@ extension MembershipStore {
   }
 
   private static func part(
-    _ user: UserID, _ role: GroupRole, from group: Group, as state: String, at now: Date, on db: any Connection
+    _ user: UserID, _ role: GroupRole, from group: Group, removedBy remover: UserID? = nil, at now: Date,
+    on db: any Connection
   ) throws {
     try db.change("update person set group_count = group_count - 1 where user_id = \(user)")
     if group.memberCount == 1 { return try close(group.id, at: now, on: db) }
     try db.change(
       """
-      update membership set state = \(state), role = 'member', left_at = \(now)
+      update membership set state = \(remover == nil ? "left" : "removed"), role = 'member', left_at = \(now),
+        removed_by = \(remover)
       where group_id = \(group.id) and user_id = \(user)
       """)
     try db.change(

@@ -84,7 +84,7 @@ struct MembershipStore: Sendable {
     let there = Set(
       try db.rows("select user_id from membership where group_id = \(group.id) and state = 'active'")
         .map { try $0.get("user_id", as: UserID.self) })
-    let missing = users.subtracting(there)
+    let missing = users.subtracting(there).subtracting(try departed(users, from: group.id, for: adder, on: db))
     guard group.memberCount + missing.count <= group.memberCountMax else { throw Failure.groupFull }
     let apart = try BlockStore.apart(from: adder, on: db)
     var added: [UserID] = []
@@ -95,6 +95,31 @@ struct MembershipStore: Sendable {
       added.append(user)
     }
     return added
+  }
+
+  /// Those of `users` who have left or were removed, whom nobody puts back: they are asked. The owner may undo their own
+  /// removal. Who has blocked or is blocked by whoever asks is left out.
+  static func departed(
+    _ users: Set<UserID>, from id: GroupID, for adder: UserID, on db: any Connection
+  ) throws -> Set<UserID> {
+    let isOwner = try activeRole(of: adder, in: id, on: db) == .owner
+    let rows = try db.rows(
+      """
+      select user_id from membership
+      where group_id = \(id) and user_id in (\(list: users.sorted { $0.description < $1.description }))
+        and (state = 'left' or state = 'removed' and (removed_by is null or removed_by <> \(adder) or not \(isOwner)))
+      """)
+    return Set(try rows.map { try $0.get("user_id") }).subtracting(try BlockStore.apart(from: adder, on: db))
+  }
+
+  /// The same, for whoever is in the group.
+  ///
+  /// - Throws: 403 when whoever asks is not.
+  func departed(_ users: Set<UserID>, from id: GroupID, for adder: UserID) async throws -> Set<UserID> {
+    try await database.read { db in
+      guard try Self.activeRole(of: adder, in: id, on: db) != nil else { throw Failure.notInGroup }
+      return try Self.departed(users, from: id, for: adder, on: db)
+    }
   }
 
   /// What an active member is in the group; nil for everyone else.
@@ -119,7 +144,8 @@ struct MembershipStore: Sendable {
       """
       insert into membership (group_id, user_id, role, state, joined_at)
       values (\(id), \(user), 'member', 'active', \(now))
-      on conflict (group_id, user_id) do update set state = 'active', joined_at = excluded.joined_at, left_at = null
+      on conflict (group_id, user_id) do update set state = 'active', joined_at = excluded.joined_at, left_at = null,
+        removed_by = null
         where membership.state <> 'active'
       """)
     let counted = try db.change(

@@ -54,6 +54,7 @@ struct PersonalDataStore: KeepsPersonalData {
       guard try !Self.isInside(user, on: db) else { throw StillInside() }
       try EndedPhotos.end(of: user, at: now, on: db)
       try db.change("delete from membership where user_id = \(user)")
+      try db.change("update membership set removed_by = null where removed_by = \(user)")
       try db.change("delete from person where user_id = \(user)")
       try db.change("delete from block where blocker_id = \(user) or blocked_id = \(user)")
       try db.change("delete from device where user_id = \(user)")

@@ -33,10 +33,13 @@ struct PhotoRoutes: Sendable {
   @Sendable private func announce(_ request: Request, _ context: SignedIn) async throws -> Response {
     var request = request
     let call = try await request.idempotentCall(by: context.user.description, context)
-    let group = try await request.json(AnnouncementBody.self).group_id
+    let body = try await request.json(AnnouncementBody.self)
+    let (group, byteCount) = (body.group_id, try body.byteCount())
     let (now, user, lifetime) = (now(), context.user, PhotoLinks.uploadLifetime)
     let id = PhotoID.new(at: now)
-    let url = photos.files.uploadURL(of: id, for: .seconds(lifetime)) ?? links.upload(id, until: now + lifetime)
+    // A store cannot bound what it has not been told the size of; we can.
+    let direct = byteCount.flatMap { photos.files.uploadURL(of: id, byteCount: $0, for: .seconds(lifetime)) }
+    let url = direct ?? links.upload(id, until: now + lifetime)
     return try await photos.idempotency.once(call) { db in
       try PhotoStore.announce(id, to: group, by: user, at: now, on: db)
       return try .json(
@@ -105,6 +108,19 @@ extension Request {
 
 private struct AnnouncementBody: Decodable {
   let group_id: GroupID
+  let size: Int?
+  /// The same, as headers call it.
+  let content_length: Int?
+
+  /// nil when it was not told.
+  ///
+  /// - Throws: 413 when it is more than a photo may have, the validation failure for what is no size.
+  func byteCount() throws(Failure) -> Int? {
+    guard let count = size ?? content_length else { return nil }
+    guard count > 0 else { throw .invalid(.init(size == nil ? "content_length" : "size", "must be 1 or more")) }
+    guard count <= UploadedFile.bytesMax else { throw .photoTooLarge }
+    return count
+  }
 }
 
 private struct AnnouncedBody: Encodable {

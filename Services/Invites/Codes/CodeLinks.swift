@@ -54,9 +54,22 @@ struct CodeLinks: Sendable {
   func body(_ made: Made, at now: Date) -> CodeLinkBody { CodeLinkBody(made, addresses, at: now) }
 }
 
-/// A link as those see it who may make links.
+/// A link as those see it who may make links. Links to lists have integers as ids.
 struct CodeLinkBody: Encodable {
-  let id: InviteID
+  enum ID: Encodable {
+    case number(Int)
+    case id(InviteID)
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      switch self {
+      case .number(let number): try container.encode(number)
+      case .id(let id): try container.encode(id)
+      }
+    }
+  }
+
+  let id: ID
   let code: String
   @OrNull var role: String?
   let invite_url: String
@@ -69,7 +82,7 @@ struct CodeLinkBody: Encodable {
 
   init(_ made: CodeLinks.Made, _ links: AppLinks, at now: Date) {
     let invite = made.invite
-    id = invite.id
+    id = invite.number.map { .number($0) } ?? .id(invite.id)
     code = made.code.text
     _role = OrNull(wrappedValue: invite.role)
     invite_url = links.page(ofCode: made.code)

@@ -5,25 +5,27 @@ import Hummingbird
 import Web
 import Wire
 
-/// Looking at a link to a list, and coming in by it.
+/// Looking at an invite to a list, coming in by it, and turning it down.
 struct ListEntryRoutes: Sendable {
   let invites: InviteStore
   let joins: Joins
   let destinations: Destinations
-  let tries: CodeTries
+  let entries: ListEntries
   let users: UsersClient
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
     routes.get("/api/v1/invites/{code}", use: preview)
-    routes.group(context: SignedIn.self).post("/api/v1/invites/{code}/accept", use: accept)
+    let mine = routes.group(context: SignedIn.self)
+    mine.post("/api/v1/invites/{code}/accept", use: accept)
+    mine.post("/api/v1/invites/{code}/decline", use: decline)
   }
 
   @Sendable private func preview(_ request: Request, _ context: Context) async throws -> Response {
     let (code, now, place) = (Secret(code: context.parameters.get("code") ?? ""), now(), request.place)
-    let found = try await invites.database.write { [invites, tries] db in
-      try tries.counted(by: .place(place), at: now, on: db) { try invites.toList(code, on: db) }
+    let found = try await invites.database.write { [invites, tries = entries.tries] db in
+      try tries.counted(from: place, at: now, on: db) { try invites.toList(code, on: db) }
     }
     guard let code, let found, case .list(let id) = found.destination, let inviter = found.inviter,
       found.kept != .revoked, let list = try await destinations.lists.role(of: inviter, in: id)?.list
@@ -35,30 +37,38 @@ struct ListEntryRoutes: Sendable {
   @Sendable private func accept(_ request: Request, _ context: SignedIn) async throws -> Response {
     var request = request
     let call = try await request.idempotentCall(by: context.user.description, context)
-    let (user, code) = (context.user, Secret(code: context.parameters.get("code") ?? ""))
+    let (user, name) = (context.user, context.parameters.get("code") ?? "")
+    let asker = Asker(user: user, place: request.place)
     return try await idempotency.claimed(call) {
-      let entered = try await enter(user, by: code)
-      return (entered, try await users.names(of: [user])[user])
+      let entered = try await enter(name, asker)
+      // Their app cannot read an answer without them.
+      guard let person = try await users.names(of: [user])[user] else { throw Failure.unavailable }
+      return (entered, person)
     } effect: { entered, db in
       try joins.finish(entered.0.claim, on: db)
       guard let joined = entered.0.arrival.list else { throw Failure.broken }
-      return try .exactJSON(ListJoinedBody(joined, entered.1))
+      return try .exactJSON(try ListJoinedBody(joined, entered.1))
     }.response
   }
 
-  private func enter(_ user: UserID, by code: Secret?) async throws -> (claim: Claim, arrival: Arrival) {
+  private func enter(_ name: String, _ asker: Asker) async throws -> (claim: Claim, arrival: Arrival) {
+    guard let entry = try await entries.entry(name, for: asker, at: now()) else { throw Failure.inviteNotFound }
     do {
-      return try await joins.begin(for: user) { [invites, tries, now] db in
-        try tries.counted(by: .user(user), at: now(), on: db) { try invites.toList(code, on: db)?.id }
-      }
+      return try await joins.begin(for: asker.user, isAddressed: entry.isAddressed) { _ in entry.invite.id }
     } catch let refusal as JoinRefusal { throw Failure(list: refusal) }
   }
-}
 
-extension InviteStore {
-  fileprivate func toList(_ code: Secret?, on db: any Connection) throws -> Invite? {
-    guard let code, let invite = try Self.find(code, keys, on: db), invite.destination.kind == .list else { return nil }
-    return invite
+  /// Turns down what waits for the user.
+  @Sendable private func decline(_ request: Request, _ context: SignedIn) async throws -> Response {
+    let (user, now) = (context.user, now())
+    let asker = Asker(user: user, place: request.place)
+    let entry = try await entries.entry(context.parameters.get("code") ?? "", for: asker, at: now)
+    guard let entry, entry.isFor(user) else { throw Failure.inviteNotFound }
+    do {
+      try entry.invite.requireOpen(to: user, at: now, isAddressed: entry.isAddressed)
+    } catch { throw Failure(list: error) }
+    try await invites.reject(entry.invite, at: now)
+    return .exactJSON(DeclinedBody())
   }
 }
 

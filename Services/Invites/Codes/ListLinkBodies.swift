@@ -13,7 +13,8 @@ struct ListLinkBody: Encodable {
 /// What everybody sees who has a link to a list, also before they have signed in.
 struct ListPreviewBody: Encodable {
   struct Inviter: Encodable {
-    @OrNull var name: String?
+    /// Empty for who has not told theirs: the app cannot read an inviter without one.
+    let name: String
   }
 
   struct Preview: Encodable {
@@ -30,7 +31,7 @@ struct ListPreviewBody: Encodable {
 
   init(_ invite: Invite, _ code: Secret, _ list: ListName, _ inviter: Person?, at now: Date) {
     self.invite = Preview(
-      code: code.text, role: invite.role, list: list, inviter: Inviter(name: inviter?.name),
+      code: code.text, role: invite.role, list: list, inviter: Inviter(name: inviter?.name ?? ""),
       usable: invite.isUsable(at: now), expired: invite.expiresAt <= now, exhausted: invite.isUsedUp)
   }
 }
@@ -43,18 +44,33 @@ struct ListJoinedBody: Encodable {
   }
 
   struct Member: Encodable {
-    @OrNull var id: Int?
+    let id: Int
     let role: String
-    @OrNullBody var user: User?
+    let user: User
+  }
+
+  struct List: Encodable {
+    let id: Int
+    let name: String
+    let color: String
+    let visibility: String
+    let role: String
   }
 
   let message = "Invite accepted"
-  let list: ListName
+  let list: List
   let membership: Member
 
-  init(_ joined: ListJoined, _ person: Person?) {
-    list = joined.list
-    let user = person.map { User(id: $0.number, email: $0.email, name: $0.name) }
-    membership = Member(id: joined.membershipID, role: joined.role, user: user)
+  /// - Throws: 410 when whoever has come in was removed again before they were told.
+  init(_ joined: ListJoined, _ person: Person) throws(Failure) {
+    guard let id = joined.membershipID else { throw .inviteUnusable }
+    let (list, role) = (joined.list, joined.role)
+    self.list = List(id: list.id, name: list.name, color: list.color, visibility: list.visibility, role: role)
+    membership = Member(
+      id: id, role: role, user: User(id: person.number, email: person.email, name: person.name))
   }
+}
+
+struct DeclinedBody: Encodable {
+  let message = "Invite declined"
 }

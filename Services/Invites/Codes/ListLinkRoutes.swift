@@ -48,7 +48,10 @@ struct ListLinkRoutes: Sendable {
 
   @Sendable private func revoke(_ request: Request, _ context: SignedIn) async throws -> Response {
     let list = try await owned(context)
-    try await codes.invites.revoke(try context.inviteID(), to: .list(list), at: now())
+    guard let id = try await codes.invites.id(named: context.parameters.get("invite") ?? "") else {
+      throw Failure.inviteNotFound
+    }
+    try await codes.invites.revoke(id, to: .list(list), at: now())
     return Response(status: .noContent)
   }
 
@@ -61,5 +64,14 @@ struct ListLinkRoutes: Sendable {
     else { throw Failure.listNotFound }
     guard role == "owner" else { throw Failure.notListOwner }
     return id
+  }
+}
+
+extension InviteStore {
+  /// An invite to a list by its number, or by the UUID that older apps may have kept; nil without one.
+  fileprivate func id(named name: String) async throws -> InviteID? {
+    if let id = InviteID(name, prefix: .invite) { return id }
+    guard let number = Int(name) else { return nil }
+    return try await database.read { db in try Self.find(number: number, on: db)?.id }
   }
 }

@@ -23,13 +23,13 @@ struct RedeemRoutes: Sendable {
     var request = request
     let call = try await request.idempotentCall(by: context.user.description, context)
     let typed = try await Self.code(request, context)
-    let (user, now) = (context.user, now)
+    let asker = Asker(user: context.user, place: request.place)
     return try await idempotency.claimed(call) {
-      do {
-        return try await joins.begin(for: user) { db in
-          try tries.counted(by: .user(user), at: now(), on: db) { try group(Secret(code: typed), db)?.id }
-        }
-      } catch let refusal as JoinRefusal { throw Failure(code: refusal) }
+      let found = try await tries.counted(by: asker, at: now()) { db in try group(Secret(code: typed), db)?.id }
+      guard let found else { throw Failure.codeNotFound }
+      do { return try await joins.begin(for: asker.user) { _ in found } } catch let refusal as JoinRefusal {
+        throw Failure(code: refusal)
+      }
     } effect: { entered, db in
       try joins.finish(entered.claim, on: db)
       guard case .group(let id) = entered.claim.invite.destination else { throw Failure.broken }

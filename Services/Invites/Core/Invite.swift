@@ -4,6 +4,8 @@ import Wire
 /// Somebody's word that others may come into what they share: by a link or by a text with a code, until it ends.
 struct Invite: Sendable, Hashable {
   let id: InviteID
+  /// The invite by a small integer: only of invites to lists, whose apps know no UUIDs.
+  let number: Int?
   let way: Way
   let destination: Destination
   /// What whoever comes in will be there, in the words of what it leads to; nil where there is only one role.

@@ -23,6 +23,13 @@ struct InviteStore: Sendable {
     try db.row("\(selectInvite) where id = \(id)").map(Invite.init)
   }
 
+  /// An invite to a list, by its number.
+  static func find(number: Int, on db: any Connection) throws -> Invite? {
+    try db.row(
+      "\(selectInvite) where id = (select invite_id from list_invite_number where number = \(number))"
+    ).map(Invite.init)
+  }
+
   static func find(_ secret: Secret, _ keys: DataKeys, on db: any Connection) throws -> Invite? {
     try db.row("\(selectInvite) where secret_hash in (\(list: secret.digests(under: keys)))").map(Invite.init)
   }
@@ -82,12 +89,14 @@ func selectInvite(with sealed: InviteStore.Sealed) -> SQL {
 
 private let inviteColumns: SQL = """
   id, way, kind, destination_id, role, inviter_id, invitee_id, sealed_email is not null as is_for_an_address, state,
-    uses_max, uses_count, created_at, expires_at
+    uses_max, uses_count, created_at, expires_at,
+    (select number from list_invite_number named where named.invite_id = invite.id) as number
   """
 
 extension Invite {
   init(_ row: Row) throws {
     id = try row.get("id")
+    number = try row.optional("number")
     way = try row.word("way")
     guard let destination = Destination(try row.word("kind"), try row.get("destination_id")) else {
       throw DatabaseFailure.unreadable(column: "destination_id")

@@ -11,6 +11,8 @@ struct NewInvite: Sendable {
   let inviter: UserID
   var invitee: UserID?
   var email: String?
+  /// Of whom it waits for, where only one such invite may be open.
+  var inviteeHash: [UInt8]?
   var phone: String?
   /// Whether the secret can be shown again, sealed for as long as it opens anything.
   var keepsSecret = false
@@ -32,14 +34,16 @@ extension InviteStore {
         """
         insert into invite
           (id, way, kind, destination_id, secret_hash, sealed_secret, role, inviter_id, invitee_id, sealed_email,
-            sealed_phone, state, uses_max, created_at, expires_at)
+            sealed_phone, state, uses_max, created_at, expires_at, invitee_hash)
         values (\(id), \(new.way.rawValue), \(new.destination.kind.rawValue), \(new.destination.id),
           \(secret.digest(under: keys)), \(sealed), \(new.role), \(new.inviter), \(new.invitee),
           \(try new.email.map { try seal($0, .email, id) }), \(try new.phone.map { try seal($0, .phone, id) }),
-          'pending', \(new.usesMax), \(now), \(new.expiresAt))
+          'pending', \(new.usesMax), \(now), \(new.expiresAt),
+          \(new.inviteeHash))
         on conflict (secret_hash) do nothing
         """)
       guard made == 1 else { continue }
+      if new.destination.kind == .list { try db.change("insert into list_invite_number (invite_id) values (\(id))") }
       guard let invite = try Self.find(id, on: db) else { throw DatabaseFailure.contended }
       return (invite, secret)
     }

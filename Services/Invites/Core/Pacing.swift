@@ -6,11 +6,15 @@ import Wire
 /// How many invites one person makes, counted by the invites themselves over a time that slides.
 struct Pacing: Sendable {
   let way: Invite.Way
+  /// Whether those are counted that wait for one person, or the others.
+  var isWaiting = false
   let limit: Int
   let seconds: Double
 
   /// Links of every kind together.
   static let links = Pacing(way: .link, limit: 5, seconds: 600)
+  /// Nothing is sent for these, and each is for one person who is named.
+  static let waiting = Pacing(way: .link, isWaiting: true, limit: 50, seconds: 86_400)
   static let texts = Pacing(way: .text, limit: 20, seconds: 86_400)
 
   /// Makes sure that `count` more may be made. From here on the inviter's other calls wait for this transaction.
@@ -31,6 +35,7 @@ struct Pacing: Sendable {
       """
       select created_at from invite
       where inviter_id = \(inviter) and way = \(way.rawValue) and created_at > \(now - seconds)
+        and (invitee_hash is not null) = \(isWaiting)
       order by created_at desc limit \(limit)
       """
     ).map { try $0.get("created_at", as: Date.self) }

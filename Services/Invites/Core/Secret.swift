@@ -19,7 +19,9 @@ struct Secret: Sendable, Hashable {
   static func textCode() -> Secret { code(Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"), 6) }
 
   /// For links that people read out: eight of the letters and digits that nobody takes for another.
-  static func linkCode() -> Secret { code(Array("ABCDEFGHJKLMNPQRSTUVWXYZ23456789"), 8) }
+  static func linkCode() -> Secret { code(Array("ABCDEFGHJKLMNPQRSTUVWXYZ23456789"), linkCodeLength) }
+
+  static let linkCodeLength = 8
 
   private static func code(_ letters: [Character], _ count: Int) -> Secret {
     var generator = SystemRandomNumberGenerator()
@@ -40,7 +42,9 @@ struct Secret: Sendable, Hashable {
   /// As somebody typed it, in either case. nil for what no code looks like.
   init?(code: String) {
     let text = code.trimmingCharacters(in: .whitespacesAndNewlines).uppercased()
-    guard [6, 8].contains(text.utf8.count), text.utf8.allSatisfy(\.isLetterOrDigit) else { return nil }
+    guard [6, Self.linkCodeLength].contains(text.utf8.count), text.utf8.allSatisfy(\.isLetterOrDigit) else {
+      return nil
+    }
     self.text = text
   }
 

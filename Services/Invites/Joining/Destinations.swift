@@ -35,8 +35,12 @@ struct Destinations: Sendable {
       if standing.isActive { return .refused(.notLetIn(.alreadyMember)) }
       return standing.seatsLeft > 0 ? .open : .refused(.notLetIn(.full))
     case .list(let id):
-      guard let role = try await lists.role(of: user, in: id)?.role else { return .open }
-      return .refused(role == "owner" ? .ownsIt : .notLetIn(.alreadyMember))
+      if let role = try await lists.role(of: user, in: id)?.role {
+        return .refused(role == "owner" ? .ownsIt : .notLetIn(.alreadyMember))
+      }
+      guard let inviter = invite.inviter else { return .open }
+      let isApart = try await groups.relations(of: user, to: [inviter]).blocked.contains(inviter)
+      return isApart ? .refused(.notLetIn(.blocked)) : .open
     }
   }
 
@@ -84,6 +88,7 @@ extension JoinOutcome {
     case "list_full": self = .full
     case "in_too_many_lists": self = .tooManyLists
     case "member_removed": self = .removed
+    case "blocked": self = .blocked
     case "invite_lapsed": self = .lapsed
     default: return nil
     }

@@ -34,7 +34,7 @@ struct InvitePage: Sendable {
     return await page(context) {
       let (code, now) = (Secret(code: context.parameters.get("code") ?? ""), now())
       let found = try await invites.database.write { [invites, tries] db in
-        try tries.counted(by: .place(place), at: now, on: db) {
+        try tries.counted(from: place, at: now, on: db) {
           try code.flatMap { try InviteStore.find($0, invites.keys, on: db) }
         }
       }

@@ -8,14 +8,12 @@ import Wire
 enum PageText {
   static func response(_ sight: Sight, _ links: AppLinks) -> Response {
     let words = Words(sight, links)
-    var response = Response(
+    return Response(
       status: words.status,
       headers: [
         .contentType: "text/html; charset=utf-8", .cacheControl: "no-store", .contentSecurityPolicy: policy,
         .robots: "noindex, nofollow", .contentLanguage: "en",
       ], body: .init(byteBuffer: .init(string: html(words, sight, links))))
-    response.headers[.referrerPolicy] = "no-referrer"
-    return response
   }
 
   private static let policy =
@@ -32,6 +30,7 @@ enum PageText {
     <title>\(escaped(words.title))</title>
     <meta name="description" content="\(escaped(words.preview))">
     <meta name="robots" content="noindex, nofollow">
+    <meta name="referrer" content="no-referrer">
     <meta name="color-scheme" content="light dark">
     <meta name="theme-color" content="#f2f1f6" media="(prefers-color-scheme: light)">
     <meta name="theme-color" content="#0b0b0f" media="(prefers-color-scheme: dark)">
@@ -126,7 +125,6 @@ enum PageText {
 }
 
 extension HTTPField.Name {
-  // `!`: the names are constants that are valid tokens.
-  fileprivate static let referrerPolicy = Self("Referrer-Policy")!
+  // `!`: the name is a constant that is a valid token.
   fileprivate static let robots = Self("X-Robots-Tag")!
 }

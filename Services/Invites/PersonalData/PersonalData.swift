@@ -108,17 +108,18 @@ struct PersonalDataStore: KeepsPersonalData {
         """
         update invite set state = case when state = 'pending' then 'revoked' else state end,
           ended_at = coalesce(ended_at, \(now)), sealed_secret = null, sealed_phone = null, sealed_email = null,
-          inviter_id = null
+          inviter_id = null, invitee_hash = null
         where inviter_id = \(user)
         """)
       try db.change(
         """
         update invite set state = case when state = 'pending' then 'revoked' else state end,
-          ended_at = coalesce(ended_at, \(now)), invitee_id = null
+          ended_at = coalesce(ended_at, \(now)), invitee_id = null, invitee_hash = null
         where invitee_id = \(user)
         """)
       try db.change("delete from invite_use where user_id = \(user)")
       try db.change("delete from inviter where user_id = \(user)")
+      try CheckedNumbers.forget(user, on: db)
       try outbox.erase(user, on: db)
       try Idempotency.erase(user, on: db)
     }

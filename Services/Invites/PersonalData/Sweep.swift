@@ -41,7 +41,9 @@ struct Sweep: Service {
     return try await database.write { [quotas] db in
       let counts = [
         try Self.expire(at: now, on: db), try Self.forgetPeople(at: now, on: db), try Self.forget(at: now, on: db),
-        try Self.forgetMakers(at: now, on: db), try quotas.sweep(at: now, limit: Self.batch, on: db),
+        try Self.forgetMakers(at: now, on: db),
+        try CheckedNumbers.sweep(at: now, limit: Self.batch, on: db),
+        try quotas.sweep(at: now, limit: Self.batch, on: db),
       ]
       return counts.contains { $0 >= Self.batch }
     }
@@ -58,7 +60,7 @@ struct Sweep: Service {
   private static func forgetPeople(at now: Date, on db: any Connection) throws -> Int {
     try db.change(
       """
-      update invite set sealed_phone = null, sealed_email = null, sealed_secret = null where id in (
+      update invite set sealed_phone = null, sealed_email = null, sealed_secret = null, invitee_hash = null where id in (
         select id from invite where ended_at <= \(now - 30 * day)
           and (sealed_phone is not null or sealed_email is not null or sealed_secret is not null) limit \(batch))
       """)

@@ -9,6 +9,7 @@ struct ShareLinkRoutes: Sendable {
   let invites: InviteStore
   let joins: Joins
   let destinations: Destinations
+  let named: NamedPeople
   let users: UsersClient
   let links: AppLinks
   let idempotency: Idempotency
@@ -29,12 +30,11 @@ struct ShareLinkRoutes: Sendable {
     let call = try await request.idempotentCall(by: context.user.description, context)
     let body = try await request.json(NewShareLinkBody.self)
     let (role, invitee, email) = (try body.givenRole(), try body.invitee(), try body.email())
-    let (now, user) = (now(), context.user)
+    let (now, user, asker) = (now(), context.user, Asker(user: context.user, place: request.place))
     return try await idempotency.claimed(call) {
       let collection = try await owned(context)
-      if let invitee, try await users.people([invitee])[invitee] == nil {
-        throw Failure.invalid(.init("inviteeUserId", "must be a user's id"))
-      }
+      if invitee != nil || email != nil { try await users.requireProven(user) }
+      if let invitee { try await requireKnown(invitee, to: asker, at: now) }
       return (collection, try await users.names(of: [user])[user])
     } effect: { asked, db in
       let (collection, inviter) = asked
@@ -133,6 +133,13 @@ extension ShareLinkRoutes {
     case .owner?: return standing
     case nil: throw Failure.notInCollection
     default: throw Failure.insufficientPermissions
+    }
+  }
+
+  /// - Throws: the validation failure, for somebody whom the asker may not name as for nobody.
+  private func requireKnown(_ invitee: UserID, to asker: Asker, at now: Date) async throws {
+    guard case .person? = try await named.answers([.init(id: invitee)], for: asker, at: now).first else {
+      throw Failure.invalid(.init("inviteeUserId", "must be a user's id"))
     }
   }
 

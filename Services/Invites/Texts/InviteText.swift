@@ -15,19 +15,12 @@ struct InviteText: Codable, Sendable {
   /// Names the sender, the group, the App Store's link and the code, in the words that the app's users know.
   static func words(from sender: String?, to group: String, code: Secret, _ links: AppLinks) -> String {
     """
-    \(plain(sender ?? "", most: 40) ?? "Someone") invited you to share daily photos \
-    with "\(plain(group, most: 50) ?? "a group")" on \(links.app).
+    \(LinkFreeWords.of(sender ?? "", most: 40) ?? "Someone") invited you to share daily photos \
+    with "\(LinkFreeWords.of(group, most: 50) ?? "a group")" on \(links.app).
 
     Download: \(links.appStore)
     Invite code: \(code.text)
     """
-  }
-
-  /// One line of it, without what could be taken for a link: it goes out in our name.
-  private static func plain(_ words: String, most: Int) -> String? {
-    let line = words.split(whereSeparator: { $0.isWhitespace || $0.isNewline }).joined(separator: " ")
-    let harmless = line.replacing("://", with: " ").replacing(/(?i)\bwww\./, with: "").prefix(most)
-    return harmless.isEmpty ? nil : String(harmless)
   }
 
   /// Sends it once. The provider takes a message under no key of ours: after a try whose end is not known it is asked

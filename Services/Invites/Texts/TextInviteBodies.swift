@@ -6,12 +6,12 @@ import Wire
 struct CheckUsersBody: Decodable {
   let phone_numbers: [String]
 
-  static let numbersMax = 500
+  static let numbersMax = 2000
 
   /// - Throws: the validation failure that names the number at fault.
-  static func require(_ numbers: [String]) throws(Failure) {
-    guard numbers.count <= numbersMax else {
-      throw .invalid(.init("phone_numbers", "must have at most \(numbersMax) numbers"))
+  static func require(_ numbers: [String], countMax: Int = numbersMax) throws(Failure) {
+    guard numbers.count <= countMax else {
+      throw .invalid(.init("phone_numbers", "must have at most \(countMax) numbers"))
     }
     for (index, number) in numbers.enumerated() where number.wholeMatch(of: /\+[1-9][0-9]{1,14}/) == nil {
       throw .invalid(.init("phone_numbers.\(index)", "must be a phone number like +4712345678"))
@@ -49,9 +49,11 @@ struct SendBody: Decodable {
   let phone_numbers: [String]
   let existing_users: [ExistingUser]?
 
+  static let numbersMax = 500
+
   /// - Throws: the validation failure that names the number at fault.
   func numbers() throws(Failure) -> [Numbered] {
-    try CheckUsersBody.require(phone_numbers)
+    try CheckUsersBody.require(phone_numbers, countMax: Self.numbersMax)
     var (seen, numbers): (Set<String>, [Numbered]) = ([], [])
     for (index, asked) in phone_numbers.enumerated() {
       let number = try PhoneNumber.required(asked, field: "phone_numbers.\(index)")
@@ -61,7 +63,7 @@ struct SendBody: Decodable {
   }
 
   /// A number, and how the app wrote it.
-  struct Numbered: Sendable {
+  struct Numbered: Sendable, Hashable {
     let asked: String
     let number: PhoneNumber
   }

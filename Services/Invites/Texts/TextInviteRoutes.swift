@@ -10,6 +10,7 @@ import Wire
 struct TextInviteRoutes: Sendable {
   let texts: TextInvites
   let checks: ContactChecks
+  let named: NamedPeople
   let destinations: Destinations
   let users: UsersClient
   let idempotency: Idempotency
@@ -25,7 +26,9 @@ struct TextInviteRoutes: Sendable {
   @Sendable private func checkUsers(_ request: Request, _ context: SignedIn) async throws -> Response {
     let numbers = try await request.json(CheckUsersBody.self).phone_numbers
     try CheckUsersBody.require(numbers)
-    let people = try await checks.people(behind: Set(numbers), for: context.user, at: now())
+    try await users.requireProven(context.user)
+    let asker = Asker(user: context.user, place: request.place)
+    let people = try await checks.people(behind: Set(numbers), for: asker, at: now())
     var seen: Set<String> = []
     let once = numbers.filter { seen.insert($0).inserted }
     let existing = once.compactMap { number in
@@ -39,15 +42,24 @@ struct TextInviteRoutes: Sendable {
     let call = try await request.idempotentCall(by: context.user.description, context)
     let body = try await request.json(SendBody.self)
     let (numbers, existing, now) = (try body.numbers(), body.existing_users ?? [], now())
-    let user = context.user
+    let asker = Asker(user: context.user, place: request.place)
     let reply = try await idempotency.claimed(call) {
-      let group = try await standing(user, in: body.group_id)
-      let added = try await known(existing, by: user, at: now)
-      if !numbers.isEmpty, group.seatsLeft == 0 { throw Failure.groupFull }
-      let sender = numbers.isEmpty ? nil : try await users.people([user])[user]
-      let letter = TextInvites.Letter(group: group, sender: user, senderName: sender?.firstName, numbers: numbers)
-      if !added.isEmpty { try await texts.rehearse(letter, at: now) }
-      return (letter, try await add(added, to: group, by: user, call))
+      let group = try await standing(asker.user, in: body.group_id)
+      guard !numbers.isEmpty || !existing.isEmpty else {
+        return (TextInvites.Letter(group: group, sender: asker, senderName: nil, numbers: []), 0)
+      }
+      guard let sender = try await users.people([asker.user])[asker.user], sender.isProven else {
+        throw Failure.notProven
+      }
+      let known = try await known(existing, by: asker, at: now)
+      let departed = try await departed(known, from: group, by: asker.user)
+      let asked = Set(numbers.map(\.number))
+      let letter = TextInvites.Letter(
+        group: group, sender: asker, senderName: sender.firstName,
+        numbers: numbers + departed.filter { !asked.contains($0.number) })
+      if !letter.numbers.isEmpty, group.seatsLeft == 0 { throw Failure.groupFull }
+      if !known.isEmpty { try await texts.rehearse(letter, at: now) }
+      return (letter, try await add(known.map(\.id), to: group, by: asker.user, call))
     } effect: { letter, db in
       let sent = try texts.write(letter.0, at: now, on: db)
       return try .json(SentBody(sent_invites: sent, added_members: letter.1))
@@ -84,32 +96,44 @@ extension TextInviteRoutes {
     return standing
   }
 
-  /// The people whom the app names, each of whom must be there, and have the number that it names them with.
+  /// The people whom the app names, each of whom it may name, and who have the number that it names them with.
   ///
   /// - Throws: 422 that names the first who is not; 429.
   private func known(
-    _ existing: [SendBody.ExistingUser], by user: UserID, at now: Date
-  ) async throws -> [UserID] {
+    _ existing: [SendBody.ExistingUser], by asker: Asker, at now: Date
+  ) async throws -> [Known] {
     guard existing.count <= AddToGroup.usersMax else {
       throw Failure.invalid(.init("existing_users", "must be at most \(AddToGroup.usersMax)"))
     }
     guard !existing.isEmpty else { return [] }
-    // Whoever could try numbers on somebody without end would find theirs.
-    try await checks.ration(existing.count { $0.phone_number != nil }, for: user, at: now)
-    let ids = existing.map { UserID($0.user_id) }
-    let phones = Set(existing.compactMap { $0.phone_number.flatMap { PhoneNumber($0)?.text } })
-    let people = try await users.people(Set(ids.compactMap { $0 }), matching: phones)
-    return try existing.enumerated().map { index, named in
-      guard let id = ids[index], let person = people[id] else {
-        throw Failure.invalid(.init("existing_users.\(index).user_id", "must be a user's id"))
+    let names = existing.map { NamedPeople.Name(id: UserID($0.user_id), phone: $0.phone_number) }
+    return try await zip(existing, named.answers(names, for: asker, at: now)).enumerated().map { index, answer in
+      switch answer.1 {
+      case .nobody: throw Failure.invalid(.init("existing_users.\(index).user_id", "must be a user's id"))
+      case .otherPhone:
+        throw Failure.invalid(.init("existing_users.\(index).phone_number", "must be this user's phone number"))
+      case .person(let person, let phone):
+        let numbered = phone.map { SendBody.Numbered(asked: answer.0.phone_number ?? $0.text, number: $0) }
+        return Known(id: person.id, numbered: numbered)
       }
-      if let phone = named.phone_number {
-        guard let number = PhoneNumber(phone)?.text, person.phone == number else {
-          throw Failure.invalid(.init("existing_users.\(index).phone_number", "must be this user's phone number"))
-        }
-      }
-      return id
     }
+  }
+
+  /// Somebody who was named, and the number that whoever named them knows of them.
+  private struct Known: Sendable {
+    let id: UserID
+    let numbered: SendBody.Numbered?
+  }
+
+  /// The numbers of those who were in the group once: they are asked back, and not put there.
+  private func departed(
+    _ known: [Known], from group: GroupStanding, by user: UserID
+  ) async throws -> [SendBody.Numbered] {
+    guard !known.isEmpty else { return [] }
+    let add = AddToGroup(users: known.map(\.id), addedBy: user)
+    let departed = Set(try await destinations.groups.departed(among: add, from: group.groupID).departed)
+    var seen: Set<UserID> = []
+    return known.filter { departed.contains($0.id) && seen.insert($0.id).inserted }.compactMap(\.numbered)
   }
 
   /// How many were really added.

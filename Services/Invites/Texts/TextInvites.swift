@@ -5,6 +5,7 @@ import Messages
 import Outbox
 import Quotas
 import Tokens
+import Web
 import Wire
 
 /// Writes invites to phone numbers together with the texts that carry them.
@@ -12,13 +13,14 @@ struct TextInvites: Sendable {
   let invites: InviteStore
   let quotas: QuotaStore
   let perText: TextQuotas
+  let perAddress: Quota
   let outbox: Outbox
   let links: AppLinks
 
   /// Who invites whom to what.
   struct Letter: Sendable {
     let group: GroupStanding
-    let sender: UserID
+    let sender: Asker
     let senderName: String?
     let numbers: [SendBody.Numbered]
   }
@@ -28,16 +30,17 @@ struct TextInvites: Sendable {
   /// - Throws: 429, and then nobody is invited.
   func write(_ letter: Letter, at now: Date, on db: any Connection) throws -> [SentBody.Sent] {
     guard !letter.numbers.isEmpty else { return [] }
-    try Pacing.texts.admit(0, by: letter.sender, at: now, on: db)
+    try Pacing.texts.admit(0, by: letter.sender.user, at: now, on: db)
     // In one order for everybody, so that two who invite the same people do not wait for each other.
     let due = try letter.numbers.sorted { $0.number.text < $1.number.text }
       .filter { try isDue($0.number, letter.group.groupID, at: now, on: db) }
-    try Pacing.texts.check(due.count, by: letter.sender, at: now, on: db)
+    try Pacing.texts.check(due.count, by: letter.sender.user, at: now, on: db)
     guard !due.isEmpty else { return [] }
     for numbered in due {
       try quotas.take(perText.perNumber, for: numbered.number.text, at: now, on: db)
       try quotas.take(perText.perPrefix, for: numbered.number.prefix, at: now, on: db)
     }
+    try quotas.take(perAddress, due.count, for: letter.sender.place, at: now, on: db)
     try quotas.take(perText.inAll, due.count, for: "", at: now, on: db)
     let codes = try due.map { ($0.asked, try write(letter, to: $0.number, at: now, on: db)) }
     let sent = Dictionary(codes) { $1 }
@@ -64,13 +67,14 @@ struct TextInvites: Sendable {
     _ letter: Letter, to number: PhoneNumber, at now: Date, on db: any Connection
   ) throws -> Secret {
     let new = NewInvite(
-      way: .text, destination: .group(letter.group.groupID), inviter: letter.sender, phone: number.text, usesMax: 1,
+      way: .text, destination: .group(letter.group.groupID), inviter: letter.sender.user, phone: number.text,
+      usesMax: 1,
       expiresAt: now + Invite.lifetimeSeconds)
     let (invite, code) = try invites.add(new, secret: Secret.textCode, at: now, on: db)
     let words = InviteText.words(from: letter.senderName, to: letter.group.groupName, code: code, links)
     try outbox.add(
       InviteText.kind, InviteText(invite: invite.id, number: number.text, text: words), once: invite.id.description,
-      user: letter.sender, at: now, on: db)
+      user: letter.sender.user, at: now, on: db)
     return code
   }
 
@@ -90,6 +94,17 @@ struct TextInvites: Sendable {
       on conflict (group_id, phone_hash) do update set texted_at = excluded.texted_at
         where texted.texted_at <= \(now - 86_400)
       """) == 1
+  }
+}
+
+extension Quota {
+  /// The texts that invite people from one address. People who live together, or share a carrier's address, invite more
+  /// than they sign in.
+  ///
+  /// - Throws: ``StartFailure`` for a setting that is no number.
+  static func inviteTextsPerAddress(_ settings: Settings) throws -> Quota {
+    let limit = try settings.int("INVITE_SMS_PER_ADDRESS_HOUR", default: 60, in: 0...1_000_000)
+    return Quota(name: "invite texts here", limit: limit, window: .seconds(3600))
   }
 }
 

@@ -292,7 +292,7 @@ private struct StoredAfter: PhotoFiles {
 
   func delete(_ names: [PhotoFileName]) async throws { try await base.delete(names) }
   func list(after name: PhotoFileName?) async throws -> [PhotoFileName] { try await base.list(after: name) }
-  func uploadURL(of photo: PhotoID, for lifetime: Duration) -> String? { nil }
+  func uploadURL(of photo: PhotoID, byteCount: Int, for lifetime: Duration) -> String? { nil }
   func mark() async throws -> StoreMarkID? { try await base.mark() }
   func place(_ mark: StoreMarkID) async throws { try await base.place(mark) }
 }

@@ -196,7 +196,7 @@ private final class Shelf: PhotoFiles {
   func store(_ bytes: [UInt8], as name: PhotoFileName) async throws { put(bytes, as: name) }
   func original(of photo: PhotoID, into folder: String) async throws -> UploadedFile? { nil }
   func list(after name: PhotoFileName?) async throws -> [PhotoFileName] { [] }
-  func uploadURL(of photo: PhotoID, for lifetime: Duration) -> String? { nil }
+  func uploadURL(of photo: PhotoID, byteCount: Int, for lifetime: Duration) -> String? { nil }
   func mark() async throws -> StoreMarkID? { nil }
   func place(_ mark: StoreMarkID) async throws {}
 }

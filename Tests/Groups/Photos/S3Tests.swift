@@ -24,6 +24,7 @@ import Wire
       request("PUT", key, [:]), adding: ["content-type": "image/jpeg"], body: Array("photo".utf8), at: now)
     let get = signature.headers(request("GET", "/photos", list), adding: ["range": "bytes=0-9"], body: [], at: now)
     let presigned = signature.presigned(request("PUT", key, [:]), at: now, seconds: 3600)
+    let bounded = signature.presigned(request("PUT", key, [:]), bodyBytes: 4711, at: now, seconds: 900)
 
     let program = """
       import datetime
@@ -46,11 +47,15 @@ import Wire
       link = AWSRequest("PUT", base + key)
       S3SigV4QueryAuth(credentials, "s3", "eu-north-1", expires=3600).add_auth(link)
       print(parse_qs(urlsplit(link.url).query)["X-Amz-Signature"][0])
+      bounded = AWSRequest("PUT", base + key, headers={"content-length": "4711"})
+      S3SigV4QueryAuth(credentials, "s3", "eu-north-1", expires=900).add_auth(bounded)
+      print(parse_qs(urlsplit(bounded.url).query)["X-Amz-Signature"][0])
       """
     let printed = try await Python.run(program, arguments: [token ?? "", key]).split(separator: "\n").map(String.init)
     #expect(printed.first == put["authorization"])
     #expect(printed.dropFirst().first == get["authorization"])
-    #expect(presigned.hasSuffix("&X-Amz-Signature=\(printed.last ?? "-")"))
+    #expect(presigned.hasSuffix("&X-Amz-Signature=\(printed.dropFirst(2).first ?? "-")"))
+    #expect(bounded.hasSuffix("&X-Amz-Signature=\(printed.last ?? "-")"))
   }
 
   /// A store on loopback, in a process of its own, with an empty bucket.
@@ -136,9 +141,12 @@ import Wire
       try await withStack(.sqlite, Self.settings(endpoint)) { stack in
         let alice = try await stack.signIn("alice")
         let group = try await alice.group("Ours")
-        let announced = try await alice.browser.post("/api/photos/upload-url", ["group_id": group.description])
+        let size = Pictures.heicWithPlace.count
+        let announced = try await alice.browser.post(
+          "/api/photos/upload-url", ["group_id": group.description, "size": size])
         let url = announced.string("upload_url")
         #expect(url.hasPrefix("\(endpoint)/photos/") && url.contains("X-Amz-Expires=900&"))
+        #expect(url.contains("X-Amz-SignedHeaders=content-length%3Bhost&"))
         #expect(try await Browser("").send(.PUT, url, body: Pictures.heicWithPlace).status == 200)
         let confirmed = try await alice.browser.post(
           "/api/photos/confirm-upload", ["photo_id": announced.string("photo_id")])
@@ -171,6 +179,37 @@ import Wire
         #expect(try await bucket.list(after: nil).count == 4)
         stack.clock.advance(by: .seconds(48 * 3600))
         try await eventually("the end of the bytes") { try await bucket.list(after: nil).isEmpty }
+      }
+    }
+  }
+
+  /// A store takes as much as is sent where nobody has said how much that will be.
+  @Test func whatHasNoSizeIsSentToUsWhoStopInTime() async throws {
+    try await withStore { endpoint in
+      try await withStack(.sqlite, Self.settings(endpoint)) { stack in
+        let alice = try await stack.signIn("alice")
+        let group = try await alice.group("Ours")
+        func announce(_ members: [String: any Sendable] = [:]) async throws -> Browser.Reply {
+          try await alice.browser.post(
+            "/api/photos/upload-url", ["group_id": group.description].merging(members) { $1 })
+        }
+        for name in ["size", "content_length"] {
+          let tooLarge = try await announce([name: 10 * 1024 * 1024 + 1])
+          #expect(tooLarge.status == 413)
+          let none = try await announce([name: 0])
+          #expect(none.status == 422 && (none["errors"] as? [[String: String]])?.first?["field"] == name)
+          #expect(try await announce([name: 10 * 1024 * 1024]).string("upload_url").hasPrefix(endpoint))
+        }
+        let announced = try await announce()
+        let path = stack.path(announced.string("upload_url"))
+        #expect(path.hasPrefix("/api/photos/"))
+        let tooMuch = Data(repeating: 0xFF, count: 10 * 1024 * 1024 + 1)
+        #expect(try await stack.gateway.send(.PUT, path, body: tooMuch).status == 413)
+        #expect(try await stack.gateway.send(.PUT, path, body: Pictures.heicWithPlace).status == 200)
+        let confirmed = try await alice.browser.post(
+          "/api/photos/confirm-upload", ["photo_id": announced.string("photo_id")])
+        #expect(confirmed.status == 200)
+        #expect(try await alice.today(group).count == 1)
       }
     }
   }

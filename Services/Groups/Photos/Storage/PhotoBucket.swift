@@ -93,10 +93,12 @@ struct PhotoBucket: PhotoFiles {
     guard response.status == .ok else { throw await unexpected(response) }
   }
 
-  func uploadURL(of photo: PhotoID, for lifetime: Duration) -> String? {
+  func uploadURL(of photo: PhotoID, byteCount: Int, for lifetime: Duration) -> String? {
     let request = request("PUT", path(PhotoFileName(photo, .original)))
     // The store goes by its own clock, as do all requests to it.
-    return endpoint + signature.presigned(request, at: Date(), seconds: Int(lifetime.components.seconds))
+    return endpoint
+      + signature.presigned(
+        request, bodyBytes: byteCount, at: Date(), seconds: Int(lifetime.components.seconds))
   }
 
   private func delete(_ name: PhotoFileName) async throws {

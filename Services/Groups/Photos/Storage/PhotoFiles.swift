@@ -28,8 +28,9 @@ protocol PhotoFiles: Sendable {
   /// The next files in the order of their names, at least one unless there are none left.
   func list(after name: PhotoFileName?) async throws -> [PhotoFileName]
 
-  /// An address to which an original can be sent without us in between; nil when it has to be sent to us.
-  func uploadURL(of photo: PhotoID, for lifetime: Duration) -> String?
+  /// An address to which an original of so many bytes, and none of more, can be sent without us in between; nil when it
+  /// has to be sent to us.
+  func uploadURL(of photo: PhotoID, byteCount: Int, for lifetime: Duration) -> String?
 
   /// What is written on the store itself; nil when nothing is.
   func mark() async throws -> StoreMarkID?

@@ -118,7 +118,7 @@ struct PhotoFolder: PhotoFiles {
     }
   }
 
-  func uploadURL(of photo: PhotoID, for lifetime: Duration) -> String? { nil }
+  func uploadURL(of photo: PhotoID, byteCount: Int, for lifetime: Duration) -> String? { nil }
 
   /// Deletes what was being written when a process died.
   func clearIncoming(before time: Date) async throws {

@@ -95,7 +95,9 @@ final class RecentPhotoFiles: PhotoFiles {
 
   func list(after name: PhotoFileName?) async throws -> [PhotoFileName] { try await files.list(after: name) }
 
-  func uploadURL(of photo: PhotoID, for lifetime: Duration) -> String? { files.uploadURL(of: photo, for: lifetime) }
+  func uploadURL(of photo: PhotoID, byteCount: Int, for lifetime: Duration) -> String? {
+    files.uploadURL(of: photo, byteCount: byteCount, for: lifetime)
+  }
 
   private func kept(_ name: PhotoFileName) -> ByteBuffer? {
     state.withLock { $0.entries[name] }.flatMap { $0.until > .now ? $0.bytes : nil }

@@ -38,15 +38,19 @@ struct S3Signature: Sendable {
   }
 
   /// The path and query that let anybody make this request until `seconds` have passed, at most a week.
-  func presigned(_ request: Request, at now: Date, seconds: Int) -> String {
+  ///
+  /// - Parameter bodyBytes: as many as the body must have, no more and no fewer.
+  func presigned(_ request: Request, bodyBytes: Int? = nil, at now: Date, seconds: Int) -> String {
     var request = request
     request.query["X-Amz-Algorithm"] = Self.algorithm
     request.query["X-Amz-Credential"] = "\(accessKey)/\(scope(now))"
     request.query["X-Amz-Date"] = Self.time(now)
     request.query["X-Amz-Expires"] = String(seconds)
-    request.query["X-Amz-SignedHeaders"] = "host"
+    var headers = ["host": request.host]
+    headers["content-length"] = bodyBytes.map(String.init)
+    request.query["X-Amz-SignedHeaders"] = headers.keys.sorted().joined(separator: ";")
     request.query["X-Amz-Security-Token"] = sessionToken
-    let signature = signature(request, ["host": request.host], payload: "UNSIGNED-PAYLOAD", at: now)
+    let signature = signature(request, headers, payload: "UNSIGNED-PAYLOAD", at: now)
     return "\(request.path)?\(Self.canonical(request.query))&X-Amz-Signature=\(signature)"
   }
 

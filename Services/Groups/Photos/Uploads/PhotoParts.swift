@@ -13,16 +13,17 @@ struct PhotoParts: Sendable {
   private let routes: PhotoRoutes
   private let fileRoutes: PhotoFileRoutes
 
+  /// - Parameter deliveries: what else goes out by the same outbox.
   /// - Throws: ``StartFailure`` when they cannot be kept where `PHOTO_STORAGE` says.
   init(
     in surroundings: Surroundings, database: any Database, keys: DataKeys, idempotency: Idempotency, users: UsersClient,
-    sights: PhotoSights
+    sights: PhotoSights, deliveries: [Delivery]
   ) throws {
     let (settings, now) = (surroundings.settings, surroundings.now)
     let storage = try PhotoStorage(settings, logger: surroundings.logger)
     outbox = Outbox(
       database: database, keys: keys, in: surroundings,
-      deliveries: [FirstPhotos.delivery(of: database, logger: surroundings.logger, now: now)])
+      deliveries: deliveries + [FirstPhotos.delivery(of: database, logger: surroundings.logger, now: now)])
     let news = FirstPhotos(outbox: outbox, areWanted: try settings.bool("PHOTO_EVENTS", default: false))
     let photos = Photos(
       store: PhotoStore(database: database, sights: sights), files: storage.files, local: storage.local,

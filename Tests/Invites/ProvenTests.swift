@@ -1,0 +1,109 @@
+import Database
+import Foundation
+import Support
+import Testing
+import Wire
+
+/// Who has proven nothing uses what is theirs, and nothing that reaches others.
+@Suite struct ProvenTests {
+  @Test(arguments: engines) func whoHasProvenNothingLooksUpTextsAndNamesNobody(engine: Engine) async throws {
+    try await withTexting(engine) { texting in
+      let stack = texting.stack
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      try await withDoubt(of: [alice], in: stack) { _ in
+        for user in [alice, bob] {
+          let isProven = user.id == bob.id
+          let group = try await user.group()
+          let collection = try await user.collection()
+          let none: [[String: String]] = []
+          let calls: [(String, [String: any Sendable], Int)] = [
+            ("/api/invites/check-users", ["phone_numbers": [number(3)]], 200),
+            ("/api/invites/send", ["group_id": group, "phone_numbers": [number(3)], "existing_users": none], 200),
+            (
+              "/api/invites/send",
+              ["group_id": group, "phone_numbers": [String](), "existing_users": [["user_id": user.id.description]]],
+              200
+            ),
+            ("/collections/\(collection)/invites", ["inviteeUserId": "user_\(user.id)"], 201),
+            ("/collections/\(collection)/invites", ["inviteeEmail": "carol@example.com"], 201),
+            ("/api/groups", ["name": "Another", "member_phone_numbers": [number(4)]], 200),
+          ]
+          for (path, body, status) in calls {
+            let reply = try await user.browser.post(path, body)
+            #expect(reply.status == (isProven ? status : 403), "\(path) \(reply.text)")
+            if !isProven { #expect(reply.string("code") == "not_proven") }
+          }
+          // What is one's own is for everybody, and so are links that one passes on.
+          #expect(
+            try await user.browser.post("/collections/\(collection)/invites", ["role": "VIEW_ONLY"]).status == 201)
+          #expect(try await user.browser.post("/api/groups/\(group)/invites").status == 201)
+          let empty = try await user.browser.post(
+            "/api/invites/send", ["group_id": group, "phone_numbers": [String](), "existing_users": none])
+          #expect(empty.status == 200)
+        }
+      }
+    }
+  }
+
+  /// As others have guessed, whoever has proven nothing waits; everybody else does not.
+  @Test(arguments: engines) func thirtyWhoGuessKeepOutOnlyThoseWhoHaveProvenNothingOrGuessed(
+    engine: Engine
+  ) async throws {
+    try await withTexting(engine) { texting in
+      let stack = texting.stack
+      let alice = try await stack.signIn("alice")
+      let guessers = try await inOrder(30) { try await stack.signIn("guest\($0)") }
+      let (bob, carol) = (try await stack.signIn("bob"), try await stack.signIn("carol"))
+      let group = try await alice.group()
+      let codes = try await texting.invite((0..<3).map { number($0) }, to: group, by: alice)
+      let statuses = try await atOnce(30) { who in
+        try await inTurn(10) { round in
+          try await guessers[who].browser.post("/api/invites/redeem/ZZ\(10 + who)\(10 + round)").status
+        }
+      }.flatMap { $0 }
+      #expect(statuses.count == 300 && Set(statuses) == [404, 429])
+      // All from one address: sixty are the most, besides the first of each.
+      #expect((60..<90).contains(statuses.count { $0 == 404 }))
+      try await withDoubt(of: [bob], in: stack) { _ in
+        let unproven = try await bob.browser.post("/api/invites/redeem/\(codes[0])")
+        #expect(unproven.status == 429 && unproven.headers.contains(name: "retry-after"))
+        #expect(try await guessers[0].browser.post("/api/invites/redeem/\(codes[0])").status == 429)
+        #expect(try await carol.browser.post("/api/invites/redeem/\(codes[0])").status == 200)
+        // One wrong try is free, and no more.
+        let dora = try await stack.signIn("dora")
+        #expect(try await dora.browser.post("/api/invites/redeem/ZZZZZZ").status == 404)
+        #expect(try await dora.browser.post("/api/invites/redeem/\(codes[1])").status == 429)
+      }
+      stack.clock.advance(by: .seconds(3601))
+      let fresh = try await stack.signIn("guest0")
+      #expect(try await fresh.browser.post("/api/invites/redeem/\(codes[1])").status == 200)
+    }
+  }
+
+  /// The same of looks at pages: an address from which nothing wrong was looked for is not shut out by others.
+  @Test(arguments: engines) func thoseWhoLookForWhatIsNotThereShutOnlyThemselvesOut(engine: Engine) async throws {
+    try await withStack(engine, ["TRUSTED_PROXIES": "127.0.0.0/8"]) { stack in
+      let alice = try await stack.signIn("alice")
+      let made = try await alice.browser.post("/api/groups/\(try await alice.group())/invites")
+      func look(_ address: Int, _ code: String) async throws -> Int {
+        try await stack.gateway.with(["X-Forwarded-For": "203.0.113.\(address)"]).get("/i/\(code)").status
+      }
+      let database = try await stack.place.open("invites", [])
+      #expect(try await look(1, "ZZZZZZ") == 404)
+      let spent = try await database.write { db in
+        try db.change("update quota set taken = 3000 where name = 'wrong looks of all'")
+      }
+      #expect(spent == 1)
+      await database.close()
+      #expect(try await look(1, made.string("code")) == 429)
+      #expect(try await look(2, made.string("code")) == 200)
+    }
+  }
+}
+
+/// Runs `body` as often as `count` says, one after the other.
+private func inTurn<T>(_ count: Int, _ body: (Int) async throws -> T) async throws -> [T] {
+  var results: [T] = []
+  for index in 0..<count { results.append(try await body(index)) }
+  return results
+}
