@@ -143,7 +143,9 @@ let package = Package(
         "Groups", "Clients", "Database", "Outbox", "Support", "Tokens", "Web", "Wire", "kith", .crypto, .hummingbird,
         .lifecycle, .nio,
       ]),
-    .tests("Lists", ["Lists", "Clients", "Database", "Support", "Tokens", "Web", "Wire", .hummingbird]),
+    .tests(
+      "Lists",
+      ["Lists", "Clients", "Database", "Support", "Tokens", "Web", "Wire", "kith", .hummingbird, .nio, .nioPosix]),
     .tests("Credits", ["Credits", "Clients", "Database", "Support", "Tokens", "Web"]),
     .tests(
       "Stories",
