@@ -74,7 +74,10 @@ let package = Package(
       ]),
     .service(
       "Lists",
-      ["Wire", "Measures", "Database", "Tokens", "Web", "Clients", .hummingbird, .crypto, .lifecycle, .logging]),
+      [
+        "Wire", "Measures", "Database", "Tokens", "Web", "Clients", .hummingbird, .nio, .nioFoundation, .crypto,
+        .lifecycle, .logging,
+      ]),
     .service("Credits", ["Wire", "Database", "Web", "Clients", .hummingbird]),
     .target(name: "StrictHTTP", path: "gateway/StrictHTTP", swiftSettings: strict),
     .gateway([

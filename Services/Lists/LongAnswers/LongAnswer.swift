@@ -3,6 +3,7 @@ import Foundation
 import Hummingbird
 import NIOCore
 import NIOFoundationCompat
+import Synchronization
 import Tokens
 import Web
 import Wire
@@ -12,7 +13,8 @@ import Wire
 struct LongAnswer: Sendable {
   private let head: Data
   private let tail: Data
-  private let first: Data
+  private let first: FirstPiece
+  private let digestOfFirst: Data
   private let rest: Range<Int>
   private let piece: @Sendable (Int) async throws -> Data
 
@@ -29,7 +31,9 @@ struct LongAnswer: Sendable {
     guard let hole = whole.range(of: Data("\"\(member)\":[]".utf8)) else { throw Failure.broken }
     head = whole[..<(hole.upperBound - 1)]
     tail = whole[(hole.upperBound - 1)...]
-    first = try await piece(0)
+    let first = try await piece(0)
+    self.first = FirstPiece(first)
+    digestOfFirst = Self.digest(first)
     rest = 1..<max(pieces, 1)
     self.piece = piece
   }
@@ -37,8 +41,8 @@ struct LongAnswer: Sendable {
   /// The tag of an answer of which not all is there yet: a digest of what is, and of all on which the rest depends.
   func tag(version: Int?, and others: [Data]) -> String {
     var digest = SHA256()
-    for data in [head, tail, first] + others {
-      digest.update(data: SHA256.hash(data: data).withUnsafeBytes { Data($0) })
+    for part in [Self.digest(head), Self.digest(tail), digestOfFirst] + others.map(Self.digest) {
+      digest.update(data: part)
     }
     let text = Base64URL.encode(digest.finalize().prefix(12))
     return version.map { "\"\($0)-\(text)\"" } ?? "\"\(text)\""
@@ -55,22 +59,45 @@ struct LongAnswer: Sendable {
   }
 
   private func write(to writer: inout any ResponseBodyWriter) async throws {
-    try await writer.write(ByteBuffer(data: head + Self.items(of: first)))
-    var isEmpty = Self.items(of: first).isEmpty
+    var isEmpty = try await begin(&writer)
     for index in rest {
       // On the event loop of the connection nothing may take long.
-      let items = try await elsewhere(if: true) { ByteBuffer(data: Self.items(of: try await piece(index))) }
-      guard items.readableBytes > 0 else { continue }
-      if !isEmpty { try await writer.write(ByteBuffer(string: ",")) }
+      let items = try await elsewhere(if: true) { Self.items(of: try await piece(index)) }
+      guard !items.isEmpty else { continue }
+      var buffer = ByteBuffer(string: isEmpty ? "" : ",")
+      buffer.writeData(items)
       isEmpty = false
-      try await writer.write(items)
+      try await writer.write(buffer)
     }
     try await writer.write(ByteBuffer(data: tail))
     try await writer.finish(nil)
   }
 
+  /// Whether the array is still empty.
+  private func begin(_ writer: inout any ResponseBodyWriter) async throws -> Bool {
+    let items = Self.items(of: first.taken())
+    try await writer.write(ByteBuffer(data: head + items))
+    return items.isEmpty
+  }
+
   /// What stands between the brackets.
   private static func items(of array: Data) -> Data { array.dropFirst().dropLast() }
+
+  private static func digest(_ data: Data) -> Data { SHA256.hash(data: data).withUnsafeBytes { Data($0) } }
+}
+
+/// The piece that was read before the answer began, kept no longer than until it is written.
+private final class FirstPiece: Sendable {
+  private let piece: Mutex<Data>
+
+  init(_ piece: Data) { self.piece = Mutex(piece) }
+
+  func taken() -> Data {
+    piece.withLock { piece in
+      defer { piece = Data() }
+      return piece
+    }
+  }
 }
 
 extension Request {
