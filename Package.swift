@@ -75,7 +75,10 @@ let package = Package(
       ]),
     .service(
       "Lists",
-      ["Wire", "Measures", "Database", "Tokens", "Web", "Clients", .hummingbird, .crypto, .lifecycle, .logging]),
+      [
+        "Wire", "Measures", "Database", "Tokens", "Web", "Clients", .hummingbird, .nio, .nioFoundation, .crypto,
+        .lifecycle, .logging,
+      ]),
     .service("Credits", ["Wire", "Database", "Web", "Clients", .hummingbird]),
     .target(name: "StrictHTTP", path: "gateway/StrictHTTP", swiftSettings: strict),
     .gateway([
@@ -144,7 +147,9 @@ let package = Package(
         "Groups", "Clients", "Database", "Outbox", "Support", "Tokens", "Web", "Wire", "kith", .crypto, .hummingbird,
         .lifecycle, .nio,
       ]),
-    .tests("Lists", ["Lists", "Clients", "Database", "Support", "Tokens", "Web", "Wire", .hummingbird]),
+    .tests(
+      "Lists",
+      ["Lists", "Clients", "Database", "Support", "Tokens", "Web", "Wire", "kith", .hummingbird, .nio, .nioPosix]),
     .tests("Credits", ["Credits", "Clients", "Database", "Support", "Tokens", "Web"]),
     .tests(
       "Stories",

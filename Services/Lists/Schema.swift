@@ -9,7 +9,33 @@ let listsMigrations = [
   Idempotency.migration,
   Migration("sub-tasks are counted", counted),
   Migration("invites that were used, removals", joinTables),
+  Migration(
+    "who was named by whom, sizes of texts", sqlite: names + sizes { "length(cast(\($0) as blob))" },
+    postgres: names + sizes { "octet_length(\($0))" }),
 ]
+
+/// An address is shown to nobody but who wrote it. `removed_by` is the person themselves when they left.
+private let names = """
+  alter table membership add column named_by uuid;
+  alter table membership add column named_as text;
+  create index membership_named_by on membership (named_by) where named_by is not null;
+  alter table removal add column removed_by uuid;
+  create index removal_removed_by on removal (removed_by) where removed_by is not null;
+
+  """
+
+/// How many bytes the texts of a task and those of all tasks of a list take in an answer. The list's is counted up and
+/// down by what is in its tasks' own column, so they agree also where these are only nearly right from before.
+private func sizes(bytes: (String) -> String) -> String {
+  """
+  alter table task add column text_size bigint not null default 0;
+  alter table list add column text_size bigint not null default 0;
+  update task set text_size = \(bytes("title")) + coalesce(\(bytes("note")), 0)
+    + coalesce(\(bytes("missed_reason")), 0);
+  update list set text_size = coalesce((
+    select cast(sum(text_size) as bigint) from task where list_id = list.id and deleted_at is null), 0);
+  """
+}
 
 private let counted = """
   alter table list add column subtask_count bigint not null default 0;

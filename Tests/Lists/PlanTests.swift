@@ -68,13 +68,21 @@ import Wire
 
   private func look(_ db: any Connection, _ user: UserID, _ list: Int, lists: Int) throws {
     let now = Date()
-    let views = try ListView.all(of: user, at: now, on: db)
-    #expect(views.count == lists && views[0].list.taskCount == 1000)
+    #expect(try (ListView.few(of: user, at: now, on: db)?.count ?? lists) == lists)
+    let ids = try ListStore.revisions(of: user, on: db).map { try $0.get("id", as: Int.self) }
+    let views = try ListView.some(Array(ids.prefix(16)), of: user, at: now, on: db)
+    #expect(ids.count == lists && views[0].list.taskCount == 1000)
+    let others = Set((0..<500).map { _ in UserID.new(at: now) })
+    #expect(try SharedLists.people(with: user, among: others, on: db).isEmpty)
+    #expect(try MembershipStore.everybody(in: list, on: db) == [user])
     let one = try ListStore.list(list, for: user, on: db)
     let tasks = try TaskView.all(of: one, on: db)
     #expect(tasks.count == 1000)
-    _ = try ListView.one(one, at: now, on: db)
-    _ = try TaskView.changes(of: one, since: TasksCursor(list: list, revision: 990), limit: 500, on: db)
+    _ = try ListView.one(one, for: user, at: now, on: db)
+    _ = try TaskPlan.changes(of: one, since: TasksCursor(list: list, revision: 990), limit: 500, on: db)
+    let plan = try TaskPlan.page(nil, of: one, on: db).0
+    #expect(plan.pieces.flatMap(\.self) == tasks.map(\.task.id))
+    #expect(try TaskView.some(plan.pieces[0], of: one, on: db).map(\.task.id) == plan.pieces[0])
     let task = try #require(tasks.first?.task.id)
     _ = try TaskView.one(TaskPlace(id: task), for: user, on: db)
     _ = try TaskTrail.events(of: task, on: db)
@@ -144,7 +152,7 @@ private func crowd(_ db: any Connection) throws {
     _ = try MembershipStore.add(member, to: id, as: .editor, at: now, on: db)
     if let gone = try MembershipStore.add(.new(at: now), to: id, as: .viewer, at: now, on: db) {
       try MembershipStore.remove(gone, on: db)
-      try Removals.note(gone, at: now, on: db)
+      try Removals.note(gone, by: owner, at: now, on: db)
     }
     var fields = Fields(["name": .string("Tag \(number)")])
     _ = try TagStore.create(TagChange(&fields), of: owner, at: now, on: db)

@@ -23,16 +23,14 @@ struct MyTaskRoutes: Sendable {
   @Sendable private func index(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (user, now) = (context.user, now())
     var fields = Fields(request.queryMembers)
-    let assignee = try await assignee(request, user)
-    let filter = TaskFilter(&fields, assignee: assignee.known)
+    let filter = TaskFilter(&fields, assignee: try await assignee(request, user))
     try fields.finish()
     let page = try request.queryNumber("page", default: 1, in: 1...Self.pageMax)
     let size = try request.queryNumber("per_page", default: 25, in: 1...50)
     let views = try await database.read { db in
-      guard assignee != .nobody else { return [TaskView]() }
-      return try TaskView.with(try filter.page(page, of: size, for: user, at: now, on: db), on: db)
+      try TaskView.with(try filter.page(page, of: size, for: user, at: now, on: db), on: db)
     }
-    let bodies = try await bodies(Array(views.prefix(size)), at: now)
+    let bodies = try await bodies(Array(views.prefix(size)), for: user, at: now)
     let body = PageBody(tasks: bodies, page: page, per_page: size, has_more: views.count > size)
     return try Reply.exactJSON(body).response(to: request)
   }
@@ -46,7 +44,7 @@ struct MyTaskRoutes: Sendable {
     let views = try await database.read { db in
       try TaskView.with(try TaskSearch.tasks(with: text, for: user, on: db), on: db)
     }
-    return try Reply.exactJSON(["tasks": try await bodies(views, at: now)]).response(to: request)
+    return try Reply.exactJSON(["tasks": try await bodies(views, for: user, at: now)]).response(to: request)
   }
 
   /// In the user's time zone, or in the one that the query names.
@@ -59,7 +57,7 @@ struct MyTaskRoutes: Sendable {
       let views = try [today.overdue, today.dueToday, today.completedToday].map { try TaskView.with($0, on: db) }
       return (today, views, try Streak.of(user, today: day.name, on: db))
     }
-    let bodies = try await bodies(views.flatMap(\.self), at: now)
+    let bodies = try await bodies(views.flatMap(\.self), for: user, at: now)
     let split = (today.overdue.count, today.overdue.count + today.dueToday.count)
     let body = TodayBody(
       date: day.name, timezone: zone.identifier, overdue: Array(bodies[..<split.0]),
@@ -68,31 +66,23 @@ struct MyTaskRoutes: Sendable {
     return try Reply.exactJSON(body).response(to: request)
   }
 
-  private func bodies(_ views: [TaskView], at now: Date) async throws -> [TaskBody] {
-    let people = try await acquaintances.people(views.reduce(into: []) { $0.formUnion($1.people) })
+  private func bodies(_ views: [TaskView], for user: UserID, at now: Date) async throws -> [TaskBody] {
+    let people = try await acquaintances.people(views.reduce(into: []) { $0.formUnion($1.people) }, showing: [user])
     return views.map { TaskBody($0, people, at: now) }
   }
 
-  /// Whose tasks a query asks for.
-  private enum Assignee: Hashable {
-    case anybody
-    case user(UserID)
-    /// Has no tasks, as a stranger has none that the user sees: nobody learns from it who has an account.
-    case nobody
-
-    var known: UserID? {
-      if case .user(let id) = self { id } else { nil }
-    }
-  }
-
+  /// Whose tasks a query asks for; nil for anybody's.
+  ///
   /// - Throws: 422 for what can be nobody's name.
-  private func assignee(_ request: Request, _ user: UserID) async throws -> Assignee {
-    guard let name = request.uri.queryParameters["assigned_to"].map(String.init) else { return .anybody }
-    if name == "me" { return .user(user) }
-    guard name.unicodeScalars.count <= 320, name.contains("@") || Int(name) != nil || UserID(name) != nil else {
+  private func assignee(_ request: Request, _ user: UserID) async throws -> UserID? {
+    guard let text = request.uri.queryParameters["assigned_to"].map(String.init) else { return nil }
+    if text == "me" { return user }
+    let name = PersonName(text)
+    guard text.unicodeScalars.count <= 320, name != .nobody else {
       throw Failure.invalid(.init("assigned_to", "must be me, an e-mail address or an id"))
     }
-    return try await users.person(named: name).map { .user($0.id) } ?? .nobody
+    // Nobody is looked for like somebody, and has no tasks, as a stranger has none that the user sees.
+    return try await users.person(named: text)?.id ?? .new(at: now())
   }
 
   private func zone(_ request: Request, _ user: UserID) async throws -> TimeZone {

@@ -8,8 +8,10 @@ struct ListsCursor: Sendable {
   private let revisions: [Int: Int]
 
   init(_ lists: [List]) {
-    revisions = lists.reduce(into: [:]) { $0[$1.id] = $1.revision }
+    self.init(lists.reduce(into: [:]) { $0[$1.id] = $1.revision })
   }
+
+  init(_ revisions: [Int: Int]) { self.revisions = revisions }
 
   /// - Throws: 422 for text that is not from here.
   init(_ text: String) throws(Failure) {
@@ -28,7 +30,7 @@ struct ListsCursor: Sendable {
 
   var ids: Set<Int> { Set(revisions.keys) }
 
-  func isNews(_ list: List) -> Bool { revisions[list.id] != list.revision }
+  func isNews(_ list: Int, at revision: Int) -> Bool { revisions[list] != revision }
 
   /// Short, as it travels in a query: ids as differences, everything in as few bytes as it takes.
   var text: String {

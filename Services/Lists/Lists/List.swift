@@ -22,6 +22,8 @@ struct List: Sendable, Hashable {
   let version: Int
   let createdAt: Date
   let updatedAt: Date
+  /// How many bytes the texts of its tasks take in an answer.
+  var textSize = 0
 
   static let ownedMax = 500
   static let joinedMax = 500
@@ -29,6 +31,7 @@ struct List: Sendable, Hashable {
   static let tasksMax = 5000
   /// Under all of its tasks together: they come with the list.
   static let subtasksMax = 10_000
+  static let textSizeMax = 4 * 1024 * 1024
   static let visibilities = ["private", "shared", "public"]
 
   /// - Throws: 403 for everyone else.

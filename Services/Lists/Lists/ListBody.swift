@@ -11,20 +11,37 @@ struct ListView: Sendable {
   /// Everybody who is named.
   var people: Set<UserID> { Set(members.map(\.user)).union([list.owner]) }
 
-  static func one(_ list: List, at now: Date, on db: any Connection) throws -> ListView {
+  static func one(_ list: List, for user: UserID, at now: Date, on db: any Connection) throws -> ListView {
     let found = try db.rows(of: [
       MembershipStore.query(of: list.id), ListStore.overdueQuery(of: list.id, at: now),
     ])
     return ListView(
-      list: list, members: try found[0].map(Membership.init),
+      list: list, members: try found[0].map { try Membership($0, shownTo: user) },
       overdueCount: try found[1].first?.get("overdue_count") ?? 0)
   }
 
-  /// All lists of somebody, in two queries however many they are.
-  static func all(of user: UserID, at now: Date, on db: any Connection) throws -> [ListView] {
-    let found = try db.rows(of: [ListStore.allQuery(of: user, at: now), MembershipStore.queryOfAllLists(of: user)])
-    let members = Dictionary(grouping: try found[1].map(Membership.init), by: \.list)
-    return try found[0].map { row in
+  /// How many lists and members one answer is made of at once.
+  static let (listsMax, membersMax) = (64, 512)
+
+  /// All lists of somebody, in two queries; nil when they are too many.
+  static func few(of user: UserID, at now: Date, on db: any Connection) throws -> [ListView]? {
+    let found = try db.rows(of: [
+      ListStore.allQuery(of: user, at: now, limit: listsMax + 1),
+      MembershipStore.queryOfAllLists(of: user, limit: listsMax + 1),
+    ])
+    guard found[0].count <= listsMax, found[1].count <= membersMax else { return nil }
+    return try views(found[0], found[1], for: user)
+  }
+
+  /// Those of some lists that somebody is in.
+  static func some(_ ids: [Int], of user: UserID, at now: Date, on db: any Connection) throws -> [ListView] {
+    let found = try db.rows(of: [ListStore.query(ids, for: user, at: now), MembershipStore.query(of: ids)])
+    return try views(found[0], found[1], for: user)
+  }
+
+  private static func views(_ lists: [Row], _ members: [Row], for user: UserID) throws -> [ListView] {
+    let members = Dictionary(grouping: try members.map { try Membership($0, shownTo: user) }, by: \.list)
+    return try lists.map { row in
       let list = try List(row)
       return ListView(list: list, members: members[list.id] ?? [], overdueCount: try row.get("overdue_count"))
     }

@@ -29,23 +29,50 @@ struct ListRoutes: Sendable {
     request.method == .get && request.uri.string == "/api/v1/lists"
   }
 
-  /// With `since`: only what has changed, and what is not there any more for this user.
+  /// With `since`: only what has changed, and what is not there any more for this user. Few lists are found in one round
+  /// trip and written at once, many piece by piece.
   @Sendable private func index(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (user, now) = (context.user, now())
     let since = try request.uri.queryParameters["since"].map { try ListsCursor(String($0)) }
-    let found =
-      if let since {
-        try await database.read { try Index(of: user, since: since, at: now, on: $0) }
-      } else {
-        try await database.readOnce { Index(try ListView.all(of: user, at: now, on: $0)) }
+    let page = try request.page()
+    if since == nil, page == nil,
+      let all = try await database.readOnce({ try ListView.few(of: user, at: now, on: $0) })
+    {
+      return try await elsewhere(if: all.reduce(0) { $0 + 1 + $1.members.count } > Self.quickMax) {
+        let cursor = ListsCursor(all.map(\.list))
+        let body = ListsBody(
+          lists: try await bodies(all, for: user), tombstones: [], cursor: cursor.text, page: nil, per_page: nil,
+          has_more: nil)
+        return try Reply.exactJSON(body).response(to: request)
       }
-    return try await elsewhere(if: found.size > Self.quickMax) {
-      let people = try await acquaintances.people(found.people)
-      let body = ListsBody(
-        lists: found.shown.map { ListBody($0, people) }, tombstones: found.gone,
-        cursor: ListsCursor(found.all.map(\.list)).text)
-      return try Reply.exactJSON(body).response(to: request)
     }
+    return try await elsewhere(if: true) {
+      let plan = try await database.read { try ListPlan(of: user, since: since, page, at: now, on: $0) }
+      return try await response(to: request, plan, for: user, at: now)
+    }
+  }
+
+  /// A long one has no tag: whether it has changed is what `since` is for.
+  private func response(
+    to request: Request, _ plan: ListPlan, for user: UserID, at now: Date
+  ) async throws -> Response {
+    let piece = { @Sendable (ids: [Int]) in
+      try await bodies(try await database.readOnce { try ListView.some(ids, of: user, at: now, on: $0) }, for: user)
+    }
+    guard plan.pieces.count > 1 else {
+      let lists = try await piece(plan.pieces.first ?? [])
+      return try Reply.exactJSON(ListsBody(plan, lists)).response(to: request)
+    }
+    let answer = try await LongAnswer(ListsBody(plan, []), filling: "lists", pieces: plan.pieces.count) {
+      try JSON.encodeExact(try await piece(plan.pieces[$0]))
+    }
+    return answer.response(to: request, tag: nil)
+  }
+
+  private func bodies(_ views: [ListView], for user: UserID) async throws -> [ListBody] {
+    let people = try await acquaintances.people(
+      views.reduce(into: []) { $0.formUnion($1.people) }, showing: Set(views.map(\.list.owner)).union([user]))
+    return views.map { ListBody($0, people) }
   }
 
   @Sendable private func create(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -56,20 +83,30 @@ struct ListRoutes: Sendable {
     let (user, now) = (context.user, now())
     return try await once.answer(request, context) { db, acquaintances in
       let id = try ListStore.create(change.made(by: user, at: now), on: db)
-      let view = try ListView.one(try ListStore.list(id, for: user, on: db), at: now, on: db)
-      return try .exactJSON(["list": ListBody(view, try acquaintances.known(view.people))], status: .created)
+      let view = try ListView.one(try ListStore.list(id, for: user, on: db), for: user, at: now, on: db)
+      let people = try acquaintances.known(view.people, showing: [user, view.list.owner])
+      return try .exactJSON(["list": ListBody(view, people)], status: .created)
     }
   }
 
   @Sendable private func show(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (id, user, now) = (try context.id("list"), context.user, now())
-    let (view, tasks) = try await database.read { db in
+    let (view, tasks, plan) = try await database.read { db in
       let list = try ListStore.list(id, for: user, on: db)
-      return (try ListView.one(list, at: now, on: db), try TaskView.all(of: list, on: db))
+      let view = try ListView.one(list, for: user, at: now, on: db)
+      guard !TaskPlan.isShort(list) else { return (view, try TaskView.all(of: list, on: db), nil as TaskPlan?) }
+      return (view, [], try TaskPlan.page(nil, of: list, on: db).0)
     }
-    let people = try await acquaintances.people(tasks.reduce(into: view.people) { $0.formUnion($1.people) })
-    let body = ListBody(view, people, tasks: tasks.map { TaskBody($0, people, at: now) })
-    return try Reply.exactJSON(["list": body]).response(to: request, version: view.list.version)
+    let people = try await acquaintances.people(
+      tasks.reduce(into: view.people) { $0.formUnion($1.people) }, showing: [user, view.list.owner])
+    let answer = TasksAnswer(
+      database: database, acquaintances: acquaintances, list: view.list, user: user, now: now)
+    let body = { @Sendable (tasks: [TaskBody]) in ["list": ListBody(view, people, tasks: tasks)] }
+    guard let plan else {
+      let whole = body(try await answer.bodies(of: tasks))
+      return try Reply.exactJSON(whole).response(to: request, version: view.list.version)
+    }
+    return try await answer.response(to: request, plan, version: view.list.version, body: body)
   }
 
   @Sendable private func change(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -81,8 +118,9 @@ struct ListRoutes: Sendable {
       let list = try ListStore.hold(id, for: user, on: db)
       try expected.require(list.version)
       if change.applied(to: list) != list { try ListStore.save(change.applied(to: list), at: now, on: db) }
-      let view = try ListView.one(try ListStore.list(id, for: user, on: db), at: now, on: db)
-      return try .exactJSON(["list": ListBody(view, try acquaintances.known(view.people))])
+      let view = try ListView.one(try ListStore.list(id, for: user, on: db), for: user, at: now, on: db)
+      let people = try acquaintances.known(view.people, showing: [user, view.list.owner])
+      return try .exactJSON(["list": ListBody(view, people)])
     }
   }
 
@@ -98,40 +136,21 @@ struct ListRoutes: Sendable {
   }
 }
 
-/// What there is to show of somebody's lists, found out where waiting and counting harm nobody.
-private struct Index: Sendable {
-  let all: [ListView]
-  let shown: [ListView]
-  let gone: [Tombstone]
-  /// Everybody who is shown.
-  let people: Set<UserID>
-  /// Of lists and members that are shown.
-  let size: Int
-
-  init(_ all: [ListView], shown: [ListView]? = nil, gone: [Tombstone] = []) {
-    self.all = all
-    self.shown = shown ?? all
-    self.gone = gone
-    people = self.shown.reduce(into: []) { $0.formUnion($1.people) }
-    size = self.shown.reduce(0) { $0 + 1 + $1.members.count }
-  }
-
-  /// What has changed since, and what is not there any more.
-  init(of user: UserID, since: ListsCursor, at now: Date, on db: any Connection) throws {
-    let all = try ListView.all(of: user, at: now, on: db)
-    let gone = since.ids.subtracting(all.map(\.list.id)).sorted()
-    let deletions = try gone.pieces.reduce(into: [Int: Date]()) { deletions, ids in
-      deletions.merge(try ListStore.deletions(of: ids, for: user, on: db)) { $1 }
-    }
-    self.init(
-      all, shown: all.filter { since.isNews($0.list) },
-      gone: gone.map { Tombstone(id: $0, deleted_at: deletions[$0] ?? now) })
-  }
-}
-
 private struct ListsBody: Encodable {
   let lists: [ListBody]
   let tombstones: [Tombstone]
   /// To be sent back as `since`.
   let cursor: String
+  /// Only of a page.
+  let page: Int?
+  let per_page: Int?
+  let has_more: Bool?
+}
+
+extension ListsBody {
+  init(_ plan: ListPlan, _ lists: [ListBody]) {
+    self.init(
+      lists: lists, tombstones: plan.gone, cursor: plan.cursor.text, page: plan.page?.number,
+      per_page: plan.page?.size, has_more: plan.hasMore)
+  }
 }

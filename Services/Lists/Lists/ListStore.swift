@@ -22,16 +22,38 @@ enum ListStore {
     return try List(row)
   }
 
-  /// The lists that somebody is in, the oldest first, each with its `overdue_count`.
-  static func allQuery(of user: UserID, at now: Date) -> SQL {
+  /// The lists that somebody is in, the oldest first, each with its `overdue_count`; at most so many.
+  static func allQuery(of user: UserID, at now: Date, limit: Int) -> SQL {
     """
     select \(listColumns), 'owner' as role, \(countOfTasksDueBefore) \(now)) as overdue_count
     from list l where l.owner_id = \(user) and l.deleted_at is null
     union all
     select \(listColumns), m.role, \(countOfTasksDueBefore) \(now)) as overdue_count
     from membership m join list l on l.id = m.list_id where m.user_id = \(user) and l.deleted_at is null
-    order by id
+    order by id limit \(limit)
     """
+  }
+
+  /// The same for those of `ids`.
+  static func query(_ ids: [Int], for user: UserID, at now: Date) -> SQL {
+    """
+    select \(listColumns), case when l.owner_id = \(user) then 'owner' else m.role end as role,
+      \(countOfTasksDueBefore) \(now)) as overdue_count
+    from list l left join membership m on m.list_id = l.id and m.user_id = \(user)
+    where l.id in (\(list: ids.padded)) and l.deleted_at is null and (l.owner_id = \(user) or m.user_id is not null)
+    order by l.id
+    """
+  }
+
+  /// Every list that somebody is in, the oldest first: its `id`, `revision` and `member_count`.
+  static func revisions(of user: UserID, on db: any Connection) throws -> [Row] {
+    try db.rows(
+      """
+      select id, revision, member_count from list where owner_id = \(user) and deleted_at is null
+      union all
+      select l.id, l.revision, l.member_count from membership m join list l on l.id = m.list_id
+      where m.user_id = \(user) and l.deleted_at is null order by id
+      """)
   }
 
   /// The `overdue_count` of one list.
@@ -103,7 +125,7 @@ enum ListStore {
 
 private let listColumns: SQL = """
   l.id, l.owner_id, l.name, l.description, l.visibility, l.color, l.task_count, l.completed_count, l.subtask_count,
-  l.member_count, l.revision, l.version, l.created_at, l.updated_at
+  l.member_count, l.revision, l.version, l.created_at, l.updated_at, l.text_size
   """
 
 /// Every time is later than `-infinity`, on both engines. It is there for PostgreSQL: of a range it guesses that few rows
@@ -122,18 +144,18 @@ extension List {
       completedCount: try row.get("completed_count"), subtaskCount: try row.get("subtask_count"),
       memberCount: try row.get("member_count"),
       revision: try row.get("revision"), version: try row.get("version"), createdAt: try row.get("created_at"),
-      updatedAt: try row.get("updated_at"))
+      updatedAt: try row.get("updated_at"), textSize: try row.get("text_size"))
   }
 }
 
-extension [Int] {
+extension Array where Element: Sendable {
   /// The same values, the last one as often as it takes to one of a few lengths: every length of an `in (…)` is a
   /// statement of its own, of which a connection keeps only so many.
-  var padded: [Int] {
+  var padded: [Element] {
     guard let last, let length = [1, 8, 64, 512].first(where: { $0 >= count }) else { return self }
     return self + Array(repeating: last, count: length - count)
   }
 
   /// In pieces that ``padded`` pads.
-  var pieces: [[Int]] { stride(from: 0, to: count, by: 512).map { Array(self[$0..<Swift.min($0 + 512, count)]) } }
+  var pieces: [[Element]] { stride(from: 0, to: count, by: 512).map { Array(self[$0..<Swift.min($0 + 512, count)]) } }
 }

@@ -26,18 +26,30 @@ final class Acquaintances: Sendable {
     self.now = now
   }
 
-  /// Those of `ids` who are there. Auth is asked about whom is not known, once for all of them.
-  func people(_ ids: Set<UserID>) async throws -> [UserID: Person] {
-    do { return try known(ids) } catch {
+  /// Those of `ids` who are there, as others see them. Auth is asked about whom is not known, once for all of them.
+  ///
+  /// - Parameter open: whose e-mail addresses the answer shows. Everybody else's stay hidden.
+  func people(_ ids: Set<UserID>, showing open: Set<UserID> = []) async throws -> [UserID: Person] {
+    let people: [UserID: Person]
+    do { people = try remembered(ids) } catch {
       // Not looked up again: so many may be answered at once that some are forgotten in between.
-      return error.known.merging(try await meet(error.ids)) { $1 }
+      people = error.known.merging(try await meet(error.ids)) { $1 }
     }
+    return Self.shown(people, open)
   }
 
-  /// Without asking anybody, for use within a transaction.
+  /// The same without asking anybody, for use within a transaction.
   ///
   /// - Throws: ``Unacquainted`` with those whom to ``meet(_:)`` first.
-  func known(_ ids: Set<UserID>) throws(Unacquainted) -> [UserID: Person] {
+  func known(_ ids: Set<UserID>, showing open: Set<UserID> = []) throws(Unacquainted) -> [UserID: Person] {
+    Self.shown(try remembered(ids), open)
+  }
+
+  private static func shown(_ people: [UserID: Person], _ open: Set<UserID>) -> [UserID: Person] {
+    people.mapValues { open.contains($0.id) ? $0 : $0.withoutAddresses }
+  }
+
+  private func remembered(_ ids: Set<UserID>) throws(Unacquainted) -> [UserID: Person] {
     let now = now()
     let (found, strangers) = entries.withLock { entries in
       var (found, strangers) = ([UserID: Person](), Set<UserID>())
@@ -96,6 +108,10 @@ final class Acquaintances: Sendable {
 extension Person {
   /// Somebody about whom auth could not be asked. Nobody's number is 0.
   fileprivate init(unknown id: UserID) { self.init(id: id, number: 0, name: nil, isProven: false) }
+
+  fileprivate var withoutAddresses: Person {
+    Person(id: id, number: number, name: name, locale: locale, timeZone: timeZone, isProven: isProven)
+  }
 }
 
 /// Who does something, and where their days begin.
@@ -125,9 +141,12 @@ struct PersonBody: Encodable, Sendable {
   let email: String
   @OrNull var name: String?
 
-  init(_ person: Person) {
+  init(_ person: Person) { self.init(person, email: nil) }
+
+  /// - Parameter written: the address by which whoever sees this has named them.
+  init(_ person: Person, email written: String?) {
     id = person.number
-    email = person.email ?? ""
+    email = person.email ?? written ?? ""
     _name = OrNull(wrappedValue: person.name)
   }
 

@@ -1,18 +1,33 @@
+import Clients
 import Database
 import Foundation
 import Hummingbird
 import Web
 import Wire
 
-/// Lists for the invites service: who may invite, and letting somebody in.
+/// Lists for other services: who may invite, letting somebody in, and who is in the same lists.
 struct InternalListRoutes: Sendable {
   let database: any Database
+  let groups: GroupsClient
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
     let inside = routes.group(context: ServiceCaller.self).add(middleware: Admits(["invites"]))
     inside.get("/internal/lists/{list}/members/{user}", use: role)
     inside.put("/internal/lists/{list}/members/{user}", use: join)
+    let asking = routes.group(context: ServiceCaller.self).add(middleware: Admits(["invites", "groups"]))
+    asking.post("/internal/lists/relations", use: relations)
+  }
+
+  /// Blocks are not known here.
+  @Sendable private func relations(_ request: Request, _ context: ServiceCaller) async throws -> Response {
+    let query = try await request.json(RelationsQuery.self)
+    guard query.others.count <= RelationsQuery.othersMax else {
+      throw Failure.invalid(.init("others", "must have at most \(RelationsQuery.othersMax) ids"))
+    }
+    let others = Set(query.others)
+    let shared = try await database.readOnce { try SharedLists.people(with: query.user, among: others, on: $0) }
+    return .exactJSON(Relations(shared: shared))
   }
 
   @Sendable private func role(_ request: Request, _ context: ServiceCaller) async throws -> Response {
@@ -33,10 +48,25 @@ struct InternalListRoutes: Sendable {
     guard (1...100).contains(join.inviteID.count) else {
       throw Failure.invalid(.init("invite_id", "must have 1 to 100 characters"))
     }
+    let isKeptApart = try await isKeptApart(user, by: join, from: id)
     return .exactJSON(
       try await database.write { db in
-        try Invitation.join(id, user, as: role, by: join, at: now, on: db)
+        try Invitation.join(id, user, as: role, by: join, isKeptApart: isKeptApart, at: now, on: db)
       })
+  }
+
+  /// Whether a block lies between somebody and whoever invites them. Not asked for whom the invite lets in no more.
+  ///
+  /// - Throws: 503 while groups does not answer: who keeps somebody out is not overruled, and joining can be repeated.
+  private func isKeptApart(_ user: UserID, by join: JoinList, from list: Int) async throws -> Bool {
+    guard let inviter = join.invitedBy, inviter != user else { return false }
+    let isIn = try await database.read { db in
+      try Invitation.role(of: user, in: list, on: db) != nil || InviteUses.has(join, letIn: user, on: db)
+    }
+    guard !isIn else { return false }
+    do { return try await groups.relations(of: user, to: [inviter]).blocked.contains(inviter) } catch is Failure {
+      throw Failure.unavailable
+    }
   }
 }
 
@@ -52,12 +82,11 @@ private enum Invitation {
   }
 
   static func role(of user: UserID, in list: Int, on db: any Connection) throws -> Role? {
-    if try db.row("select id from list where id = \(list) and owner_id = \(user)") != nil { return .owner }
-    return try MembershipStore.membership(of: user, in: list, on: db)?.role
+    try MembershipStore.role(of: user, in: list, on: db)
   }
 
   static func join(
-    _ id: Int, _ user: UserID, as role: Role, by join: JoinList, at now: Date, on db: any Connection
+    _ id: Int, _ user: UserID, as role: Role, by join: JoinList, isKeptApart: Bool, at now: Date, on db: any Connection
   ) throws -> ListJoined {
     guard try db.change("update list set revision = revision + 1 where id = \(id) and deleted_at is null") == 1 else {
       throw Failure.listNotFound
@@ -75,6 +104,7 @@ private enum Invitation {
     if let known {
       return ListJoined(outcome: .alreadyMember, role: known.role.rawValue, membershipID: known.id, list: list)
     }
+    guard !isKeptApart else { throw Failure.inviteLapsed }
     try requireGood(join, for: user, in: id, on: db)
     guard let made = try MembershipStore.add(user, to: id, as: role, invite: join.inviteID, at: now, on: db) else {
       throw DatabaseFailure.contended

@@ -11,6 +11,8 @@ struct Membership: Sendable, Hashable {
   let invite: String?
   let createdAt: Date
   let updatedAt: Date
+  /// The e-mail address by which whoever looks has let them in.
+  var namedAs: String?
 
   /// Roles that can be given.
   static let roles = [Role.editor, Role.viewer].map(\.rawValue)
@@ -29,7 +31,7 @@ struct MembershipBody: Encodable {
   init?(_ membership: Membership, _ people: [UserID: Person]) {
     guard let person = people[membership.user] else { return nil }
     id = membership.id
-    user = PersonBody(person)
+    user = PersonBody(person, email: membership.namedAs)
     _name = OrNull(wrappedValue: person.name)
     role = membership.role
     created_at = Instant.milliseconds(membership.createdAt)

@@ -9,7 +9,7 @@ import Wire
 struct MembershipRoutes: Sendable {
   let database: any Database
   let acquaintances: Acquaintances
-  let users: UsersClient
+  let letIn: LettingIn
   let once: Once
   let now: @Sendable () -> Date
 
@@ -25,40 +25,43 @@ struct MembershipRoutes: Sendable {
   @Sendable private func index(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (id, user) = (try context.id("list"), context.user)
     let (list, members) = try await database.read { db in
-      (try ListStore.list(id, for: user, on: db), try MembershipStore.members(of: id, on: db))
+      let list = try ListStore.list(id, for: user, on: db)
+      return (list, try db.rows(MembershipStore.query(of: id)).map { try Membership($0, shownTo: user) })
     }
-    let people = try await acquaintances.people(Set(members.map(\.user)).union([list.owner]))
+    let people = try await acquaintances.people(
+      Set(members.map(\.user)).union([list.owner]), showing: [user, list.owner])
     let body = MembershipsBody(
       owner: people[list.owner].map(PersonBody.init) ?? .gone,
       memberships: members.compactMap { MembershipBody($0, people) })
     return try Reply.exactJSON(body).response(to: request)
   }
 
-  /// By e-mail address or id. Strangers do not learn from the answer who has an account.
+  /// By e-mail address or id. Who cannot be let in directly gets an invite, and the answer is 202.
   @Sendable private func create(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (id, user, now) = (try context.id("list"), context.user, now())
     var fields = try await request.fields("membership")
     let identifier = fields.identifier("user_identifier")
     let role = fields.choice("role", Membership.roles).value.flatMap(Role.init) ?? .viewer
     try fields.finish()
-    let asking = {
-      try await database.write { db in
-        try ListStore.list(id, for: user, on: db).role.requireEditor()
-        try NamedPeople.take(by: user, at: now, on: db)
-      }
-      guard let identifier, let person = try await users.person(named: identifier) else { throw Failure.userNotFound }
-      return person
+    let name = PersonName(identifier ?? "")
+    let steps = { try await letIn.way(for: name, to: id, as: role, by: user, at: now) }
+    for _ in 0..<Self.triesMax {
+      do {
+        return try await once.answer(request, context, steps: steps) { db, acquaintances, way in
+          switch way {
+          case .invited(let invitation): return try .exactJSON(InvitedBody(invitation), status: .accepted)
+          case .directly(let person, let naming):
+            let made = try LettingIn.add(person.id, to: id, as: role, by: user, naming: naming, at: now, on: db)
+            return try Self.reply(made, acquaintances, to: user, status: .created)
+          }
+        }
+      } catch is HasGone {}
     }
-    return try await once.answer(request, context, asking: asking) { db, acquaintances, person in
-      let list = try ListStore.hold(id, for: user, on: db)
-      guard person.id != list.owner else {
-        throw Failure.invalid(.init("user_identifier", "is the owner of this list"))
-      }
-      let made = try MembershipStore.add(person.id, to: id, as: role, at: now, on: db)
-      guard let made else { throw Failure.alreadyMember }
-      return try Self.reply(made, acquaintances, status: .created)
-    }
+    throw Failure.unavailable
   }
+
+  /// How often somebody may leave while they are being let in.
+  private static let triesMax = 3
 
   @Sendable private func change(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (id, membership, user, now) = (try context.id("list"), try context.id("membership"), context.user, now())
@@ -68,9 +71,10 @@ struct MembershipRoutes: Sendable {
     try fields.finish()
     return try await once.answer(request, context) { db, acquaintances in
       _ = try ListStore.hold(id, for: user, on: db)
-      let member = try MembershipStore.membership(membership, in: id, on: db)
+      let member = try MembershipStore.membership(membership, in: id, shownTo: user, on: db)
       if let role, role != member.role { try MembershipStore.change(member, to: role, at: now, on: db) }
-      return try Self.reply(try MembershipStore.membership(membership, in: id, on: db), acquaintances)
+      let changed = try MembershipStore.membership(membership, in: id, shownTo: user, on: db)
+      return try Self.reply(changed, acquaintances, to: user)
     }
   }
 
@@ -79,20 +83,18 @@ struct MembershipRoutes: Sendable {
     let (id, membership, user, now) = (try context.id("list"), try context.id("membership"), context.user, now())
     return try await once.answer(request, context) { db, _ in
       let list = try ListStore.hold(id, for: user, anyone: true, on: db)
-      let member = try MembershipStore.membership(membership, in: id, on: db)
-      if member.user != user {
-        try list.role.requireEditor()
-        try Removals.note(member, at: now, on: db)
-      }
+      let member = try MembershipStore.membership(membership, in: id, shownTo: user, on: db)
+      if member.user != user { try list.role.requireEditor() }
+      try Removals.note(member, by: user, at: now, on: db)
       try MembershipStore.remove(member, on: db)
       return .nothing
     }
   }
 
   private static func reply(
-    _ membership: Membership, _ acquaintances: Acquaintances, status: HTTPResponse.Status = .ok
+    _ membership: Membership, _ acquaintances: Acquaintances, to user: UserID, status: HTTPResponse.Status = .ok
   ) throws -> Reply {
-    let people = try acquaintances.known([membership.user])
+    let people = try acquaintances.known([membership.user], showing: [user])
     guard let body = MembershipBody(membership, people) else { throw Failure.membershipNotFound }
     return try .exactJSON(["membership": body], status: status)
   }
@@ -101,4 +103,28 @@ struct MembershipRoutes: Sendable {
 private struct MembershipsBody: Encodable {
   let owner: PersonBody
   let memberships: [MembershipBody]
+}
+
+/// An invite that waits for whoever was named, as the apps see any invite to a list.
+private struct InvitedBody: Encodable {
+  let invite: Invite
+  let message = "They were sent an invite, which they can accept."
+
+  struct Invite: Encodable {
+    let id: Int
+    let code: String
+    let invite_url: String
+    let role: String
+    let uses_count = 0
+    let usable = true
+    let max_uses = 1
+    let expires_at: Date
+    let created_at: Date
+  }
+
+  init(_ invitation: ListInvitation) {
+    invite = Invite(
+      id: invitation.number, code: invitation.code, invite_url: invitation.url, role: invitation.role,
+      expires_at: invitation.expiresAt, created_at: invitation.createdAt)
+  }
 }

@@ -6,56 +6,73 @@ import Wire
 enum MembershipStore {
   /// The longest-standing first.
   static func members(of list: Int, on db: any Connection) throws -> [Membership] {
-    try db.rows(query(of: list)).map(Membership.init)
+    try db.rows(query(of: list)).map { try Membership($0) }
   }
 
   static func query(of list: Int) -> SQL {
     "select \(membershipColumns) from membership m where m.list_id = \(list) order by m.id"
   }
 
-  /// For everybody in the lists that somebody is in.
-  static func queryOfAllLists(of user: UserID) -> SQL {
+  static func query(of lists: [Int]) -> SQL {
     """
-    select \(membershipColumns) from membership m where m.list_id in (
+    select \(membershipColumns) from membership m where m.list_id in (\(list: lists.padded)) order by m.list_id, m.id
+    """
+  }
+
+  /// For everybody in the lists that somebody is in, at most so many lists.
+  static func queryOfAllLists(of user: UserID, limit: Int) -> SQL {
+    """
+    select \(membershipColumns) from membership m where m.list_id in (select id from (
       select id from list where owner_id = \(user) and deleted_at is null
       union all select j.list_id from membership j join list l on l.id = j.list_id
-        where j.user_id = \(user) and l.deleted_at is null) order by m.list_id, m.id
+        where j.user_id = \(user) and l.deleted_at is null) mine limit \(limit)) order by m.list_id, m.id
     """
   }
 
   static func membership(of user: UserID, in list: Int, on db: any Connection) throws -> Membership? {
     try db.row("select \(membershipColumns) from membership m where m.list_id = \(list) and m.user_id = \(user)")
-      .map(Membership.init)
+      .map { try Membership($0) }
   }
 
-  /// Whether somebody is the owner or a member.
-  static func isIn(_ list: Int, _ user: UserID, on db: any Connection) throws -> Bool {
-    let row = try db.row(
+  /// nil for a stranger.
+  static func role(of user: UserID, in list: Int, on db: any Connection) throws -> Role? {
+    if try db.row("select id from list where id = \(list) and owner_id = \(user)") != nil { return .owner }
+    return try membership(of: user, in: list, on: db)?.role
+  }
+
+  /// The owner and the members.
+  static func everybody(in list: Int, on db: any Connection) throws -> Set<UserID> {
+    let rows = try db.rows(
       """
-      select id from list where id = \(list) and owner_id = \(user)
-      union all select id from membership where list_id = \(list) and user_id = \(user)
+      select owner_id as user_id from list where id = \(list)
+      union all select user_id from membership where list_id = \(list)
       """)
-    return row != nil
+    return Set(try rows.map { try $0.get("user_id") })
   }
 
   /// - Throws: 404 when the list has no such member.
-  static func membership(_ id: Int, in list: Int, on db: any Connection) throws -> Membership {
+  static func membership(
+    _ id: Int, in list: Int, shownTo user: UserID, on db: any Connection
+  ) throws -> Membership {
     let row = try db.row("select \(membershipColumns) from membership m where m.list_id = \(list) and m.id = \(id)")
     guard let row else { throw Failure.membershipNotFound }
-    return try Membership(row)
+    return try Membership(row, shownTo: user)
   }
 
   /// nil when they are a member already, and then nothing has changed.
   ///
   /// - Throws: 409 when the list is full, or they are in as many as one person can be in. The latter is not exact when
   ///   several let them in at the very same time: it only keeps what others can put upon somebody within bounds.
+  ///
+  /// - Parameter naming: who lets them in by their e-mail address, and how they wrote it.
   static func add(
-    _ user: UserID, to list: Int, as role: Role, invite: String? = nil, at now: Date, on db: any Connection
+    _ user: UserID, to list: Int, as role: Role, invite: String? = nil, naming: Written? = nil, at now: Date,
+    on db: any Connection
   ) throws -> Membership? {
     let row = try db.row(
       """
-      insert into membership (list_id, user_id, role, invite_id, created_at, updated_at)
-      values (\(list), \(user), \(role.rawValue), \(invite), \(now), \(now))
+      insert into membership (list_id, user_id, role, invite_id, named_by, named_as, created_at, updated_at)
+      values (\(list), \(user), \(role.rawValue), \(invite), \(naming?.by), \(naming?.email), \(now), \(now))
       on conflict (list_id, user_id) do nothing returning id
       """)
     guard let row else { return nil }
@@ -74,7 +91,7 @@ enum MembershipStore {
     try Removals.forget(user, from: list, on: db)
     return Membership(
       id: try row.get("id"), list: list, user: user, role: role, invite: invite, createdAt: now.wholeMilliseconds,
-      updatedAt: now.wholeMilliseconds)
+      updatedAt: now.wholeMilliseconds, namedAs: naming?.email)
   }
 
   static func change(_ membership: Membership, to role: Role, at now: Date, on db: any Connection) throws {
@@ -97,7 +114,9 @@ enum MembershipStore {
   }
 }
 
-private let membershipColumns: SQL = "m.id, m.list_id, m.user_id, m.role, m.invite_id, m.created_at, m.updated_at"
+private let membershipColumns: SQL = """
+  m.id, m.list_id, m.user_id, m.role, m.invite_id, m.named_by, m.named_as, m.created_at, m.updated_at
+  """
 
 extension Membership {
   init(_ row: Row) throws {
@@ -105,4 +124,16 @@ extension Membership {
       id: try row.get("id"), list: try row.get("list_id"), user: try row.get("user_id"), role: try Role(row),
       invite: try row.optional("invite_id"), createdAt: try row.get("created_at"), updatedAt: try row.get("updated_at"))
   }
+
+  /// The same for an answer to somebody, who sees the addresses that they have written themselves.
+  init(_ row: Row, shownTo user: UserID) throws {
+    try self.init(row)
+    if try row.optional("named_by") == user { namedAs = try row.optional("named_as") }
+  }
+}
+
+/// An e-mail address that somebody has written to let another in.
+struct Written: Sendable {
+  let by: UserID
+  let email: String
 }

@@ -71,6 +71,8 @@ enum Erasure {
     try db.change("delete from named_people where user_id = \(user)")
     try db.change("delete from invite_use where user_id = \(user)")
     try db.change("delete from removal where user_id = \(user)")
+    try db.change("update removal set removed_by = null where removed_by = \(user)")
+    try db.change("update membership set named_by = null, named_as = null where named_by = \(user)")
     try db.change("delete from completion_day where user_id = \(user)")
     try Idempotency.erase(user, on: db)
   }

@@ -23,7 +23,7 @@ struct Export: Encodable, Sendable {
     ).map(ExportedList.init)
     memberships = try db.rows(
       """
-      select m.list_id, l.name, m.role, m.created_at from membership m join list l on l.id = m.list_id
+      select m.list_id, l.name, m.role, m.named_as, m.created_at from membership m join list l on l.id = m.list_id
       where m.user_id = \(user) order by m.list_id
       """
     ).map(ExportedMembership.init)
@@ -83,12 +83,15 @@ struct ExportedMembership: Encodable, Sendable {
   let list_id: Int
   let list_name: String
   let role: String
+  /// The address by which somebody has let them in.
+  let named_as: String?
   let created_at: Date
 
   fileprivate init(_ row: Row) throws {
     list_id = try row.get("list_id")
     list_name = try row.get("name")
     role = try row.get("role")
+    named_as = try row.optional("named_as")
     created_at = try row.get("created_at")
   }
 }

@@ -46,9 +46,7 @@ extension Reply {
   /// The answer with its tag; 304 without a body when the client has these very bytes.
   func response(to request: Request, version: Int? = nil) -> Response {
     let tag = EntityTag.of(body, version: version)
-    guard let known = request.headers[.ifNoneMatch], status == 200,
-      EntityTag.entries(known).contains(where: { $0 == "*" || "\"\($0)\"" == tag || "\($0)" == "W/\(tag)" })
-    else {
+    guard status == 200, request.knows(tag) else {
       var response = response
       response.headers[.eTag] = tag
       return response

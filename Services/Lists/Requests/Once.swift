@@ -16,29 +16,40 @@ struct Once: Sendable {
     _ request: Request, _ context: SignedIn,
     _ effect: @escaping @Sendable (any Connection, Acquaintances) throws -> Reply
   ) async throws -> Response {
-    try await answer(request, context, asking: {}) { db, acquaintances, _ in try effect(db, acquaintances) }
+    try await answer(request, context, first: {}) { call, _ in
+      try await idempotency.once(call) { [acquaintances] db in try effect(db, acquaintances) }
+    }
   }
 
-  /// - Parameter asking: what must be known, or counted, before the change. A repeat under the same key is answered
-  ///   without it.
-  func answer<Asked: Sendable>(
-    _ request: Request, _ context: SignedIn, asking: () async throws -> Asked,
-    _ effect: @escaping @Sendable (any Connection, Acquaintances, Asked) throws -> Reply
+  /// - Parameter steps: what other services do before the change, safe to repeat. They are taken once for a key, and a
+  ///   twin under the same key is refused while they are.
+  func answer<Step: Sendable>(
+    _ request: Request, _ context: SignedIn, steps: () async throws -> Step,
+    _ effect: @escaping @Sendable (any Connection, Acquaintances, Step) throws -> Reply
+  ) async throws -> Response {
+    try await answer(request, context, first: steps) { call, steps in
+      try await idempotency.claimed(call, steps: steps) { [acquaintances] step, db in
+        try effect(db, acquaintances, step)
+      }
+    }
+  }
+
+  private func answer<Step: Sendable>(
+    _ request: Request, _ context: SignedIn, first steps: () async throws -> Step,
+    _ reply: (IdempotentCall?, () async throws -> Step) async throws -> Reply
   ) async throws -> Response {
     var request = request
     let call = try await request.idempotentCall(by: context.user.description, context)
-    var asked: Asked?
-    let check = {
-      if let asked { return asked }
-      let answer = try await asking()
-      asked = answer
-      return answer
+    var taken: Step?
+    let take = {
+      if let taken { return taken }
+      let step = try await steps()
+      taken = step
+      return step
     }
     for _ in 0..<Self.triesMax {
       do {
-        let reply = try await idempotency.once(call, check: check) { [acquaintances] asked, db in
-          try effect(db, acquaintances, asked)
-        }
+        let reply = try await reply(call, take)
         var response = reply.response
         if reply.status == Reply.nothing.status {
           (response.headers[.contentType], response.headers[.contentLength]) = (nil, nil)

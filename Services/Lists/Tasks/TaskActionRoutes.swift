@@ -7,8 +7,9 @@ import Wire
 
 /// What can be done with a task, by POST and by PATCH.
 struct TaskActionRoutes: Sendable {
+  let database: any Database
   let acquaintances: Acquaintances
-  let users: UsersClient
+  let naming: Naming
   let once: Once
   let now: @Sendable () -> Date
 
@@ -48,14 +49,36 @@ struct TaskActionRoutes: Sendable {
     var fields = try await request.fieldsIfAny("task")
     let identifier = fields.identifier("assigned_to")
     try fields.finish()
-    // Whether there is such a user shows only to those who share a list with them.
-    let assignee: Person? = if let identifier { try await users.person(named: identifier) } else { nil }
+    let assignee = try await assignee(PersonName(identifier ?? ""), of: try context.place(), by: user)
     return try await act(request, context, "Task assigned") { task, now, db in
-      guard let assignee, try MembershipStore.isIn(task.list, assignee.id, on: db) else {
+      guard let assignee, try MembershipStore.role(of: assignee, in: task.list, on: db) != nil else {
         throw Failure.invalid(.init("assigned_to", "is not in this list"))
       }
-      return task.assigned(to: assignee.id, by: user, at: now)
+      return task.assigned(to: assignee, by: user, at: now)
     }
+  }
+
+  /// Looked for only among those who are in the list, and not across a block. Naming oneself takes no proof.
+  ///
+  /// - Throws: 404 and 403 for who may not change the task, 403 for who has proven nothing.
+  private func assignee(_ name: PersonName, of place: TaskPlace, by user: UserID) async throws -> UserID? {
+    let everybody = try await database.read { db in
+      let task = try TaskView.task(place, for: user, on: db)
+      try task.role.requireEditor()
+      return try MembershipStore.everybody(in: task.list, on: db)
+    }
+    let people = try await acquaintances.people(everybody.union([user]), showing: [user])
+    if let me = people[user], name.isName(of: me) { return user }
+    try await naming.users.requireProven(user)
+    let found: UserID? =
+      if case .email(let address) = name {
+        try await naming.users.person(named: address)?.id
+      } else {
+        people.values.first(where: name.isName)?.id
+      }
+    let assignee = found.flatMap { everybody.contains($0) ? $0 : nil }
+    // Nobody is asked about like somebody.
+    return try await naming.isBlocked(user, from: assignee ?? .new(at: now())) ? nil : assignee
   }
 
   @Sendable private func unassign(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -87,7 +110,7 @@ struct TaskActionRoutes: Sendable {
     return try await once.answer(request, context) { db, acquaintances in
       try TaskStore.change(place, by: doer, expecting: expected, at: now, on: db) { try rule($0, now, db) }
       let view = try TaskView.one(place, for: doer.user, on: db)
-      let body = TaskBody(view, try acquaintances.known(view.people), at: now)
+      let body = TaskBody(view, try acquaintances.known(view.people, showing: [doer.user]), at: now)
       return try .exactJSON(DoneBody(task: body, message: message))
     }
   }

@@ -26,25 +26,25 @@ struct TaskRoutes: Sendable {
     }
   }
 
-  /// All of a list, or with `since` what has changed, a piece at a time.
+  /// All of a list or a page of it, or with `since` what has changed, a piece at a time.
   @Sendable private func index(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (id, user, now) = (try context.id("list"), context.user, now())
     let since = try request.uri.queryParameters["since"].map { try TasksCursor(String($0), of: id) }
-    let (list, views) = try await database.read { db in
+    let page = try request.page()
+    let found = try await database.read { db in
       let list = try ListStore.list(id, for: user, on: db)
-      guard let since else { return (list, try TaskView.all(of: list, on: db)) }
+      guard let since else { return try FoundTasks(of: list, page, on: db) }
       // Of another world: this list has been put back to an older copy.
       guard since.revision <= list.revision else { throw Failure.invalidCursor }
-      return (list, try TaskView.changes(of: list, since: since, limit: Self.changesMax, on: db))
+      return try FoundTasks(of: list, since: since, limit: Self.changesMax, on: db)
     }
-    let people = try await acquaintances.people(views.reduce(into: []) { $0.formUnion($1.people) })
-    let hasMore = since != nil && views.count == Self.changesMax
-    let cursor = hasMore ? views.last.map { TasksCursor(list: id, revision: $0.task.revision, task: $0.task.id) } : nil
-    let body = TasksBody(
-      tasks: views.filter { $0.task.deletedAt == nil }.map { TaskBody($0, people, at: now) },
-      tombstones: views.compactMap { view in view.task.deletedAt.map { Tombstone(id: view.task.id, deleted_at: $0) } },
-      cursor: (cursor ?? TasksCursor(list: id, revision: list.revision)).text, has_more: hasMore)
-    return try Reply.exactJSON(body).response(to: request)
+    let answer = TasksAnswer(
+      database: database, acquaintances: acquaintances, list: found.list, user: user, now: now)
+    return try await answer.response(to: request, found.plan) { tasks in
+      TasksBody(
+        tasks: tasks, tombstones: found.deleted, cursor: found.cursor.text, has_more: found.hasMore,
+        page: since == nil ? page?.number : nil, per_page: since == nil ? page?.size : nil)
+    }
   }
 
   /// 200 instead of 201 for a `client_id` that is there already.
@@ -69,7 +69,8 @@ struct TaskRoutes: Sendable {
       let view = try TaskView.one(place, for: user, on: db)
       return (view, try TaskTrail.events(of: view.task.id, on: db))
     }
-    let people = try await acquaintances.people(view.people.union(trail.compactMap(\.event.user)))
+    let people = try await acquaintances.people(
+      view.people.union(trail.compactMap(\.event.user)), showing: [user])
     let body = TaskBody(view, people, trail: trail.map { EventBody($0.id, $0.event, people) }, at: now)
     return try Reply.exactJSON(["task": body]).response(to: request, version: view.task.revision)
   }
@@ -111,7 +112,8 @@ struct TaskRoutes: Sendable {
     status: HTTPResponse.Status = .ok, on db: any Connection
   ) throws -> Reply {
     let view = try TaskView.one(place, for: user, on: db)
-    return try .exactJSON(["task": TaskBody(view, try acquaintances.known(view.people), at: now)], status: status)
+    return try .exactJSON(
+      ["task": TaskBody(view, try acquaintances.known(view.people, showing: [user]), at: now)], status: status)
   }
 }
 
@@ -128,4 +130,30 @@ private struct TasksBody: Encodable {
   /// To be sent back as `since`.
   let cursor: String
   let has_more: Bool
+  /// Only of a page.
+  let page: Int?
+  let per_page: Int?
+}
+
+/// Which tasks of a list an answer shows, and how the client goes on from there.
+private struct FoundTasks: Sendable {
+  let list: List
+  let plan: TaskPlan
+  let deleted: [Tombstone]
+  let cursor: TasksCursor
+  let hasMore: Bool
+
+  init(of list: List, _ page: Page?, on db: any Connection) throws {
+    self.list = list
+    (plan, hasMore) = try TaskPlan.page(page, of: list, on: db)
+    deleted = []
+    cursor = TasksCursor(list: list.id, revision: list.revision)
+  }
+
+  init(of list: List, since: TasksCursor, limit: Int, on db: any Connection) throws {
+    let changes = try TaskPlan.changes(of: list, since: since, limit: limit, on: db)
+    self.list = list
+    (plan, deleted, hasMore) = (changes.plan, changes.deleted, changes.last != nil)
+    cursor = changes.last ?? TasksCursor(list: list.id, revision: list.revision)
+  }
 }

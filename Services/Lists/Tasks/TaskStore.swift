@@ -24,8 +24,10 @@ enum TaskStore {
     let list = try ListStore.hold(list, for: user, on: db)
     let step = try change.made(in: list, parent: parent, by: user, at: now)
     guard list.taskCount < List.tasksMax else { throw Failure.listFull }
+    try list.requireRoom(forText: step.task.textSize)
     if let parent {
-      try requireRoom(in: list, below: try TaskView.task(.init(id: parent), for: user, on: db).id, on: db)
+      let parent = try TaskView.task(.init(id: parent), for: user, on: db).id
+      try requireRoom(for: step.task, in: list, below: parent, on: db)
     }
     let position = try lastPosition(in: list.id, below: parent, on: db) + positionStep
     let id = try insert(step.task, at: position, on: db)
@@ -58,6 +60,8 @@ enum TaskStore {
     try expected.require(task.revision)
     let step = try rule(task)
     guard step.task != task || tags != nil else { return }
+    try TextSizes.require(from: task, to: step.task, in: list, on: db)
+    try TextSizes.count(from: task, to: step.task, on: db)
     try save(step.task, at: list.revision, now: now, on: db)
     try note(step.events, of: task.id, by: doer, on: db)
     if let tags { try TagStore.set(tags, on: task.id, by: user, on: db) }
@@ -100,10 +104,20 @@ enum TaskStore {
     return try row.get("id")
   }
 
-  private static func requireRoom(in list: List, below parent: Int, on db: any Connection) throws {
+  private static func requireRoom(
+    for task: ListTask, in list: List, below parent: Int, on db: any Connection
+  ) throws {
     guard list.subtaskCount < List.subtasksMax else { throw Failure.listFull }
-    let row = try db.row("select count(*) as subtasks from task where parent_id = \(parent) and deleted_at is null")
-    guard try row?.get("subtasks") ?? 0 < ListTask.subtasksMax else { throw Failure.listFull }
+    let row = try db.row(
+      """
+      select count(s.id) as subtasks, p.text_size + cast(coalesce(sum(s.text_size), 0) as bigint) as size
+      from task p left join task s on s.parent_id = p.id and s.deleted_at is null
+      where p.id = \(parent) group by p.id, p.text_size
+      """)
+    let (subtasks, size) = (try row?.get("subtasks") ?? 0, try row?.get("size") ?? 0)
+    guard subtasks < ListTask.subtasksMax, size + task.textSize <= ListTask.textSizeMax else {
+      throw Failure.listFull
+    }
   }
 
   private static func lastPosition(in list: Int, below parent: Int?, on db: any Connection) throws -> Int {
@@ -121,12 +135,13 @@ enum TaskStore {
   }
 
   private static func insert(_ task: ListTask, at position: Int, on db: any Connection) throws -> Int {
+    try TextSizes.count(new: task, on: db)
     let row = try db.row(
       """
-      insert into task (list_id, parent_id, client_id, creator_id, assignee_id, title, note, words, due_at, status,
-        completed_at, missed_reason, priority, starred, strict_mode, position, revision, created_at, updated_at)
+      insert into task (list_id, parent_id, client_id, creator_id, assignee_id, title, note, words, text_size, due_at,
+        status, completed_at, missed_reason, priority, starred, strict_mode, position, revision, created_at, updated_at)
       values (\(task.list), \(task.parent), \(task.clientID), \(task.creator), \(task.assignee), \(task.title),
-        \(task.note), \(task.words), \(task.dueAt), \(task.status.rawValue), \(task.completedAt),
+        \(task.note), \(task.words), \(task.textSize), \(task.dueAt), \(task.status.rawValue), \(task.completedAt),
         \(task.missedReason), \(task.priority), \(task.starred), \(task.strictMode), \(position), \(task.revision),
         \(task.createdAt), \(task.updatedAt)) returning id
       """)
@@ -138,7 +153,7 @@ enum TaskStore {
     try db.later(
       """
       update task set assignee_id = \(task.assignee), title = \(task.title), note = \(task.note),
-        words = \(task.words), due_at = \(task.dueAt), status = \(task.status.rawValue),
+        words = \(task.words), text_size = \(task.textSize), due_at = \(task.dueAt), status = \(task.status.rawValue),
         completed_at = \(task.completedAt), missed_reason = \(task.missedReason), priority = \(task.priority),
         starred = \(task.starred), strict_mode = \(task.strictMode), deleted_at = \(task.deletedAt),
         revision = \(revision), updated_at = \(now) where id = \(task.id)

@@ -62,19 +62,6 @@ struct TaskView: Sendable {
     return try with(try rows.map { try ListTask($0, role: list.role) }, on: db)
   }
 
-  /// What has changed on a list after the cursor, in the order in which it did, deleted tasks among it.
-  static func changes(
-    of list: List, since cursor: TasksCursor, limit: Int, on db: any Connection
-  ) throws -> [TaskView] {
-    let rows = try db.rows(
-      """
-      select \(taskColumns) from task t join list l on l.id = t.list_id
-      where t.list_id = \(list.id) and t.parent_id is null and (t.revision, t.id) > (\(cursor.revision), \(cursor.task))
-      order by t.revision, t.id limit \(limit)
-      """)
-    return try with(try rows.map { try ListTask($0, role: list.role) }, on: db)
-  }
-
   private static func subtasksQuery(of tasks: [Int]) -> SQL {
     """
     select \(taskColumns) from task t join list l on l.id = t.list_id

@@ -1,0 +1,27 @@
+import Hummingbird
+import Web
+import Wire
+
+/// Some of what there is, by number from 1.
+struct Page: Sendable {
+  let number: Int
+  let size: Int
+
+  var offset: Int { (number - 1) * size }
+  static let numberMax = 4000
+  static let sizeMax = 50
+  static let defaultSize = 25
+}
+
+extension Request {
+  /// nil for a client that asks for no page: it gets all there is.
+  ///
+  /// - Throws: 422 for numbers out of range.
+  func page() throws -> Page? {
+    let query = uri.queryParameters
+    guard query["page"] != nil || query["per_page"] != nil else { return nil }
+    return Page(
+      number: try queryNumber("page", default: 1, in: 1...Page.numberMax),
+      size: try queryNumber("per_page", default: Page.defaultSize, in: 1...Page.sizeMax))
+  }
+}

@@ -1,0 +1,77 @@
+import Database
+import Foundation
+import Wire
+
+/// How much text there is: what is bounded on a list, as all of it comes in one answer.
+extension ListTask {
+  /// What somebody has written on it.
+  private var texts: [String?] { [title, note, missedReason] }
+
+  /// In bytes of an answer.
+  var textSize: Int { texts.reduce(0) { $0 + ($1?.sizeInJSON ?? 0) } }
+
+  /// Of a task with its sub-tasks.
+  static let textSizeMax = 256 * 1024
+}
+
+extension List {
+  /// - Throws: 409 when so much more text does not fit.
+  func requireRoom(forText size: Int) throws(Failure) {
+    guard size <= 0 || textSize + size <= Self.textSizeMax else { throw .listFull }
+  }
+}
+
+/// Every statement on the sizes of texts, each within a transaction that holds the list.
+enum TextSizes {
+  /// - Throws: 409 when a change makes the text too much for the list, or for the task with its sub-tasks.
+  static func require(from old: ListTask, to new: ListTask, in list: List, on db: any Connection) throws {
+    let more = new.textSize - old.textSize
+    guard more > 0 else { return }
+    try list.requireRoom(forText: more)
+    let whole = old.parent ?? old.id
+    let row = try db.row(
+      """
+      select cast(coalesce(sum(size), 0) as bigint) as size from (
+        select text_size as size from task where id = \(whole)
+        union all select text_size from task where parent_id = \(whole) and deleted_at is null) sizes
+      """)
+    guard try (row?.get("size") ?? 0) + more <= ListTask.textSizeMax else { throw Failure.listFull }
+  }
+
+  /// Before the task itself is changed.
+  static func count(from old: ListTask, to new: ListTask, on db: any Connection) throws {
+    if new.deletedAt != nil {
+      return try db.later(
+        """
+        update list set text_size = text_size - (
+          select cast(coalesce(sum(size), 0) as bigint) from (
+            select text_size as size from task where id = \(old.id)
+            union all select text_size from task where parent_id = \(old.id) and deleted_at is null) sizes)
+        where id = \(old.list)
+        """)
+    }
+    guard new.textSize != old.textSize else { return }
+    try db.later(
+      """
+      update list set text_size = text_size + \(new.textSize) - (select t.text_size from task t where t.id = \(old.id))
+      where id = \(old.list)
+      """)
+  }
+
+  static func count(new task: ListTask, on db: any Connection) throws {
+    try db.later("update list set text_size = text_size + \(task.textSize) where id = \(task.list)")
+  }
+}
+
+extension String {
+  /// How many bytes it takes within the quotes of JSON.
+  var sizeInJSON: Int {
+    utf8.reduce(0) { size, byte in
+      switch byte {
+      case 0x08, 0x09, 0x0A, 0x0C, 0x0D, 0x22, 0x5C: size + 2
+      case ..<0x20: size + 6
+      default: size + 1
+      }
+    }
+  }
+}

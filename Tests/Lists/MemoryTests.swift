@@ -1,0 +1,122 @@
+import Database
+import Foundation
+import NIOCore
+import NIOPosix
+import Support
+import Synchronization
+import Testing
+import Wire
+
+@testable import Lists
+
+/// What a process takes while many read the largest list that there can be.
+@Suite(.serialized) struct MemoryTests {
+  private static let readers = 100
+  private static let bytesMax = 150 * 1024 * 1024
+
+  @Test(arguments: engines) func aHundredReadersOfTheLargestListTakeLittleMemory(engine: Engine) async throws {
+    try await withPlace(engine) { place in
+      let kith = try await KithProcess.start(in: place, ["RATE_LIMIT_USER": "1000000"])
+      let made = try await kith.gateway.with(["X-Admin-Key": TestStack.adminKey])
+        .post("/api/v1/auth/dev/token", ["email": "alice@example.com"])
+      let alice = try await SignedInUser(made, through: kith.gateway)
+      let list = try await alice.browser.makeList()
+      let database = try await place.open("lists", listsMigrations)
+      try await fillToTheEnd(list, of: alice.id, database)
+      await database.close()
+      let port = try #require(kith.environment["LISTS_PORT"].flatMap { Int($0) })
+      let path = "/api/v1/lists/\(list)/tasks"
+      let whole = try await Browser("http://127.0.0.1:\(port)").bearing(alice.access).get(path)
+      #expect(whole.objects("tasks").count == List.tasksMax && whole.body.count > 20_000_000, "the premise")
+      let before = kith.child.residentBytes
+      let most = Mutex(before)
+      let watching = Task {
+        while !Task.isCancelled {
+          let now = kith.child.residentBytes
+          most.withLock { $0 = max($0, now) }
+          try await Task.sleep(for: .milliseconds(20))
+        }
+      }
+      defer { watching.cancel() }
+
+      // Each has had some pieces and waits in the middle of the answer; a few of them then read on to the end.
+      let slow = try await withThrowingTaskGroup(of: SlowReader.self) { group in
+        for _ in 0..<Self.readers {
+          group.addTask {
+            let reader = try await SlowReader(port: port)
+            try await reader.ask(path, bearer: alice.access)
+            try await reader.read(atLeast: 300_000)
+            return reader
+          }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(slow.count == Self.readers && slow.allSatisfy { $0.count < whole.body.count / 2 }, "the premise")
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for reader in slow.prefix(3) { group.addTask { try await reader.read(atLeast: whole.body.count) } }
+        try await group.waitForAll()
+      }
+      for reader in slow { reader.close() }
+      let grown = most.withLock { $0 } - before
+      #expect(grown < Self.bytesMax, "it has grown by \(grown / 1024 / 1024) MB")
+      #expect(try await alice.browser.get("/api/v1/lists").status == 200)
+      _ = await kith.stop()
+    }
+  }
+}
+
+extension Child {
+  /// What of the process is in memory.
+  fileprivate var residentBytes: Int {
+    // `try?`: a process that has ended takes none.
+    let text = (try? String(contentsOfFile: "/proc/\(id)/statm", encoding: .utf8)) ?? ""
+    let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+  }
+}
+
+/// A client that reads only when it is told to.
+private final class SlowReader: Sendable {
+  private let channel: any Channel
+  private let received: Received
+
+  init(port: Int) async throws {
+    let received = Received()
+    self.received = received
+    channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .channelOption(.socketOption(.so_rcvbuf), value: 16 * 1024)
+      .channelOption(.autoRead, value: false)
+      .channelInitializer { $0.pipeline.addHandler(received) }
+      .connect(host: "127.0.0.1", port: port).get()
+  }
+
+  var count: Int { received.count.withLock { $0 } }
+
+  func ask(_ path: String, bearer: String) async throws {
+    let head = "GET \(path) HTTP/1.1\r\nHost: lists\r\nAuthorization: Bearer \(bearer)\r\n\r\n"
+    try await channel.writeAndFlush(ByteBuffer(string: head))
+  }
+
+  /// - Throws: when the other side breaks off before.
+  func read(atLeast bytes: Int) async throws {
+    while count < bytes {
+      let seen = count
+      channel.read()
+      // A busy machine may take its time.
+      try await eventually("the next bytes after \(seen)") { count > seen || !channel.isActive }
+      guard count > seen else { throw Unexpected(reply: "broken off after \(seen) bytes") }
+    }
+  }
+
+  func close() { channel.close(promise: nil) }
+}
+
+private final class Received: ChannelInboundHandler, Sendable {
+  typealias InboundIn = ByteBuffer
+  let count = Mutex(0)
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let bytes = unwrapInboundIn(data).readableBytes
+    count.withLock { $0 += bytes }
+  }
+}
