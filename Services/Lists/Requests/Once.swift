@@ -26,7 +26,8 @@ struct Once: Sendable {
     _ effect: @escaping @Sendable (any Connection, Acquaintances, Asked) throws -> Reply
   ) async throws -> Response {
     var request = request
-    let call = try await request.idempotentCall(by: context.user.description, context)
+    // ``WholeBody`` has taken in no more than the route allows.
+    let call = try await request.idempotentCall(by: context.user.description, context, bytesMax: .max)
     var asked: Asked?
     let check = {
       if let asked { return asked }
