@@ -39,10 +39,11 @@ struct ListRoutes: Sendable {
       } else {
         try await database.readOnce { Index(try ListView.all(of: user, at: now, on: $0)) }
       }
+    let tags = try await ListTagStore.tags(of: found.shown.map(\.list), in: database)
     return try await elsewhere(if: found.size > Self.quickMax) {
       let people = try await acquaintances.people(found.people)
       let body = ListsBody(
-        lists: found.shown.map { ListBody($0, people) }, tombstones: found.gone,
+        lists: found.shown.map { ListBody($0, people, tags: tags[$0.list.id]) }, deleted: found.gone,
         cursor: ListsCursor(found.all.map(\.list)).text)
       return try Reply.exactJSON(body).response(to: request)
     }
@@ -56,6 +57,7 @@ struct ListRoutes: Sendable {
     let (user, now) = (context.user, now())
     return try await once.answer(request, context) { db, acquaintances in
       let id = try ListStore.create(change.made(by: user, at: now), on: db)
+      if let tags = change.tags { try ListTagStore.set(tags, on: id, by: user, on: db) }
       let view = try ListView.one(try ListStore.list(id, for: user, on: db), at: now, on: db)
       return try .exactJSON(["list": ListBody(view, try acquaintances.known(view.people))], status: .created)
     }
@@ -80,7 +82,10 @@ struct ListRoutes: Sendable {
     return try await once.answer(request, context) { db, acquaintances in
       let list = try ListStore.hold(id, for: user, on: db)
       try expected.require(list.version)
-      if change.applied(to: list) != list { try ListStore.save(change.applied(to: list), at: now, on: db) }
+      if change.applied(to: list) != list || change.tags != nil {
+        try ListStore.save(change.applied(to: list), at: now, on: db)
+      }
+      if let tags = change.tags { try ListTagStore.set(tags, on: id, by: user, on: db) }
       let view = try ListView.one(try ListStore.list(id, for: user, on: db), at: now, on: db)
       return try .exactJSON(["list": ListBody(view, try acquaintances.known(view.people))])
     }
@@ -131,7 +136,16 @@ private struct Index: Sendable {
 
 private struct ListsBody: Encodable {
   let lists: [ListBody]
-  let tombstones: [Tombstone]
+  /// The ids of what is not there any more.
+  let tombstones: [String]
+  let deleted: [Tombstone]
   /// To be sent back as `since`.
   let cursor: String
+
+  init(lists: [ListBody], deleted: [Tombstone], cursor: String) {
+    self.lists = lists
+    self.tombstones = deleted.map { String($0.id) }
+    self.deleted = deleted
+    self.cursor = cursor
+  }
 }

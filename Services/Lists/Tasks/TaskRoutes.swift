@@ -42,7 +42,7 @@ struct TaskRoutes: Sendable {
     let cursor = hasMore ? views.last.map { TasksCursor(list: id, revision: $0.task.revision, task: $0.task.id) } : nil
     let body = TasksBody(
       tasks: views.filter { $0.task.deletedAt == nil }.map { TaskBody($0, people, at: now) },
-      tombstones: views.compactMap { view in view.task.deletedAt.map { Tombstone(id: view.task.id, deleted_at: $0) } },
+      deleted: views.compactMap { view in view.task.deletedAt.map { Tombstone(id: view.task.id, deleted_at: $0) } },
       cursor: (cursor ?? TasksCursor(list: id, revision: list.revision)).text, has_more: hasMore)
     return try Reply.exactJSON(body).response(to: request)
   }
@@ -54,11 +54,12 @@ struct TaskRoutes: Sendable {
     if !fields.has("title") { fields.refuse("title", "cannot be blank") }
     let change = TaskChange(&fields)
     try fields.finish()
-    let doer = try await acquaintances.doer(user)
+    let doer = try await change.isOfSeries ? acquaintances.doerNow(user) : acquaintances.doer(user)
     return try await once.answer(request, context) { db, acquaintances in
-      switch try TaskStore.create(change, in: list, by: doer, at: now, on: db) {
-      case .new(let id): try Self.reply(.init(id: id), user, acquaintances, at: now, status: .created, on: db)
-      case .known(let id): try Self.reply(.init(id: id), user, acquaintances, at: now, on: db)
+      let parent = try change.newParent.map { try TaskView.newParent($0, in: list, for: user, on: db) }
+      switch try TaskStore.create(change, in: list, below: parent, by: doer, at: now, on: db) {
+      case .new(let id): return try Self.reply(.init(id: id), user, acquaintances, at: now, status: .created, on: db)
+      case .known(let id): return try Self.reply(.init(id: id), user, acquaintances, at: now, on: db)
       }
     }
   }
@@ -79,10 +80,10 @@ struct TaskRoutes: Sendable {
     var fields = try await request.fields("task")
     let change = TaskChange(&fields)
     try fields.finish()
-    let doer = try await acquaintances.doer(user)
+    let doer = try await change.isOfSeries ? acquaintances.doerNow(user) : acquaintances.doer(user)
     return try await once.answer(request, context) { db, acquaintances in
       try TaskStore.change(place, by: doer, expecting: expected, tags: change.tags, at: now, on: db) { task in
-        try change.applied(to: task, by: user, at: now)
+        try change.applied(to: task, by: doer, at: now)
       }
       return try Self.reply(place, user, acquaintances, at: now, on: db)
     }
@@ -124,8 +125,18 @@ extension SignedIn {
 
 private struct TasksBody: Encodable {
   let tasks: [TaskBody]
-  let tombstones: [Tombstone]
+  /// The ids of what was deleted.
+  let tombstones: [String]
+  let deleted: [Tombstone]
   /// To be sent back as `since`.
   let cursor: String
   let has_more: Bool
+
+  init(tasks: [TaskBody], deleted: [Tombstone], cursor: String, has_more: Bool) {
+    self.tasks = tasks
+    self.tombstones = deleted.map { String($0.id) }
+    self.deleted = deleted
+    self.cursor = cursor
+    self.has_more = has_more
+  }
 }
