@@ -12,6 +12,7 @@ let listsMigrations = [
   Migration(
     "who was named by whom, sizes of texts", sqlite: names + sizes { "length(cast(\($0) as blob))" },
     postgres: names + sizes { "octet_length(\($0))" }),
+  Migration("recurring tasks, tags of lists, what else the app keeps", appMembers),
 ]
 
 /// An address is shown to nobody but who wrote it. `removed_by` is the person themselves when they left.
@@ -65,6 +66,33 @@ private let joinTables = """
   );
   create index removal_user on removal (user_id);
 
+  """
+
+/// `previous_id` is the task that this one follows in a series: each is followed once.
+private let appMembers = """
+  alter table list add column list_type text;
+  alter table list add column has_tags boolean not null default false;
+  create table list_tag (
+    list_id bigint not null references list (id) on delete cascade,
+    tag_id bigint not null references tag (id) on delete cascade,
+    primary key (list_id, tag_id)
+  );
+  create index list_tag_tag on list_tag (tag_id, list_id);
+
+  alter table task add column color text;
+  alter table task add column hidden boolean not null default false;
+  alter table task add column requires_explanation boolean not null default false;
+  alter table task add column missed_reason_submitted_at timestamptz;
+  alter table task add column reschedule_count bigint not null default 0;
+  alter table task add column recurrence text;
+  alter table task add column location text;
+  alter table task add column previous_id bigint;
+  create unique index task_previous on task (previous_id) where previous_id is not null;
+  create index task_event_reschedule on task_event (task_id, id) where kind = 'reassigned';
+  update task set missed_reason_submitted_at = completed_at where missed_reason is not null;
+  update task set reschedule_count = (
+    select count(*) from task_event e where e.task_id = task.id and e.kind = 'reassigned')
+  where id in (select task_id from task_event where kind = 'reassigned');
   """
 
 /// `list.revision` counts every change of the list and of what is on it, in the transaction of the change: the row is

@@ -106,7 +106,7 @@ import Wire
       #expect(stats.int("completed_today") == 1 && stats.int("remaining_today") == 1)
       #expect(stats.int("completion_percentage") == 50)
       #expect(today.object("streak").int("current") == 1 && today.object("streak").int("longest") == 1)
-      #expect(try await alice.get("/api/v1/today").string("timezone") == "GMT")
+      #expect(try await alice.get("/api/v1/today").string("timezone") == "UTC")
       for name in ["Mars/Olympus", ""] {
         #expect(try await alice.get("/api/v1/today?timezone=\(name)").faults == ["timezone"], "\(name)")
       }

@@ -79,7 +79,7 @@ import Testing
       while hasMore {
         let news = try await browser.get("/api/v1/lists/\(list)/tasks\(cursor.map { "?since=\($0)" } ?? "")")
         for task in news.objects("tasks") { if let id = task.int("id") { tasks[id] = task } }
-        for tombstone in news.objects("tombstones") { if let id = tombstone.int("id") { tasks[id] = nil } }
+        for id in news.tombstones { tasks[id] = nil }
         cursor = news.string("cursor")
         hasMore = news.bool("has_more") ?? false
       }

@@ -58,7 +58,7 @@ import Wire
     // What is not a table of this service, by its name or by what it is called in a statement, is made in the statement.
     return [
       "list", "membership", "task", "task_event", "task_tag", "tag", "invite_use", "removal", "completion_day",
-      "named_people", "l", "m", "t", "c", "o", "g", "ol", "e", "j",
+      "named_people", "list_tag", "n", "l", "m", "t", "c", "o", "g", "ol", "e", "j",
     ].contains(name)
   }
 
@@ -100,19 +100,42 @@ import Wire
     var fields = Fields(["title": .string("New"), "client_id": .string("new"), "tag_ids": .array([])])
     let new = TaskChange(&fields)
     guard case .new(let id) = try TaskStore.create(new, in: list, by: doer, at: now, on: db) else { return }
-    try TaskStore.change(TaskPlace(id: id), by: doer, at: now, on: db) { $0.completed(by: alice, at: now) }
+    try TaskStore.change(TaskPlace(id: id), by: doer, at: now, on: db) { try $0.completed(by: alice, at: now) }
     try TaskOrderStore.move([.init(id: id, place: .after(nil))], of: list, by: alice, on: db)
     try TaskStore.change(TaskPlace(id: id), by: doer, at: now, on: db) { $0.deleted(by: alice, reason: nil, at: now) }
+    try again(db, alice, list, doer, now)
     let member = UserID.new(at: now)
     let added = try MembershipStore.add(member, to: list, as: .editor, at: now, on: db)
     if let added { try MembershipStore.remove(added, on: db) }
     var name = Fields(["name": .string("Tag")])
     let tag = try TagStore.create(TagChange(&name), of: alice, at: now, on: db)
-    try TagStore.delete(tag.id, of: alice, on: db)
+    try ListTagStore.set([tag.tag.id], on: list, by: alice, on: db)
+    _ = try db.rows(ListTagStore.query(on: [list]))
+    var other = Fields(["name": .string("Other")])
+    try TagStore.change(tag.tag.id, of: alice, to: TagChange(&other), at: now, on: db)
+    try TagStore.delete(tag.tag.id, of: alice, on: db)
     while try Erasure.leaveNextList(member, on: db) {}
     try Erasure.forgetTheRest(of: member, on: db)
     _ = try Export(of: member, on: db)
   }
+}
+
+/// A recurring task that is moved and done.
+private func again(_ db: any Connection, _ alice: UserID, _ list: Int, _ doer: Doer, _ now: Date) throws {
+  var fields = Fields([
+    "title": .string("Again"), "recurrence_pattern": .string("daily"),
+    "due_at": .string(Instant.milliseconds(now)), "strict_mode": .bool(false),
+  ])
+  let change = TaskChange(&fields)
+  guard case .new(let id) = try TaskStore.create(change, in: list, by: doer, at: now, on: db) else { return }
+  let place = TaskPlace(id: id)
+  try TaskStore.change(place, by: doer, at: now, on: db) {
+    try $0.reassigned(to: now + 60, by: alice, reason: nil, at: now)
+  }
+  #expect(try TaskView.one(place, for: alice, on: db).reschedules.count == 1)
+  try TaskStore.change(place, by: doer, at: now, on: db) { try $0.completed(by: alice, at: now) }
+  #expect(try db.row("select id from task where previous_id = \(id)") != nil)
+  #expect(try TaskOrderStore.lists(of: [id], for: alice, on: db) == [id: list])
 }
 
 /// Lists of a person with tasks on them: a third of these done, a third late.

@@ -54,6 +54,9 @@ extension Browser.Reply {
 
   func objects(_ name: String) -> [[String: Any]] { self[name] as? [[String: Any]] ?? [] }
 
+  /// The ids of what is not there any more.
+  var tombstones: [Int] { (self["tombstones"] as? [String] ?? []).compactMap { Int($0) } }
+
   var tag: String { headers.first(name: "etag") ?? "" }
 
   /// The fields that `error.details` names.

@@ -1,6 +1,7 @@
 import Database
 import Foundation
 import Support
+import Synchronization
 import Testing
 import Wire
 
@@ -167,5 +168,95 @@ struct SeededRandom: RandomNumberGenerator {
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     return mixed ^ (mixed >> 31)
+  }
+}
+
+/// As many tasks as a list may have.
+@Suite struct WholeOrderTests {
+  @Test(arguments: engines) func aWholeListIsReorderedInFewStatements(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      let (list, other) = (try await alice.makeList(), try await alice.makeList("Other"))
+      let first = try await alice.makeTask(list, "0")
+      let elsewhere = try await alice.makeTask(other)
+      let database = try await stack.place.open("lists", [])
+      try await database.write { db in
+        try db.change(
+          """
+          insert into task (list_id, title, words, status, priority, starred, strict_mode, position, revision,
+            created_at, updated_at)
+          with recursive counted (n) as (select 1 union all select n + 1 from counted where n < \(List.tasksMax - 1))
+          select t.list_id, 'task', 'task', 'pending', 0, t.starred, t.strict_mode, n * 100000, t.revision, t.created_at,
+            t.updated_at from counted, task t where t.id = \(first)
+          """)
+        return
+      }
+      let ids = try await database.read { db in
+        try db.rows("select id from task where list_id = \(list) order by id desc").map {
+          try $0.get("id", as: Int.self)
+        }
+      }
+      #expect(ids.count == List.tasksMax)
+      let moves = ids.enumerated().map { ["id": $1, "position": $0] }
+      let path = "/api/v1/lists/\(list)/tasks/reorder"
+      let before = try await alice.get("/api/v1/lists").string("cursor")
+      #expect(try await alice.with(["Idempotency-Key": "k1"]).post(path, ["tasks": moves]).status == 200)
+      func order() async throws -> [Int] {
+        try await database.read { db in
+          try db.rows("select id from task where list_id = \(list) order by position, id").map { try $0.get("id") }
+        }
+      }
+      #expect(try await order() == ids)
+      #expect(try await alice.get("/api/v1/lists?since=\(before)").objects("lists").count == 1)
+      // Back again, past the list's own path and with one of another list.
+      let back = ids.reversed().enumerated().map { ["id": $1, "position": $0] }
+      let all = Array(back.dropFirst()) + [["id": elsewhere, "position": 7]]
+      #expect(try await alice.patch("/api/v1/tasks/reorder", ["tasks": all]).status == 200)
+      // The one that was not named keeps its place, and who was to have that is right behind.
+      let reversed = Array(ids.reversed())
+      #expect(try await order() == Array(reversed[1..<ids.count - 1]) + [reversed[0], ids[0]])
+      let many = moves + [["id": elsewhere, "position": 1]]
+      #expect(try await alice.post(path, ["tasks": many]).faults == ["tasks"])
+
+      let (statements, user) = (Statements(), try await alice.get("/api/v1/auth/me").string("id"))
+      let alices = try #require(UserID(user))
+      try await database.write { connection in
+        let db = CountingConnection(connection, statements)
+        _ = try TaskOrderStore.lists(of: ids, for: alices, on: db)
+        let moves = ids.enumerated().map { TaskOrder.Move(id: $1, place: .at(Double($0))) }
+        try TaskOrderStore.move(moves, of: list, by: alices, on: db)
+      }
+      #expect(statements.count < 30)
+      await database.close()
+    }
+  }
+}
+
+/// How many statements there were.
+private final class Statements: Sendable {
+  private let counted = Mutex(0)
+
+  var count: Int { counted.withLock { $0 } }
+
+  func add() { counted.withLock { $0 += 1 } }
+}
+
+private struct CountingConnection: Connection {
+  private let connection: any Connection
+  private let statements: Statements
+
+  init(_ connection: any Connection, _ statements: Statements) {
+    self.connection = connection
+    self.statements = statements
+  }
+
+  func rows(_ sql: SQL) throws -> [Row] {
+    statements.add()
+    return try connection.rows(sql)
+  }
+
+  func change(_ sql: SQL) throws -> Int {
+    statements.add()
+    return try connection.change(sql)
   }
 }

@@ -42,16 +42,19 @@ extension Route {
   private static let taskPaths = ["/api/v1/tasks/{task}", "/api/v1/lists/{list}/tasks/{task}"]
 
   private static let taskActions: [Route] = {
-    var routes = actions("/api/v1/tasks/reorder") + actions("/api/v1/lists/{list}/tasks/reorder")
+    // A whole list in its new order.
+    var routes = ["/api/v1/tasks/reorder", "/api/v1/lists/{list}/tasks/reorder"].flatMap {
+      actions($0, bodyBytesMax: 512 * 1024)
+    }
     for action in ["complete", "reopen", "assign", "unassign", "reassign", "reschedule", "reorder"] {
       for task in taskPaths { routes += actions("\(task)/\(action)") }
     }
     return routes
   }()
 
-  private static func actions(_ path: String) -> [Route] {
+  private static func actions(_ path: String, bodyBytesMax: Int = 64 * 1024) -> [Route] {
     let methods: [RequestHead.Method] = [.POST, .PATCH]
-    return methods.map { Route($0, path, to: .lists, bearer: .required) }
+    return methods.map { Route($0, path, to: .lists, bearer: .required, bodyBytesMax: bodyBytesMax) }
   }
 
   private static let subtasks: [Route] = taskPaths.flatMap { task in

@@ -23,12 +23,16 @@ struct MyTaskRoutes: Sendable {
   @Sendable private func index(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (user, now) = (context.user, now())
     var fields = Fields(request.queryMembers)
-    let filter = TaskFilter(&fields, assignee: try await assignee(request, user))
+    let name = fields.assignee("assigned_to", in: request)
+    var filter = TaskFilter(&fields)
+    let page = fields.number("page", 1...Self.pageMax).value ?? 1
+    let size = fields.number("per_page", 1...50).value ?? 25
     try fields.finish()
-    let page = try request.queryNumber("page", default: 1, in: 1...Self.pageMax)
-    let size = try request.queryNumber("per_page", default: 25, in: 1...50)
-    let views = try await database.read { db in
-      try TaskView.with(try filter.page(page, of: size, for: user, at: now, on: db), on: db)
+    let assignee = try await assignee(name, user)
+    filter.assignee = assignee.known
+    let views = try await database.read { [filter] db in
+      guard assignee != .nobody else { return [TaskView]() }
+      return try TaskView.with(try filter.page(page, of: size, for: user, at: now, on: db), on: db)
     }
     let bodies = try await bodies(Array(views.prefix(size)), for: user, at: now)
     let body = PageBody(tasks: bodies, page: page, per_page: size, has_more: views.count > size)
@@ -50,7 +54,7 @@ struct MyTaskRoutes: Sendable {
   /// In the user's time zone, or in the one that the query names.
   @Sendable private func today(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (user, now) = (context.user, now())
-    let zone = try await zone(request, user)
+    let (zone, zoneName) = try await zone(request, user)
     let day = Day(now, in: zone)
     let (today, views, streak) = try await database.read { db in
       let today = try Today(day, of: user, at: now, on: db)
@@ -60,7 +64,7 @@ struct MyTaskRoutes: Sendable {
     let bodies = try await bodies(views.flatMap(\.self), for: user, at: now)
     let split = (today.overdue.count, today.overdue.count + today.dueToday.count)
     let body = TodayBody(
-      date: day.name, timezone: zone.identifier, overdue: Array(bodies[..<split.0]),
+      date: day.name, timezone: zoneName, overdue: Array(bodies[..<split.0]),
       has_more_overdue: today.hasMoreOverdue, due_today: Array(bodies[split.0..<split.1]),
       completed_today: Array(bodies[split.1...]), stats: TodayBody.Stats(today), streak: streak)
     return try Reply.exactJSON(body).response(to: request)
@@ -71,26 +75,34 @@ struct MyTaskRoutes: Sendable {
     return views.map { TaskBody($0, people, at: now) }
   }
 
-  /// Whose tasks a query asks for; nil for anybody's.
-  ///
-  /// - Throws: 422 for what can be nobody's name.
-  private func assignee(_ request: Request, _ user: UserID) async throws -> UserID? {
-    guard let text = request.uri.queryParameters["assigned_to"].map(String.init) else { return nil }
-    if text == "me" { return user }
-    let name = PersonName(text)
-    guard text.unicodeScalars.count <= 320, name != .nobody else {
-      throw Failure.invalid(.init("assigned_to", "must be me, an e-mail address or an id"))
+  /// Whose tasks a query asks for.
+  private enum Assignee: Hashable {
+    case anybody
+    case user(UserID)
+    /// Has no tasks, as a stranger has none that the user sees: nobody learns from it who has an account.
+    case nobody
+
+    var known: UserID? {
+      if case .user(let id) = self { id } else { nil }
     }
-    // Nobody is looked for like somebody, and has no tasks, as a stranger has none that the user sees.
-    return try await users.person(named: text)?.id ?? .new(at: now())
   }
 
-  private func zone(_ request: Request, _ user: UserID) async throws -> TimeZone {
-    guard let name = request.uri.queryParameters["timezone"] else { return try await acquaintances.doer(user).zone }
+  private func assignee(_ name: String?, _ user: UserID) async throws -> Assignee {
+    guard let name else { return .anybody }
+    if name == "me" { return .user(user) }
+    return try await users.person(named: name).map { .user($0.id) } ?? .nobody
+  }
+
+  /// The zone that the query names, or the user's as it is now, with its name: Foundation calls UTC by another one.
+  private func zone(_ request: Request, _ user: UserID) async throws -> (TimeZone, name: String) {
+    guard let name = request.uri.queryParameters["timezone"] else {
+      let zone = try await acquaintances.doerNow(user).zone
+      return (zone, zone == .gmt ? "UTC" : zone.identifier)
+    }
     guard (1...64).contains(name.utf8.count), let zone = TimeZone(identifier: String(name)) else {
       throw Failure.invalid(.init("timezone", "must be the name of a time zone, as Europe/Oslo"))
     }
-    return zone
+    return (zone, zone == .gmt ? "UTC" : String(name))
   }
 }
 
@@ -125,5 +137,17 @@ private struct TodayBody: Encodable {
       remaining_today = today.dueCount - today.dueAndDoneCount
       completion_percentage = today.dueCount == 0 ? 0 : today.dueAndDoneCount * 100 / today.dueCount
     }
+  }
+}
+
+extension Fields {
+  /// `me`, or somebody's number, UUID or e-mail address, as it stands in the query.
+  fileprivate mutating func assignee(_ name: String, in request: Request) -> String? {
+    guard let text = request.uri.queryParameters[name[...]].map(String.init) else { return nil }
+    guard text.unicodeScalars.count <= 320, text == "me" || PersonName(text) != .nobody else {
+      refuse(name, "must be me, an e-mail address or an id")
+      return nil
+    }
+    return text
   }
 }

@@ -11,13 +11,13 @@ struct TaskFilter: Sendable {
   private let starred: Bool?
   private let priority: Int?
   private let tag: Int?
-  private let assignee: UserID?
+  /// Whom `assigned_to` names.
+  var assignee: UserID?
   private let dueAfter: Date?
   private let dueBefore: Date?
   private let overdue: Bool?
 
-  /// - Parameter assignee: whom `assigned_to` names.
-  init(_ fields: inout Fields, assignee: UserID?) {
+  init(_ fields: inout Fields, assignee: UserID? = nil) {
     list = fields.number("list_id", 1...Int.max).value
     status = fields.choice("status", ListTask.Status.allCases.map(\.rawValue)).value
     starred = fields.flag("starred").value

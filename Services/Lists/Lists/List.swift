@@ -10,6 +10,10 @@ struct List: Sendable, Hashable {
   /// What the app calls it. Who sees a list is decided by its members alone.
   var visibility: String
   var color: String
+  /// What the app calls its kind.
+  var type: String?
+  /// Whether tags have been put on it; they may have been deleted since.
+  var hasTags = false
   /// Of whoever asks.
   let role: Role
   let taskCount: Int
@@ -32,6 +36,7 @@ struct List: Sendable, Hashable {
   /// Under all of its tasks together: they come with the list.
   static let subtasksMax = 10_000
   static let textSizeMax = 4 * 1024 * 1024
+  static let tagsMax = 20
   static let visibilities = ["private", "shared", "public"]
 
   /// - Throws: 403 for everyone else.
@@ -46,8 +51,13 @@ struct ListChange: Sendable {
   private let description: Given<String>
   private let visibility: Given<String>
   private let color: Given<String>
+  private let type: Given<String>
+  /// The tags that it has from then on.
+  let tags: [Int]?
 
   init(_ fields: inout Fields) {
+    type = fields.text("list_type", 0...50)
+    tags = fields.ids("tag_ids", most: List.tagsMax).value
     name = fields.text("name", 1...255)
     description = fields.text("description", 0...1000)
     visibility = fields.choice("visibility", List.visibilities)
@@ -61,6 +71,8 @@ struct ListChange: Sendable {
     list.description = description.or(list.description)
     list.visibility = visibility.or(list.visibility) ?? list.visibility
     list.color = color.or(list.color) ?? list.color
+    list.type = type.or(list.type)
+    list.hasTags = tags.map { !$0.isEmpty } ?? list.hasTags
     return list
   }
 

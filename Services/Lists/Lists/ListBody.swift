@@ -7,17 +7,17 @@ struct ListView: Sendable {
   let list: List
   var members: [Membership]
   var overdueCount: Int
+  var tags: [Tag] = []
 
   /// Everybody who is named.
   var people: Set<UserID> { Set(members.map(\.user)).union([list.owner]) }
 
   static func one(_ list: List, for user: UserID, at now: Date, on db: any Connection) throws -> ListView {
-    let found = try db.rows(of: [
-      MembershipStore.query(of: list.id), ListStore.overdueQuery(of: list.id, at: now),
-    ])
+    let queries = [MembershipStore.query(of: list.id), ListStore.overdueQuery(of: list.id, at: now)]
+    let found = try db.rows(of: queries + (list.hasTags ? [ListTagStore.query(on: [list.id])] : []))
     return ListView(
       list: list, members: try found[0].map { try Membership($0, shownTo: user) },
-      overdueCount: try found[1].first?.get("overdue_count") ?? 0)
+      overdueCount: try found[1].first?.get("overdue_count") ?? 0, tags: try found.dropFirst(2).joined().map(Tag.init))
   }
 
   /// How many lists and members one answer is made of at once.
@@ -55,12 +55,16 @@ struct ListBody: Encodable {
   @OrNull var description: String?
   let visibility: String
   let color: String
+  @OrNull var list_type: String?
+  let tags: [TagName]
   let owner: Owner
   let user: PersonBody
   let role: Role
   let members: [MembershipBody]
   let members_count: Int
   let tasks_count: Int
+  /// The same: sub-tasks are not counted among a list's tasks.
+  let parent_tasks_count: Int
   let completed_tasks_count: Int
   let overdue_tasks_count: Int
   let version: Int
@@ -82,19 +86,23 @@ struct ListBody: Encodable {
     }
   }
 
-  init(_ view: ListView, _ people: [UserID: Person], tasks: [TaskBody]? = nil) {
+  /// - Parameter tags: where they were asked for apart from the list.
+  init(_ view: ListView, _ people: [UserID: Person], tags: [Tag]? = nil, tasks: [TaskBody]? = nil) {
     let (list, owner) = (view.list, people[view.list.owner].map(PersonBody.init) ?? .gone)
     id = list.id
     name = list.name
     _description = OrNull(wrappedValue: list.description)
     visibility = list.visibility
     color = list.color
+    _list_type = OrNull(wrappedValue: list.type)
+    self.tags = (tags ?? view.tags).map(TagName.init)
     self.owner = Owner(owner)
     user = owner
     role = list.role
     members = view.members.compactMap { MembershipBody($0, people) }
     members_count = list.memberCount
     tasks_count = list.taskCount
+    parent_tasks_count = list.taskCount
     completed_tasks_count = list.completedCount
     overdue_tasks_count = view.overdueCount
     version = list.version

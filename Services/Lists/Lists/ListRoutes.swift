@@ -40,9 +40,7 @@ struct ListRoutes: Sendable {
     {
       return try await elsewhere(if: all.reduce(0) { $0 + 1 + $1.members.count } > Self.quickMax) {
         let cursor = ListsCursor(all.map(\.list))
-        let body = ListsBody(
-          lists: try await bodies(all, for: user), tombstones: [], cursor: cursor.text, page: nil, per_page: nil,
-          has_more: nil)
+        let body = ListsBody(lists: try await bodies(all, for: user), cursor: cursor)
         return try Reply.exactJSON(body).response(to: request)
       }
     }
@@ -72,7 +70,8 @@ struct ListRoutes: Sendable {
   private func bodies(_ views: [ListView], for user: UserID) async throws -> [ListBody] {
     let people = try await acquaintances.people(
       views.reduce(into: []) { $0.formUnion($1.people) }, showing: Set(views.map(\.list.owner)).union([user]))
-    return views.map { ListBody($0, people) }
+    let tags = try await ListTagStore.tags(of: views.map(\.list), in: database)
+    return views.map { ListBody($0, people, tags: tags[$0.list.id]) }
   }
 
   @Sendable private func create(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -83,6 +82,7 @@ struct ListRoutes: Sendable {
     let (user, now) = (context.user, now())
     return try await once.answer(request, context) { db, acquaintances in
       let id = try ListStore.create(change.made(by: user, at: now), on: db)
+      if let tags = change.tags { try ListTagStore.set(tags, on: id, by: user, on: db) }
       let view = try ListView.one(try ListStore.list(id, for: user, on: db), for: user, at: now, on: db)
       let people = try acquaintances.known(view.people, showing: [user, view.list.owner])
       return try .exactJSON(["list": ListBody(view, people)], status: .created)
@@ -117,7 +117,10 @@ struct ListRoutes: Sendable {
     return try await once.answer(request, context) { db, acquaintances in
       let list = try ListStore.hold(id, for: user, on: db)
       try expected.require(list.version)
-      if change.applied(to: list) != list { try ListStore.save(change.applied(to: list), at: now, on: db) }
+      if change.applied(to: list) != list || change.tags != nil {
+        try ListStore.save(change.applied(to: list), at: now, on: db)
+      }
+      if let tags = change.tags { try ListTagStore.set(tags, on: id, by: user, on: db) }
       let view = try ListView.one(try ListStore.list(id, for: user, on: db), for: user, at: now, on: db)
       let people = try acquaintances.known(view.people, showing: [user, view.list.owner])
       return try .exactJSON(["list": ListBody(view, people)])
@@ -138,19 +141,27 @@ struct ListRoutes: Sendable {
 
 private struct ListsBody: Encodable {
   let lists: [ListBody]
-  let tombstones: [Tombstone]
+  /// The ids of what is not there any more.
+  let tombstones: [String]
+  let deleted: [Tombstone]
   /// To be sent back as `since`.
   let cursor: String
   /// Only of a page.
   let page: Int?
   let per_page: Int?
   let has_more: Bool?
-}
 
-extension ListsBody {
+  init(lists: [ListBody], deleted: [Tombstone] = [], cursor: ListsCursor, page: Page? = nil, hasMore: Bool? = nil) {
+    self.lists = lists
+    self.tombstones = deleted.map { String($0.id) }
+    self.deleted = deleted
+    self.cursor = cursor.text
+    self.page = page?.number
+    self.per_page = page?.size
+    self.has_more = hasMore
+  }
+
   init(_ plan: ListPlan, _ lists: [ListBody]) {
-    self.init(
-      lists: lists, tombstones: plan.gone, cursor: plan.cursor.text, page: plan.page?.number,
-      per_page: plan.page?.size, has_more: plan.hasMore)
+    self.init(lists: lists, deleted: plan.gone, cursor: plan.cursor, page: plan.page, hasMore: plan.hasMore)
   }
 }

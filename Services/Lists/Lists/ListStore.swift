@@ -89,9 +89,9 @@ enum ListStore {
     guard owned.count < List.ownedMax else { throw Failure.tooManyLists }
     let row = try db.row(
       """
-      insert into list (owner_id, name, description, visibility, color, created_at, updated_at)
-      values (\(list.owner), \(list.name), \(list.description), \(list.visibility), \(list.color),
-        \(list.createdAt), \(list.updatedAt)) returning id
+      insert into list (owner_id, name, description, visibility, color, list_type, has_tags, created_at, updated_at)
+      values (\(list.owner), \(list.name), \(list.description), \(list.visibility), \(list.color), \(list.type),
+        \(list.hasTags), \(list.createdAt), \(list.updatedAt)) returning id
       """)
     guard let row else { throw DatabaseFailure.other("a new list has no id") }
     return try row.get("id")
@@ -102,7 +102,7 @@ enum ListStore {
     try db.change(
       """
       update list set name = \(list.name), description = \(list.description), visibility = \(list.visibility),
-        color = \(list.color), version = revision, updated_at = \(now) where id = \(list.id)
+        color = \(list.color), list_type = \(list.type), has_tags = \(list.hasTags), version = revision, updated_at = \(now) where id = \(list.id)
       """)
   }
 
@@ -125,7 +125,7 @@ enum ListStore {
 
 private let listColumns: SQL = """
   l.id, l.owner_id, l.name, l.description, l.visibility, l.color, l.task_count, l.completed_count, l.subtask_count,
-  l.member_count, l.revision, l.version, l.created_at, l.updated_at, l.text_size
+  l.member_count, l.revision, l.version, l.created_at, l.updated_at, l.text_size, l.list_type, l.has_tags
   """
 
 /// Every time is later than `-infinity`, on both engines. It is there for PostgreSQL: of a range it guesses that few rows
@@ -140,7 +140,8 @@ extension List {
     self.init(
       id: try row.get("id"), owner: try row.get("owner_id"), name: try row.get("name"),
       description: try row.optional("description"), visibility: try row.get("visibility"),
-      color: try row.get("color"), role: try Role(row), taskCount: try row.get("task_count"),
+      color: try row.get("color"), type: try row.optional("list_type"), hasTags: try row.get("has_tags"),
+      role: try Role(row), taskCount: try row.get("task_count"),
       completedCount: try row.get("completed_count"), subtaskCount: try row.get("subtask_count"),
       memberCount: try row.get("member_count"),
       revision: try row.get("revision"), version: try row.get("version"), createdAt: try row.get("created_at"),

@@ -120,11 +120,21 @@ struct Doer: Sendable {
   let zone: TimeZone
 }
 
+extension Doer {
+  fileprivate init(_ user: UserID, _ person: Person?) {
+    self.init(user: user, zone: person?.timeZone.flatMap { TimeZone(identifier: $0) } ?? .gmt)
+  }
+}
+
 extension Acquaintances {
   /// While nothing is known of them, their days are UTC's.
   func doer(_ user: UserID) async throws -> Doer {
-    let person = try await people([user])[user]
-    return Doer(user: user, zone: person?.timeZone.flatMap { TimeZone(identifier: $0) } ?? .gmt)
+    Doer(user, try await people([user])[user])
+  }
+
+  /// The same, asked anew, so that a zone that has just been changed counts at once.
+  func doerNow(_ user: UserID) async throws -> Doer {
+    Doer(user, try await meet([user])[user])
   }
 }
 

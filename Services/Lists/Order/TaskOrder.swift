@@ -49,7 +49,7 @@ struct TaskOrder: Sendable {
     var slots = items.filter { !moved.contains($0.id) }.map {
       Slot(id: $0.id, key: Double($0.position), fixed: $0.position)
     }
-    for move in moves where move.isToPosition { insert(move, into: &slots) }
+    slots = Self.merged(slots, moves.compactMap(\.slot))
     for move in moves where !move.isToPosition {
       guard let index = index(of: move.place, in: slots) else { throw .notInThisOrder }
       slots.insert(Slot(id: move.id, key: nil, fixed: nil), at: index)
@@ -58,18 +58,31 @@ struct TaskOrder: Sendable {
   }
 
   /// A task in the new order; one that moves has no fixed position.
-  private struct Slot {
+  fileprivate struct Slot {
     let id: Int
     /// The position that it has, or was asked for.
     let key: Double?
     let fixed: Int?
   }
 
-  /// Behind everything up to the position; several that ask for the same one stay as they were asked for.
-  private func insert(_ move: Move, into slots: inout [Slot]) {
-    guard case .at(let position) = move.place else { return }
-    let index = slots.firstIndex { $0.key.map { $0 > position } ?? false } ?? slots.count
-    slots.insert(Slot(id: move.id, key: position, fixed: nil), at: index)
+  /// Each behind everything up to its position; several that ask for the same one stay as they were asked for.
+  private static func merged(_ slots: [Slot], _ asked: [Slot]) -> [Slot] {
+    let sorted = asked.enumerated().sorted { ($0.element.key ?? 0, $0.offset) < ($1.element.key ?? 0, $1.offset) }
+    var (merged, next) = ([Slot](), sorted.makeIterator())
+    merged.reserveCapacity(slots.count + asked.count)
+    var waiting = next.next()?.element
+    for slot in slots {
+      while let moved = waiting, moved.key ?? 0 < slot.key ?? 0 {
+        merged.append(moved)
+        waiting = next.next()?.element
+      }
+      merged.append(slot)
+    }
+    while let moved = waiting {
+      merged.append(moved)
+      waiting = next.next()?.element
+    }
+    return merged
   }
 
   private func index(of place: Place, in slots: [Slot]) -> Int? {
@@ -120,8 +133,11 @@ struct TaskOrder: Sendable {
 }
 
 extension TaskOrder.Move {
-  fileprivate var isToPosition: Bool {
-    if case .at = place { true } else { false }
+  fileprivate var isToPosition: Bool { slot != nil }
+
+  /// nil for what goes beside another.
+  fileprivate var slot: TaskOrder.Slot? {
+    if case .at(let position) = place { .init(id: id, key: position, fixed: nil) } else { nil }
   }
 
   /// What an object of a body asks for; nil when it is not in order.

@@ -8,13 +8,15 @@ import Wire
 struct TaskOrderRoutes: Sendable {
   let once: Once
   let now: @Sendable () -> Date
-  private static let movesMax = 1000
+  /// Enough for a whole list.
+  private static let movesMax = List.tasksMax
+  private static let bytesMax = 512 * 1024
 
   func add(to routes: Router<Context>) {
-    let mine = routes.forUsers()
+    let (mine, whole) = (routes.forUsers(), routes.forUsers(bytesMax: Self.bytesMax))
     for method in [HTTPRequest.Method.post, .patch] {
-      mine.on("/api/v1/tasks/reorder", method: method, use: reorder)
-      mine.on("/api/v1/lists/{list}/tasks/reorder", method: method, use: reorder)
+      whole.on("/api/v1/tasks/reorder", method: method, use: reorder)
+      whole.on("/api/v1/lists/{list}/tasks/reorder", method: method, use: reorder)
       for path in TaskRoutes.paths { mine.on(RouterPath("\(path)/reorder"), method: method, use: move) }
     }
   }
@@ -22,7 +24,7 @@ struct TaskOrderRoutes: Sendable {
   @Sendable private func reorder(_ request: Request, _ context: SignedIn) async throws -> Response {
     let user = context.user
     let list = context.parameters.get("list") == nil ? nil : try context.id("list")
-    var fields = try await request.fieldsIfAny("task")
+    var fields = try await request.fieldsIfAny("task", bytesMax: Self.bytesMax)
     let objects = fields.objects("tasks", most: Self.movesMax)
     let moves = objects.compactMap { object -> TaskOrder.Move? in
       guard case .integer(let id) = object["id"] else { return nil }

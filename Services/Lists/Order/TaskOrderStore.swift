@@ -24,19 +24,53 @@ enum TaskOrderStore {
       }
     }
     let order = TaskOrder(items: try rows.map { .init(id: try $0.get("id"), position: try $0.get("position")) })
-    for item in try order.changes(moves) {
-      try db.change("update task set position = \(item.position), revision = \(held.revision) where id = \(item.id)")
+    let changes = try order.changes(moves)
+    for start in stride(from: 0, to: changes.count, by: Self.updateMax) {
+      try db.change(update(Array(changes[start...].prefix(Self.updateMax)), at: held.revision))
     }
     if let parent = task.parent {
       try db.change("update task set revision = \(held.revision) where id = \(parent)")
     }
   }
 
-  /// The lists of tasks that the user can see.
-  static func lists(of tasks: [Int], for user: UserID, on db: any Connection) throws -> [Int: Int] {
-    try tasks.reduce(into: [:]) { lists, id in
-      lists[id] = try TaskView.task(TaskPlace(id: id), for: user, on: db).list
+  private static let updateMax = 512
+
+  /// New positions in one statement.
+  private static func update(_ items: [TaskOrder.Item], at revision: Int) -> SQL {
+    // As many as their ids would be, so that a connection keeps few statements: the last one comes again.
+    let padded = items + Array(repeating: items[items.count - 1], count: items.map(\.id).padded.count - items.count)
+    var statement = SQL.StringInterpolation(
+      literalCapacity: 64 * padded.count, interpolationCount: 2 * padded.count + 1)
+    statement.appendLiteral("update task set position = moved.column2, revision = ")
+    statement.appendInterpolation(revision)
+    statement.appendLiteral(" from (values ")
+    for (index, item) in padded.enumerated() {
+      statement.appendLiteral(index == 0 ? "(cast(" : ", (cast(")
+      statement.appendInterpolation(item.id)
+      statement.appendLiteral(" as bigint), cast(")
+      statement.appendInterpolation(item.position)
+      statement.appendLiteral(" as bigint))")
     }
+    statement.appendLiteral(") as moved where task.id = moved.column1")
+    return SQL(stringInterpolation: statement)
+  }
+
+  /// The lists of tasks that the user can see.
+  ///
+  /// - Throws: 404 when there is another among them.
+  static func lists(of tasks: [Int], for user: UserID, on db: any Connection) throws -> [Int: Int] {
+    let lists = try tasks.pieces.reduce(into: [Int: Int]()) { lists, ids in
+      let rows = try db.rows(
+        """
+        select t.id, t.list_id from task t join list l on l.id = t.list_id
+          left join membership m on m.list_id = t.list_id and m.user_id = \(user)
+        where t.id in (\(list: ids.padded)) and t.deleted_at is null and l.deleted_at is null
+          and (l.owner_id = \(user) or m.user_id is not null)
+        """)
+      for row in rows { lists[try row.get("id")] = try row.get("list_id") }
+    }
+    guard tasks.allSatisfy({ lists[$0] != nil }) else { throw Failure.taskNotFound }
+    return lists
   }
 
   /// What lies beside each other, in order.

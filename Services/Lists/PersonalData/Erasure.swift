@@ -49,7 +49,13 @@ enum Erasure {
         union select list_id from task where assignee_id = \(user)
         union select t.list_id from task_event e join task t on t.id = e.task_id where e.user_id = \(user)
         union select t.list_id from tag g join task_tag o on o.tag_id = g.id join task t on t.id = o.task_id
-          where g.user_id = \(user))
+          where g.user_id = \(user)
+        union select o.list_id from tag g join list_tag o on o.tag_id = g.id where g.user_id = \(user))
+      """)
+    try db.change(
+      """
+      update list set version = revision where id in (
+        select o.list_id from tag g join list_tag o on o.tag_id = g.id where g.user_id = \(user))
       """)
     try db.change(
       """
@@ -61,7 +67,7 @@ enum Erasure {
     // Why something was late is what whoever completed it has said of themselves.
     try db.change(
       """
-      update task set missed_reason = null where missed_reason is not null and id in (
+      update task set missed_reason = null, missed_reason_submitted_at = null where missed_reason is not null and id in (
         select task_id from task_event where user_id = \(user) and kind = 'completed')
       """)
     try db.change("update task set creator_id = null where creator_id = \(user)")

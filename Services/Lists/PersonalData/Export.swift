@@ -17,7 +17,7 @@ struct Export: Encodable, Sendable {
   init(of user: UserID, on db: any Connection) throws {
     lists = try db.rows(
       """
-      select id, name, description, visibility, color, created_at, updated_at, deleted_at from list
+      select id, name, description, visibility, color, list_type, created_at, updated_at, deleted_at from list
       where owner_id = \(user) order by id
       """
     ).map(ExportedList.init)
@@ -29,7 +29,8 @@ struct Export: Encodable, Sendable {
     ).map(ExportedMembership.init)
     tasks = try db.rows(
       """
-      select id, list_id, parent_id, title, note, due_at, status, completed_at, missed_reason, created_at, deleted_at
+      select id, list_id, parent_id, title, note, due_at, status, completed_at, missed_reason,
+        missed_reason_submitted_at, color, hidden, requires_explanation, recurrence, location, created_at, deleted_at
       from task where id in (
         select t.id from task t join membership m on m.list_id = t.list_id
         where t.creator_id = \(user) and m.user_id = \(user)
@@ -48,7 +49,10 @@ struct Export: Encodable, Sendable {
       """
     ).map(ExportedTaskElsewhere.init)
     task_events = try db.rows(
-      "select task_id, kind, reason, occurred_at from task_event where user_id = \(user) order by id"
+      """
+      select task_id, kind, reason, original_due_at, new_due_at, occurred_at from task_event
+      where user_id = \(user) order by id
+      """
     ).map(ExportedEvent.init)
     tags = try db.rows("select id, name, color, created_at from tag where user_id = \(user) order by id")
       .map(ExportedTag.init)
@@ -63,6 +67,7 @@ struct ExportedList: Encodable, Sendable {
   let description: String?
   let visibility: String
   let color: String
+  let list_type: String?
   let created_at: Date
   let updated_at: Date
   let deleted_at: Date?
@@ -73,6 +78,7 @@ struct ExportedList: Encodable, Sendable {
     description = try row.optional("description")
     visibility = try row.get("visibility")
     color = try row.get("color")
+    list_type = try row.optional("list_type")
     created_at = try row.get("created_at")
     updated_at = try row.get("updated_at")
     deleted_at = try row.optional("deleted_at")
@@ -106,6 +112,12 @@ struct ExportedTask: Encodable, Sendable {
   let status: String
   let completed_at: Date?
   let missed_reason: String?
+  let missed_reason_submitted_at: Date?
+  let requires_explanation_if_missed: Bool
+  let color: String?
+  let hidden: Bool
+  let recurrence: Recurrence?
+  let location: TaskLocation?
   let created_at: Date
   let deleted_at: Date?
 
@@ -119,6 +131,12 @@ struct ExportedTask: Encodable, Sendable {
     status = try row.get("status")
     completed_at = try row.optional("completed_at")
     missed_reason = try row.optional("missed_reason")
+    missed_reason_submitted_at = try row.optional("missed_reason_submitted_at")
+    requires_explanation_if_missed = try row.get("requires_explanation")
+    color = try row.optional("color")
+    hidden = try row.get("hidden")
+    recurrence = try row.object("recurrence")
+    location = try row.object("location")
     created_at = try row.get("created_at")
     deleted_at = try row.optional("deleted_at")
   }
@@ -140,12 +158,16 @@ struct ExportedEvent: Encodable, Sendable {
   let task_id: Int
   let kind: String
   let reason: String?
+  let original_due_at: Date?
+  let new_due_at: Date?
   let occurred_at: Date
 
   fileprivate init(_ row: Row) throws {
     task_id = try row.get("task_id")
     kind = try row.get("kind")
     reason = try row.optional("reason")
+    original_due_at = try row.optional("original_due_at")
+    new_due_at = try row.optional("new_due_at")
     occurred_at = try row.get("occurred_at")
   }
 }

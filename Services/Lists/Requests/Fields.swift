@@ -36,6 +36,11 @@ struct Fields {
 
   mutating func refuse(_ name: String, _ message: String) { errors.append(.init(name, message)) }
 
+  /// Refuses a body without it.
+  mutating func require(_ name: String) {
+    if members[name] ?? .null == .null { refuse(name, "is required") }
+  }
+
   /// - Throws: 422 that names every field that was refused.
   func finish() throws(Failure) {
     guard errors.isEmpty else { throw .invalid(errors) }
@@ -60,9 +65,10 @@ struct Fields {
     return .nothing
   }
 
-  mutating func choice(_ name: String, _ choices: [String]) -> Given<String> {
+  mutating func choice(_ name: String, _ choices: [String], orNull: Bool = false) -> Given<String> {
     switch members[name] {
     case nil: return .nothing
+    case .null where orNull: return .null
     case .string(let text) where choices.contains(text): return .value(text)
     default: refuse(name, "must be one of \(choices.joined(separator: ", "))")
     }
@@ -78,25 +84,53 @@ struct Fields {
     return .nothing
   }
 
-  mutating func number(_ name: String, _ range: ClosedRange<Int>) -> Given<Int> {
+  /// - Parameter orNull: whether null takes back what was there.
+  mutating func number(_ name: String, _ range: ClosedRange<Int>, orNull: Bool = false) -> Given<Int> {
     switch members[name] {
     case nil: return .nothing
+    case .null where orNull: return .null
     case .integer(let value) where range.contains(value): return .value(value)
     default: refuse(name, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
     }
     return .nothing
   }
 
-  /// A time of these centuries, in UTC.
+  /// A number that need not be whole, or null.
+  mutating func decimal(_ name: String, _ range: ClosedRange<Double>) -> Given<Double> {
+    switch members[name] {
+    case nil: return .nothing
+    case .null: return .null
+    case .integer(let value) where range.contains(Double(value)): return .value(Double(value))
+    case .number(let value) where range.contains(value): return .value(value)
+    default: refuse(name, "must be a number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return .nothing
+  }
+
+  /// A time of these centuries, written as RFC 3339 has it, in UTC or with an offset from it.
   mutating func time(_ name: String) -> Given<Date> {
     switch members[name] {
     case nil: return .nothing
     case .null: return .null
     case .string(let text):
-      if let time = Instant.parse(text), Instant.storable.contains(time) { return .value(time) }
+      if let time = Timestamp.parse(text), Instant.storable.contains(time) { return .value(time) }
     default: break
     }
-    refuse(name, "must be a time in UTC with Z")
+    refuse(name, "must be a time as 2026-11-21T08:15:30Z, with Z or an offset as +01:00")
+    return .nothing
+  }
+
+  /// A day, or a time on it.
+  mutating func day(_ name: String) -> Given<DayOrTime> {
+    switch members[name] {
+    case nil: return .nothing
+    case .null: return .null
+    case .string(let text):
+      if let day = CalendarDay(text) { return .value(.day(day)) }
+      if let time = Timestamp.parse(text), Instant.storable.contains(time) { return .value(.time(time)) }
+    default: break
+    }
+    refuse(name, "must be a day as 2026-11-21")
     return .nothing
   }
 
@@ -109,6 +143,21 @@ struct Fields {
     default: refuse(name, "must be an e-mail address or an id")
     }
     return nil
+  }
+
+  /// Small numbers, each once and in order. None of them is the same as null.
+  mutating func numbers(_ name: String, _ range: ClosedRange<Int>) -> Given<[Int]> {
+    switch members[name] {
+    case nil: return .nothing
+    case .null: return .null
+    case .array(let values):
+      let numbers = values.compactMap { if case .integer(let number) = $0 { number } else { nil } }
+      guard numbers.count == values.count, numbers.allSatisfy(range.contains) else { break }
+      return numbers.isEmpty ? .null : .value(Set(numbers).sorted())
+    default: break
+    }
+    refuse(name, "must be a list of whole numbers from \(range.lowerBound) to \(range.upperBound)")
+    return .nothing
   }
 
   /// Ids, each once.
@@ -146,6 +195,27 @@ extension Instant {
   static let storable = Date(timeIntervalSince1970: 0)..<Date(timeIntervalSince1970: 253_402_300_800)
 }
 
+/// Reads a time as RFC 3339 allows it to be written: with any offset, any number of decimals, and small letters.
+enum Timestamp {
+  static func parse(_ text: String) -> Date? {
+    if let time = Instant.parse(text) { return time }
+    // Captures: the time without a zone, its decimals, and the zone.
+    let form = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)/
+    guard text.utf8.count <= 64, let match = text.uppercased().wholeMatch(of: form) else { return nil }
+    let decimals = match.2.map { ".\($0.prefix(3))" } ?? ""
+    guard let time = Instant.parse("\(match.1)\(decimals)Z"), let seconds = offset(match.3) else { return nil }
+    return time - Double(seconds)
+  }
+
+  /// Seconds east of Greenwich.
+  private static func offset(_ zone: Substring) -> Int? {
+    guard zone != "Z" else { return 0 }
+    guard let hours = Int(zone.dropFirst().prefix(2)), let minutes = Int(zone.suffix(2)), hours < 24, minutes < 60
+    else { return nil }
+    return (hours * 3600 + minutes * 60) * (zone.hasPrefix("-") ? -1 : 1)
+  }
+}
+
 extension Request {
   /// The object that the body must have under `root`.
   ///
@@ -159,8 +229,8 @@ extension Request {
   }
 
   /// The body of an action, which may be left out or stand under `root`.
-  func fieldsIfAny(_ root: String) async throws -> Fields {
-    guard let body = try await jsonIfAny(JSONValue.self) else { return Fields() }
+  func fieldsIfAny(_ root: String, bytesMax: Int = WholeBody.bytesMax) async throws -> Fields {
+    guard let body = try await jsonIfAny(JSONValue.self, bytesMax: bytesMax) else { return Fields() }
     guard case .object(let members) = body else { throw Failure.invalid(.init("body", "must be an object")) }
     return Fields(members).opening(root)
   }

@@ -39,7 +39,8 @@ struct Once: Sendable {
     _ reply: (IdempotentCall?, () async throws -> Step) async throws -> Reply
   ) async throws -> Response {
     var request = request
-    let call = try await request.idempotentCall(by: context.user.description, context)
+    // ``WholeBody`` has taken in no more than the route allows.
+    let call = try await request.idempotentCall(by: context.user.description, context, bytesMax: .max)
     var taken: Step?
     let take = {
       if let taken { return taken }

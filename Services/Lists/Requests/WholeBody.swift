@@ -6,18 +6,23 @@ import Wire
 /// it with that of an earlier request under the same `Idempotency-Key`.
 struct WholeBody: RouterMiddleware {
   typealias Context = SignedIn
-  private static let bytesMax = 64 * 1024
+  static let bytesMax = 64 * 1024
+  var limit = bytesMax
 
   func handle(
     _ request: Request, context: SignedIn, next: (Request, SignedIn) async throws -> Response
   ) async throws -> Response {
     var request = request
-    try await request.takeBody(upTo: Self.bytesMax)
+    try await request.takeBody(upTo: limit)
     return try await next(request, context)
   }
 }
 
 extension Router<Context> {
   /// For routes of signed-in users.
-  func forUsers() -> RouterGroup<SignedIn> { group(context: SignedIn.self).add(middleware: WholeBody()) }
+  ///
+  /// - Parameter bytesMax: how long a body may be.
+  func forUsers(bytesMax: Int = WholeBody.bytesMax) -> RouterGroup<SignedIn> {
+    group(context: SignedIn.self).add(middleware: WholeBody(limit: bytesMax))
+  }
 }

@@ -59,21 +59,20 @@ struct SubtaskRoutes: Sendable {
   }
 
   @Sendable private func change(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let user = context.user
     var fields = try await request.fields("subtask")
     let change = TaskChange(&fields)
     try fields.finish()
-    return try await act(request, context, tags: change.tags) { try change.applied(to: $0, by: user, at: $1) }
+    return try await act(request, context, tags: change.tags) { try change.applied(to: $0, by: $2, at: $1) }
   }
 
   @Sendable private func complete(_ request: Request, _ context: SignedIn) async throws -> Response {
     let user = context.user
-    return try await act(request, context) { $0.completed(by: user, at: $1) }
+    return try await act(request, context) { task, now, _ in try task.completed(by: user, at: now) }
   }
 
   @Sendable private func reopen(_ request: Request, _ context: SignedIn) async throws -> Response {
     let user = context.user
-    return try await act(request, context) { $0.reopened(by: user, at: $1) }
+    return try await act(request, context) { task, now, _ in task.reopened(by: user, at: now) }
   }
 
   @Sendable private func delete(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -89,12 +88,14 @@ struct SubtaskRoutes: Sendable {
 
   private func act(
     _ request: Request, _ context: SignedIn, tags: [Int]? = nil,
-    _ rule: @escaping @Sendable (ListTask, Date) throws -> TaskStep
+    _ rule: @escaping @Sendable (ListTask, Date, Doer) throws -> TaskStep
   ) async throws -> Response {
     let (place, now, expected) = (try context.subtask(), now(), Expectation(request))
     let doer = try await acquaintances.doer(context.user)
     return try await once.answer(request, context) { db, _ in
-      try TaskStore.change(place, by: doer, expecting: expected, tags: tags, at: now, on: db) { try rule($0, now) }
+      try TaskStore.change(place, by: doer, expecting: expected, tags: tags, at: now, on: db) {
+        try rule($0, now, doer)
+      }
       return try Self.reply(place, doer.user, at: now, on: db)
     }
   }

@@ -13,6 +13,8 @@ struct ListTask: Sendable, Hashable {
   let list: Int
   let listName: String
   let listColor: String
+  /// Its own; nil for the list's.
+  var color: String?
   /// Of whoever asks, in the list.
   let role: Role
   let parent: Int?
@@ -25,6 +27,9 @@ struct ListTask: Sendable, Hashable {
   var status: Status
   var completedAt: Date?
   var missedReason: String?
+  var missedReasonAt: Date?
+  /// Whoever completes it late says why.
+  var requiresExplanation = false
   var priority: Int
   var starred: Bool
   /// The due date moves for a reason only.
@@ -35,6 +40,12 @@ struct ListTask: Sendable, Hashable {
   let createdAt: Date
   let updatedAt: Date
   var deletedAt: Date?
+  /// A mark of the app's: everybody in the list sees the task.
+  var isHidden = false
+  var recurrence: Recurrence?
+  var location: TaskLocation?
+  /// How often its due date has been moved.
+  var rescheduleCount = 0
 
   static let titleLength = 1...255
   static let noteMax = 10_000
@@ -49,7 +60,9 @@ struct ListTask: Sendable, Hashable {
   }
 
   /// What a search looks in: without case and accents, the same for both engines.
-  var words: String { Self.folded([title, note ?? ""].joined(separator: "\n")) }
+  var words: String {
+    Self.folded(([title, note ?? ""] + [location?.name].compactMap(\.self)).joined(separator: "\n"))
+  }
 
   static func folded(_ text: String) -> String {
     text.folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil).lowercased()
@@ -64,13 +77,31 @@ struct TaskStep: Sendable {
 
 /// What can be done with a task. Doing again what has been done changes nothing, and leaves no trace.
 extension ListTask {
-  func completed(by user: UserID, reason: String? = nil, at now: Date) -> TaskStep {
-    guard !isDone else { return TaskStep(task: self) }
+  /// - Parameters:
+  ///   - reason: what its trail says; of a late task also why it is late.
+  ///   - missedReason: why it is late, as the app has asked for it by its own clock.
+  /// - Throws: 422 for a late task that wants an explanation and has none.
+  func completed(
+    by user: UserID, reason: String? = nil, missedReason: String? = nil, at now: Date
+  ) throws(Failure) -> TaskStep {
     var task = self
+    guard !isDone else {
+      // The explanation may come after the deed.
+      if task.missedReason == nil, let missedReason { task.explain(missedReason, at: now) }
+      return TaskStep(task: task)
+    }
+    let isLate = isOverdue(at: now)
+    if let why = missedReason ?? (isLate ? reason : nil) { task.explain(why, at: now) }
+    guard !isLate || !requiresExplanation || task.missedReason != nil else { throw .explanationRequired }
     task.status = .done
     task.completedAt = now
-    if isOverdue(at: now) { task.missedReason = reason ?? missedReason }
-    return TaskStep(task: task, events: [TaskEvent(.completed, by: user, reason: reason, at: now)])
+    return TaskStep(task: task, events: [TaskEvent(.completed, by: user, reason: missedReason ?? reason, at: now)])
+  }
+
+  mutating func explain(_ reason: String?, at now: Date) {
+    guard reason != missedReason else { return }
+    missedReason = reason
+    missedReasonAt = reason.map { _ in now.wholeMilliseconds }
   }
 
   func reopened(by user: UserID, as status: Status = .pending, at now: Date) -> TaskStep {
@@ -96,6 +127,9 @@ extension ListTask {
     event.originalDueAt = self.dueAt
     event.newDueAt = dueAt
     task.dueAt = dueAt
+    task.rescheduleCount += 1
+    // A series that had no time has one now; one that has keeps it, wherever this task is moved.
+    if self.dueAt == nil, let dueAt { task.recurrence?.begin(at: dueAt) }
     return TaskStep(task: task, events: [event])
   }
 
@@ -111,5 +145,8 @@ extension Failure {
   static let subtaskNotFound = Failure(.notFound, "subtask_not_found", "There is no such sub-task.")
   static let taskDeleted = Failure(.gone, "task_deleted", "This task has been deleted.")
   static let reasonRequired = Failure.invalid(.init("reason", "is required in strict mode"))
+  static let explanationRequired = Failure.invalid(
+    .init("missed_reason", "is required: this task is late and wants an explanation"))
+  static let parentFixed = Failure.invalid(.init("parent_task_id", "is only for when a task is made"))
   static let dueDateRequired = Failure.invalid(.init("due_at", "is required in strict mode"))
 }

@@ -34,7 +34,7 @@ struct TaskActionRoutes: Sendable {
     try fields.finish()
     let user = context.user
     return try await act(request, context, "Task completed") { task, now, _ in
-      task.completed(by: user, reason: missed ?? reason, at: now)
+      try task.completed(by: user, reason: reason, missedReason: missed, at: now)
     }
   }
 
@@ -92,12 +92,13 @@ struct TaskActionRoutes: Sendable {
   @Sendable private func reassign(_ request: Request, _ context: SignedIn) async throws -> Response {
     let user = context.user
     var fields = try await request.fieldsIfAny("task")
-    let dueAt = fields.has("new_due_at") ? fields.time("new_due_at").value : fields.time("due_at").value
+    let name = fields.has("new_due_at") ? "new_due_at" : "due_at"
+    fields.require(name)
+    let dueAt = fields.time(name).value
     let reason = fields.text("reason", 0...ListTask.reasonMax).value
     try fields.finish()
-    guard let dueAt else { throw Failure.invalid(.init("due_at", "is required")) }
     return try await act(request, context, "Task reassigned") { task, now, _ in
-      try task.reassigned(to: dueAt, by: user, reason: reason, at: now)
+      try task.reassigned(to: dueAt ?? task.dueAt, by: user, reason: reason, at: now)
     }
   }
 

@@ -1,7 +1,8 @@
 import Foundation
 import Wire
 
-/// A task as the apps see it. Times are text here already: an encoder calls back for each `Date`.
+/// A task as the apps see it. Times are text here already: an encoder calls back for each `Date`. What few tasks have is
+/// left out of the others.
 struct TaskBody: Encodable {
   let id: Int
   let list_id: Int
@@ -20,7 +21,27 @@ struct TaskBody: Encodable {
   let overdue: Bool
   let minutes_overdue: Int
   let strict_mode: Bool
+  let hidden: Bool
   @OrNull var missed_reason: String?
+  @OrNull var missed_reason_submitted_at: String?
+  let requires_explanation_if_missed: Bool
+  let is_recurring: Bool
+  let recurrence_pattern: Recurrence.Pattern?
+  let recurrence_interval: Int?
+  let recurrence_days: [Int]?
+  let recurrence_end_date: String?
+  let recurrence_count: Int?
+  let template_id: Int?
+  let instance_date: String?
+  let instance_number: Int?
+  let location_based: Bool?
+  let location_name: String?
+  let location_latitude: Double?
+  let location_longitude: Double?
+  let location_radius_meters: Int?
+  let notify_on_arrival: Bool?
+  let notify_on_departure: Bool?
+  let notification_interval_minutes: Int?
   let can_edit: Bool
   let can_delete: Bool
   let can_reassign: Bool
@@ -30,6 +51,7 @@ struct TaskBody: Encodable {
   let subtasks_completed_count: Int
   let subtask_completion_percentage: Int
   let subtasks: [SubtaskBody]
+  let reschedule_events: [RescheduleBody]
   let creator: PersonBody
   let assigned_to: PersonBody?
   let version: Int
@@ -50,7 +72,7 @@ struct TaskBody: Encodable {
     id = task.id
     list_id = task.list
     list_name = task.listName
-    color = task.listColor
+    color = task.color ?? task.listColor
     _client_id = OrNull(wrappedValue: task.clientID)
     title = task.title
     _note = OrNull(wrappedValue: task.note)
@@ -64,7 +86,29 @@ struct TaskBody: Encodable {
     overdue = task.isOverdue(at: now)
     minutes_overdue = task.minutesOverdue(at: now)
     strict_mode = task.strictMode
+    hidden = task.isHidden
     _missed_reason = OrNull(wrappedValue: task.missedReason)
+    _missed_reason_submitted_at = OrNull(wrappedValue: task.missedReasonAt.map(Instant.milliseconds))
+    requires_explanation_if_missed = task.requiresExplanation
+    let recurrence = task.recurrence
+    is_recurring = recurrence?.isOn ?? false
+    recurrence_pattern = recurrence?.pattern
+    recurrence_interval = recurrence?.interval
+    recurrence_days = recurrence?.days
+    recurrence_end_date = recurrence?.lastDay?.name
+    recurrence_count = recurrence?.count
+    template_id = recurrence?.template
+    instance_date = recurrence?.day?.name
+    instance_number = recurrence?.number
+    let location = task.location
+    location_based = location?.isBased
+    location_name = location?.name
+    location_latitude = location?.latitude
+    location_longitude = location?.longitude
+    location_radius_meters = location?.radiusMeters
+    notify_on_arrival = location?.notifiesOnArrival
+    notify_on_departure = location?.notifiesOnDeparture
+    notification_interval_minutes = location?.everyMinutes
     can_edit = task.role.mayEdit
     can_delete = task.role.mayEdit
     can_reassign = task.role.mayEdit
@@ -75,6 +119,7 @@ struct TaskBody: Encodable {
     subtasks_completed_count = done
     subtask_completion_percentage = view.subtasks.isEmpty ? 0 : done * 100 / view.subtasks.count
     subtasks = view.subtasks.map { SubtaskBody($0, at: now) }
+    reschedule_events = view.reschedules.map { RescheduleBody($0, people) }
     creator = task.creator.flatMap { people[$0] }.map(PersonBody.init) ?? .gone
     assigned_to = task.assignee.flatMap { people[$0] }.map(PersonBody.init)
     version = task.revision

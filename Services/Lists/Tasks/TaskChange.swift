@@ -15,6 +15,12 @@ struct TaskChange: Sendable {
   private let strictMode: Given<Bool>
   private let missedReason: Given<String>
   private let reason: String?
+  private let parent: Given<Int>
+  private let color: Given<String>
+  private let isHidden: Given<Bool>
+  private let requiresExplanation: Given<Bool>
+  private let recurrence: RecurrenceChange
+  private let location: TaskLocationChange
 
   static let tagsMax = 20
 
@@ -30,45 +36,74 @@ struct TaskChange: Sendable {
     strictMode = fields.flag("strict_mode")
     missedReason = fields.text("missed_reason", 0...ListTask.reasonMax)
     reason = fields.text("reason", 0...ListTask.reasonMax).value
+    parent = fields.number("parent_task_id", 1...Int.max, orNull: true)
+    color = fields.text("color", 0...32)
+    isHidden = fields.flag("hidden")
+    requiresExplanation = fields.flag("requires_explanation_if_missed")
+    recurrence = RecurrenceChange(&fields)
+    location = TaskLocationChange(&fields)
   }
+
+  /// The task that a new one is to be a part of.
+  var newParent: Int? { parent.value }
+
+  /// Whether it says how the task comes again, which counts where its author is now.
+  var isOfSeries: Bool { recurrence.isGiven }
 
   /// The task with the change. Being done and another due date are things that its trail tells.
   ///
-  /// - Throws: 422 in strict mode for another due date without a reason, and for none at all.
-  func applied(to task: ListTask, by user: UserID, at now: Date) throws(Failure) -> TaskStep {
-    var step = try task.reassigned(to: dueAt.or(task.dueAt), by: user, reason: reason, at: now)
-    step.task.title = title.or(task.title) ?? task.title
-    step.task.note = note.or(task.note)
-    step.task.priority = priority.or(task.priority) ?? task.priority
-    step.task.starred = starred.or(task.starred) ?? task.starred
-    step.task.strictMode = strictMode.or(task.strictMode) ?? task.strictMode
-    step.task.missedReason = missedReason.or(task.missedReason)
+  /// - Throws: 422 in strict mode for another due date without a reason, and for none at all; for a series that cannot be;
+  ///   for another parent.
+  func applied(to task: ListTask, by doer: Doer, at now: Date) throws(Failure) -> TaskStep {
+    guard parent.or(task.parent) == task.parent else { throw .parentFixed }
+    var step = try task.reassigned(to: dueAt.or(task.dueAt), by: doer.user, reason: reason, at: now)
+    if missedReason.isGiven { step.task.explain(missedReason.value, at: now) }
+    try apply(to: &step.task, movedFrom: task.dueAt, by: doer, at: now)
     guard !step.task.strictMode || step.task.dueAt != nil else { throw .dueDateRequired }
     guard let status else { return step }
-    let moved = Self.moved(step.task, to: status, by: user, at: now)
+    let moved = try Self.moved(step.task, to: status, by: doer.user, at: now)
     return TaskStep(task: moved.task, events: step.events + moved.events)
   }
 
   /// A new task, not stored yet. Strict unless the body says otherwise, when there is a due date.
   ///
-  /// - Throws: 422 for strict mode without a due date.
-  func made(in list: List, parent: Int?, by user: UserID, at now: Date) throws(Failure) -> TaskStep {
+  /// - Throws: 422 for strict mode without a due date, and for a series that cannot be.
+  func made(in list: List, parent: Int?, by doer: Doer, at now: Date) throws(Failure) -> TaskStep {
     let dueAt = dueAt.value
     guard dueAt != nil || strictMode.value != true else { throw .dueDateRequired }
-    let task = ListTask(
+    var task = ListTask(
       id: 0, list: list.id, listName: list.name, listColor: list.color, role: list.role, parent: parent,
-      clientID: clientID, creator: user, title: title.value ?? "", note: note.value, dueAt: dueAt, status: .pending,
-      missedReason: missedReason.value, priority: priority.value ?? 0, starred: starred.value ?? false,
-      strictMode: strictMode.value ?? (dueAt != nil && parent == nil), position: 0, revision: list.revision,
-      createdAt: now, updatedAt: now)
-    let made = TaskStep(task: task, events: [TaskEvent(.created, by: user, at: now)])
+      clientID: clientID, creator: doer.user, title: "", dueAt: dueAt, status: .pending, priority: 0, starred: false,
+      strictMode: dueAt != nil && parent == nil, position: 0, revision: list.revision, createdAt: now, updatedAt: now)
+    task.explain(missedReason.value, at: now)
+    try apply(to: &task, movedFrom: dueAt, by: doer, at: now)
+    let made = TaskStep(task: task, events: [TaskEvent(.created, by: doer.user, at: now)])
     guard let status else { return made }
-    let moved = Self.moved(task, to: status, by: user, at: now)
+    let moved = try Self.moved(task, to: status, by: doer.user, at: now)
     return TaskStep(task: moved.task, events: made.events + moved.events)
   }
 
-  private static func moved(_ task: ListTask, to status: ListTask.Status, by user: UserID, at now: Date) -> TaskStep {
-    guard status != .done else { return task.completed(by: user, at: now) }
+  /// What leaves nothing in the trail.
+  private func apply(
+    to task: inout ListTask, movedFrom dueAt: Date?, by doer: Doer, at now: Date
+  ) throws(Failure) {
+    task.title = title.or(task.title) ?? task.title
+    task.note = note.or(task.note)
+    task.color = color.or(task.color)
+    task.priority = priority.or(task.priority) ?? task.priority
+    task.starred = starred.or(task.starred) ?? task.starred
+    task.isHidden = isHidden.or(task.isHidden) ?? task.isHidden
+    task.strictMode = strictMode.or(task.strictMode) ?? task.strictMode
+    task.requiresExplanation = requiresExplanation.or(task.requiresExplanation) ?? task.requiresExplanation
+    task.location = location.applied(to: task.location)
+    task.recurrence = try recurrence.applied(
+      to: task.recurrence, dueAt: task.dueAt, moved: task.dueAt != dueAt, isPart: task.parent != nil, by: doer, at: now)
+  }
+
+  private static func moved(
+    _ task: ListTask, to status: ListTask.Status, by user: UserID, at now: Date
+  ) throws(Failure) -> TaskStep {
+    guard status != .done else { return try task.completed(by: user, at: now) }
     var step = task.reopened(by: user, as: status, at: now)
     step.task.status = status
     return step

@@ -42,8 +42,8 @@ struct TaskRoutes: Sendable {
       database: database, acquaintances: acquaintances, list: found.list, user: user, now: now)
     return try await answer.response(to: request, found.plan) { tasks in
       TasksBody(
-        tasks: tasks, tombstones: found.deleted, cursor: found.cursor.text, has_more: found.hasMore,
-        page: since == nil ? page?.number : nil, per_page: since == nil ? page?.size : nil)
+        tasks: tasks, deleted: found.deleted, cursor: found.cursor.text, has_more: found.hasMore,
+        page: since == nil ? page : nil)
     }
   }
 
@@ -54,11 +54,12 @@ struct TaskRoutes: Sendable {
     if !fields.has("title") { fields.refuse("title", "cannot be blank") }
     let change = TaskChange(&fields)
     try fields.finish()
-    let doer = try await acquaintances.doer(user)
+    let doer = try await change.isOfSeries ? acquaintances.doerNow(user) : acquaintances.doer(user)
     return try await once.answer(request, context) { db, acquaintances in
-      switch try TaskStore.create(change, in: list, by: doer, at: now, on: db) {
-      case .new(let id): try Self.reply(.init(id: id), user, acquaintances, at: now, status: .created, on: db)
-      case .known(let id): try Self.reply(.init(id: id), user, acquaintances, at: now, on: db)
+      let parent = try change.newParent.map { try TaskView.newParent($0, in: list, for: user, on: db) }
+      switch try TaskStore.create(change, in: list, below: parent, by: doer, at: now, on: db) {
+      case .new(let id): return try Self.reply(.init(id: id), user, acquaintances, at: now, status: .created, on: db)
+      case .known(let id): return try Self.reply(.init(id: id), user, acquaintances, at: now, on: db)
       }
     }
   }
@@ -80,10 +81,10 @@ struct TaskRoutes: Sendable {
     var fields = try await request.fields("task")
     let change = TaskChange(&fields)
     try fields.finish()
-    let doer = try await acquaintances.doer(user)
+    let doer = try await change.isOfSeries ? acquaintances.doerNow(user) : acquaintances.doer(user)
     return try await once.answer(request, context) { db, acquaintances in
       try TaskStore.change(place, by: doer, expecting: expected, tags: change.tags, at: now, on: db) { task in
-        try change.applied(to: task, by: user, at: now)
+        try change.applied(to: task, by: doer, at: now)
       }
       return try Self.reply(place, user, acquaintances, at: now, on: db)
     }
@@ -126,13 +127,25 @@ extension SignedIn {
 
 private struct TasksBody: Encodable {
   let tasks: [TaskBody]
-  let tombstones: [Tombstone]
+  /// The ids of what was deleted.
+  let tombstones: [String]
+  let deleted: [Tombstone]
   /// To be sent back as `since`.
   let cursor: String
   let has_more: Bool
   /// Only of a page.
   let page: Int?
   let per_page: Int?
+
+  init(tasks: [TaskBody], deleted: [Tombstone], cursor: String, has_more: Bool, page: Page?) {
+    self.tasks = tasks
+    self.tombstones = deleted.map { String($0.id) }
+    self.deleted = deleted
+    self.cursor = cursor
+    self.has_more = has_more
+    self.page = page?.number
+    self.per_page = page?.size
+  }
 }
 
 /// Which tasks of a list an answer shows, and how the client goes on from there.

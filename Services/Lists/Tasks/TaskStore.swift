@@ -22,7 +22,7 @@ enum TaskStore {
     let user = doer.user
     if let known = try known(change.clientID, in: list, below: parent, for: user, on: db) { return .known(known) }
     let list = try ListStore.hold(list, for: user, on: db)
-    let step = try change.made(in: list, parent: parent, by: user, at: now)
+    let step = try change.made(in: list, parent: parent, by: doer, at: now)
     guard list.taskCount < List.tasksMax else { throw Failure.listFull }
     try list.requireRoom(forText: step.task.textSize)
     if let parent {
@@ -30,7 +30,10 @@ enum TaskStore {
       try requireRoom(for: step.task, in: list, below: parent, on: db)
     }
     let position = try lastPosition(in: list.id, below: parent, on: db) + positionStep
-    let id = try insert(step.task, at: position, on: db)
+    guard let id: Int = try db.row(insertion(of: step.task, at: position))?.get("id") else {
+      throw DatabaseFailure.other("a new task has no id")
+    }
+    try TextSizes.count(new: [step.task], on: db)
     try note(step.events, of: id, by: doer, on: db)
     if let parent {
       try touch(parent, at: list.revision, on: db)
@@ -39,6 +42,10 @@ enum TaskStore {
       try count(1, completed: step.task.isDone ? 1 : 0, in: list.id, on: db)
     }
     if let tags = change.tags { try TagStore.set(tags, on: id, by: user, on: db) }
+    if step.task.isDone {
+      try Series.follow(
+        step.task, withID: id, at: position, in: list, with: list.taskCount + 1, by: doer, at: now, on: db)
+    }
     return .new(id)
   }
 
@@ -66,9 +73,12 @@ enum TaskStore {
     try note(step.events, of: task.id, by: doer, on: db)
     if let tags { try TagStore.set(tags, on: task.id, by: user, on: db) }
     try follow(from: task, to: step.task, at: list.revision, on: db)
+    guard !task.isDone, step.task.isDone, step.task.deletedAt == nil else { return }
+    try Series.follow(
+      step.task, withID: task.id, at: task.position, in: list, with: list.taskCount, by: doer, at: now, on: db)
   }
 
-  private static func note(_ events: [TaskEvent], of task: Int, by doer: Doer, on db: any Connection) throws {
+  static func note(_ events: [TaskEvent], of task: Int, by doer: Doer, on db: any Connection) throws {
     try TaskTrail.add(events, to: task, on: db)
     for event in events where event.kind == .completed { try Streak.note(event.at, of: doer, on: db) }
   }
@@ -134,19 +144,23 @@ enum TaskStore {
     return try row?.get("position") ?? 0
   }
 
-  private static func insert(_ task: ListTask, at position: Int, on db: any Connection) throws -> Int {
-    try TextSizes.count(new: task, on: db)
-    let row = try db.row(
-      """
-      insert into task (list_id, parent_id, client_id, creator_id, assignee_id, title, note, words, text_size, due_at,
-        status, completed_at, missed_reason, priority, starred, strict_mode, position, revision, created_at, updated_at)
-      values (\(task.list), \(task.parent), \(task.clientID), \(task.creator), \(task.assignee), \(task.title),
-        \(task.note), \(task.words), \(task.textSize), \(task.dueAt), \(task.status.rawValue), \(task.completedAt),
-        \(task.missedReason), \(task.priority), \(task.starred), \(task.strictMode), \(position), \(task.revision),
-        \(task.createdAt), \(task.updatedAt)) returning id
-      """)
-    guard let row else { throw DatabaseFailure.other("a new task has no id") }
-    return try row.get("id")
+  /// Returns its id; nothing when the task that it follows is followed already.
+  static func insertion(of task: ListTask, at position: Int, following previous: Int? = nil) throws -> SQL {
+    """
+    insert into task (list_id, parent_id, client_id, creator_id, assignee_id, title, note, words, text_size, due_at,
+      status, completed_at, missed_reason, missed_reason_submitted_at, requires_explanation, priority, starred, hidden,
+      strict_mode, color, recurrence, location, previous_id, position, revision, created_at, updated_at)
+    values (\(task.list), \(task.parent), \(task.clientID), \(task.creator), \(task.assignee), \(task.title),
+      \(task.note), \(task.words), \(task.textSize), \(task.dueAt), \(task.status.rawValue), \(task.completedAt),
+      \(task.missedReason), \(task.missedReasonAt), \(task.requiresExplanation), \(task.priority), \(task.starred),
+      \(task.isHidden), \(task.strictMode), \(task.color), \(try text(task.recurrence)), \(try text(task.location)),
+      \(previous), \(position), \(task.revision), \(task.createdAt), \(task.updatedAt))
+    on conflict (previous_id) where previous_id is not null do nothing returning id
+    """
+  }
+
+  private static func text(_ value: (some Encodable)?) throws -> String? {
+    try value.map { String(decoding: try JSON.encodeExact($0), as: UTF8.self) }
   }
 
   private static func save(_ task: ListTask, at revision: Int, now: Date, on db: any Connection) throws {
@@ -156,6 +170,9 @@ enum TaskStore {
         words = \(task.words), text_size = \(task.textSize), due_at = \(task.dueAt), status = \(task.status.rawValue),
         completed_at = \(task.completedAt), missed_reason = \(task.missedReason), priority = \(task.priority),
         starred = \(task.starred), strict_mode = \(task.strictMode), deleted_at = \(task.deletedAt),
+        missed_reason_submitted_at = \(task.missedReasonAt), requires_explanation = \(task.requiresExplanation),
+        hidden = \(task.isHidden), color = \(task.color), recurrence = \(try text(task.recurrence)),
+        location = \(try text(task.location)), reschedule_count = \(task.rescheduleCount),
         revision = \(revision), updated_at = \(now) where id = \(task.id)
       """)
   }
@@ -164,12 +181,12 @@ enum TaskStore {
     try db.later("update task set revision = \(revision) where id = \(task)")
   }
 
-  private static func countSubtasks(_ subtasks: Int, in list: Int, on db: any Connection) throws {
+  static func countSubtasks(_ subtasks: Int, in list: Int, on db: any Connection) throws {
     guard subtasks != 0 else { return }
     try db.later("update list set subtask_count = subtask_count + \(subtasks) where id = \(list)")
   }
 
-  private static func count(_ tasks: Int, completed: Int, in list: Int, on db: any Connection) throws {
+  static func count(_ tasks: Int, completed: Int, in list: Int, on db: any Connection) throws {
     guard tasks != 0 || completed != 0 else { return }
     try db.later(
       """

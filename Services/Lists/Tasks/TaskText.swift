@@ -5,7 +5,7 @@ import Wire
 /// How much text there is: what is bounded on a list, as all of it comes in one answer.
 extension ListTask {
   /// What somebody has written on it.
-  private var texts: [String?] { [title, note, missedReason] }
+  private var texts: [String?] { [title, note, missedReason, color, location?.name] }
 
   /// In bytes of an answer.
   var textSize: Int { texts.reduce(0) { $0 + ($1?.sizeInJSON ?? 0) } }
@@ -58,8 +58,11 @@ enum TextSizes {
       """)
   }
 
-  static func count(new task: ListTask, on db: any Connection) throws {
-    try db.later("update list set text_size = text_size + \(task.textSize) where id = \(task.list)")
+  /// New tasks of one list.
+  static func count(new tasks: [ListTask], on db: any Connection) throws {
+    guard let list = tasks.first?.list else { return }
+    let size = tasks.reduce(0) { $0 + $1.textSize }
+    try db.later("update list set text_size = text_size + \(size) where id = \(list)")
   }
 }
 

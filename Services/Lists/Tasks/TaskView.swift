@@ -15,13 +15,29 @@ struct TaskView: Sendable {
   let task: ListTask
   var tags: [Tag] = []
   var subtasks: [ListTask] = []
+  var reschedules: [Reschedule] = []
 
   /// Everybody who is named.
-  var people: Set<UserID> { Set([task.creator, task.assignee].compactMap(\.self)) }
+  var people: Set<UserID> {
+    Set([task.creator, task.assignee].compactMap(\.self)).union(reschedules.compactMap(\.event.user))
+  }
 
   /// - Throws: 404 unless the user is in its list.
   static func task(_ place: TaskPlace, for user: UserID, on db: any Connection) throws -> ListTask {
     try task(place, in: db.rows(query(place, for: user)))
+  }
+
+  /// The task of a list below which a new one is put.
+  ///
+  /// - Throws: 422 for what is none, and for a sub-task; 404 for a list that the user does not see.
+  static func newParent(_ id: Int, in list: Int, for user: UserID, on db: any Connection) throws -> Int {
+    _ = try ListStore.list(list, for: user, on: db)
+    do {
+      guard try task(TaskPlace(id: id, list: list), for: user, on: db).parent == nil else { throw Failure.oneLevelOnly }
+      return id
+    } catch let failure as Failure where failure == .taskNotFound {
+      throw Failure.invalid(.init("parent_task_id", "is not a task of this list"))
+    }
   }
 
   private static func query(_ place: TaskPlace, for user: UserID) -> SQL {
@@ -49,6 +65,7 @@ struct TaskView: Sendable {
     var view = TaskView(task: try task(place, in: found[0]))
     view.tags = try found[1].map(Tag.init)
     view.subtasks = try found[2].map(ListTask.init(subtask:))
+    view.reschedules = try TaskTrail.reschedules(of: [view.task], on: db)[place.id] ?? []
     return view
   }
 
@@ -80,14 +97,24 @@ struct TaskView: Sendable {
         if let parent = subtask.parent { subtasks[parent, default: []].append(subtask) }
       }
     }
-    return tasks.map { TaskView(task: $0, tags: tags[$0.id] ?? [], subtasks: subtasks[$0.id] ?? []) }
+    let reschedules = try TaskTrail.reschedules(of: tasks, on: db)
+    return tasks.map {
+      TaskView(
+        task: $0, tags: tags[$0.id] ?? [], subtasks: subtasks[$0.id] ?? [], reschedules: reschedules[$0.id] ?? [])
+    }
+  }
+
+  /// The parts of a task, in their order.
+  static func subtasks(of task: Int, on db: any Connection) throws -> [ListTask] {
+    try db.rows(subtasksQuery(of: [task])).map(ListTask.init(subtask:))
   }
 }
 
 let taskColumns: SQL = """
   t.id, t.list_id, l.name as list_name, l.color as list_color, t.parent_id, t.client_id, t.creator_id, t.assignee_id,
   t.title, t.note, t.due_at, t.status, t.completed_at, t.missed_reason, t.priority, t.starred, t.strict_mode,
-  t.position, t.revision, t.created_at, t.updated_at, t.deleted_at
+  t.position, t.revision, t.created_at, t.updated_at, t.deleted_at, t.color, t.hidden, t.requires_explanation,
+  t.missed_reason_submitted_at, t.reschedule_count, t.recurrence, t.location
   """
 
 extension Role {
@@ -107,13 +134,27 @@ extension ListTask {
     }
     self.init(
       id: try row.get("id"), list: try row.get("list_id"), listName: try row.get("list_name"),
-      listColor: try row.get("list_color"), role: role, parent: try row.optional("parent_id"),
-      clientID: try row.optional("client_id"), creator: try row.optional("creator_id"),
-      assignee: try row.optional("assignee_id"), title: try row.get("title"), note: try row.optional("note"),
-      dueAt: try row.optional("due_at"), status: status, completedAt: try row.optional("completed_at"),
-      missedReason: try row.optional("missed_reason"), priority: try row.get("priority"),
+      listColor: try row.get("list_color"), color: try row.optional("color"), role: role,
+      parent: try row.optional("parent_id"), clientID: try row.optional("client_id"),
+      creator: try row.optional("creator_id"), assignee: try row.optional("assignee_id"), title: try row.get("title"),
+      note: try row.optional("note"), dueAt: try row.optional("due_at"), status: status,
+      completedAt: try row.optional("completed_at"), missedReason: try row.optional("missed_reason"),
+      missedReasonAt: try row.optional("missed_reason_submitted_at"),
+      requiresExplanation: try row.get("requires_explanation"), priority: try row.get("priority"),
       starred: try row.get("starred"), strictMode: try row.get("strict_mode"), position: try row.get("position"),
       revision: try row.get("revision"), createdAt: try row.get("created_at"), updatedAt: try row.get("updated_at"),
-      deletedAt: try row.optional("deleted_at"))
+      deletedAt: try row.optional("deleted_at"), isHidden: try row.get("hidden"),
+      recurrence: try row.object("recurrence"), location: try row.object("location"),
+      rescheduleCount: try row.get("reschedule_count"))
+  }
+}
+
+extension Row {
+  /// What is kept as JSON, as few rows have it and nobody asks for its members.
+  func object<T: Decodable>(_ column: String) throws -> T? {
+    guard let text = try optional(column, as: String.self) else { return nil }
+    do { return try JSON.decode(T.self, from: Data(text.utf8)) } catch {
+      throw DatabaseFailure.unreadable(column: column)
+    }
   }
 }
