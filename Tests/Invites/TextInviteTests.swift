@@ -137,7 +137,7 @@ import Wire
       for name in ["existing", "existing_users"] {
         #expect(
           reply[name] as? [[String: String]]
-            == [["phone_number": number(2), "user_id": bob.id.description, "first_name": "Bob"]])
+            == [["phone_number": number(2), "user_id": bob.id.description, "first_name": "Bob Hansen"]])
       }
       #expect(reply["needs_invite"] as? [String] == [number(3), "+99999", number(9)])
       for numbers in [["4790100002"], ["+0790100002"], [""], ["+47 901 00 002"]] {
