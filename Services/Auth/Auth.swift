@@ -47,8 +47,8 @@ package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
     passwords: passwords, codes: sender, mint: mint)
   let others = UserDataClients(than: .auth, in: surroundings)
   let erasures = Erasures(
-    store: ErasureStore(database: database, outbox: outbox), after: .seconds(eraseAfterDays * 86_400), others: others, apple: grants,
-    in: surroundings)
+    store: ErasureStore(database: database, outbox: outbox), after: .seconds(eraseAfterDays * 86_400), others: others,
+    apple: grants, in: surroundings)
   let appleNotices = AppleNotices(
     store: AppleIdentityStore(database: database), keys: posts.keys, erasures: erasures, ended: ended, in: surroundings)
   let feed = EndedSessionsFeed(list: ended, in: surroundings) { cursor in

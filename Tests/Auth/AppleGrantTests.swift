@@ -5,7 +5,7 @@ import Support
 import Testing
 import Web
 
-/// What users grant our apps at Apple: exchanged at the sign-in, given back when the account is erased.
+/// What users grant our apps at Apple: exchanged at the sign-in, given back when the account is deleted.
 @Suite struct AppleGrantTests {
   private func settings(_ apple: AppleServer, _ more: [String: String] = [:]) -> [String: String] {
     apple.settings.merging(["ACCOUNT_ERASE_AFTER_DAYS": "0"]) { $1 }.merging(more) { $1 }
@@ -57,11 +57,11 @@ import Web
 
         #expect(try await delete(alice, stack) == 200)
         try await eventually("the end") { try await count(stack, "erasure where finished_at is not null") == 1 }
+        try await eventually("the revocation") { !apple.calls(to: "/auth/revoke").isEmpty }
         let revoked = try #require(apple.calls(to: "/auth/revoke").first)
         #expect(Set(revoked.form.keys) == ["client_id", "client_secret", "token", "token_type_hint"])
         #expect(revoked.form["token"] == "refresh+token/1" && revoked.form["token_type_hint"] == "refresh_token")
         #expect(revoked.form["client_id"] == "com.example.kith" && revoked.secret.sub == "com.example.kith")
-        #expect(apple.calls(to: "/auth/revoke").count == 1)
         #expect(try await count(stack, "apple_token") == 0)
         #expect(try await count(stack, "identity") == 0)
       }
@@ -77,7 +77,8 @@ import Web
         #expect(try await count(stack, "apple_token") == 2)
         #expect(try await delete(first, stack) == 200)
         try await eventually("the end") { try await count(stack, "erasure where finished_at is not null") == 1 }
-        let given = apple.calls(to: "/auth/revoke").map { [$0.form["client_id"], $0.form["token"]] }
+        // The deletion and the erasure may both have told Apple.
+        let given = Set(apple.calls(to: "/auth/revoke").map { [$0.form["client_id"], $0.form["token"]] })
         #expect(given == [["com.example.kith", "refresh+token/2"], ["com.example.other", "refresh+token/3"]])
       }
     }
@@ -133,10 +134,54 @@ import Web
         stack.clock.advance(by: .seconds(60))
         try await eventually("the end") { try await count(stack, "erasure where finished_at is not null") == 1 }
         #expect(try await count(stack, "apple_token") == 0)
+        #expect(!apple.calls(to: "/auth/revoke").isEmpty)
+      }
+    }
+  }
+
+  @Test(arguments: engines) func appleHearsOfADeletionAtOnceAndTheAccountCanStillComeBack(engine: Engine) async throws {
+    try await withAppleServer { apple in
+      try await withStack(engine, settings(apple, ["ACCOUNT_ERASE_AFTER_DAYS": "30"])) { stack in
+        let alice = try await signIn(stack, apple)
+        #expect(try await delete(alice, stack) == 200)
+        try await eventually("the revocation") { apple.calls(to: "/auth/revoke").count == 1 }
+        #expect(apple.calls(to: "/auth/revoke").first?.form["token"] == "refresh+token/1")
+        try await eventually("that it is forgotten") { try await count(stack, "apple_token") == 0 }
+        #expect(try await count(stack, "erasure where begun_at is null") == 1)
+        // Apple asks her anew, as its grant is gone; the account is the one she had, and what she grants now stays.
+        let back = try await signIn(stack, apple, code: "again")
+        #expect(user(back) == user(alice) && user(back) != nil)
+        #expect(try await count(stack, "erasure") == 0)
+        #expect(try await count(stack, "apple_token") == 1)
         #expect(apple.calls(to: "/auth/revoke").count == 1)
       }
     }
   }
+
+  /// She has come back before Apple was told: what she has granted anew is not given back.
+  @Test(arguments: engines) func whoComesBackWhileAppleIsAwayKeepsWhatWasGrantedSince(engine: Engine) async throws {
+    try await withAppleServer { apple in
+      try await withStack(engine, settings(apple, ["ACCOUNT_ERASE_AFTER_DAYS": "30"])) { stack in
+        let alice = try await signIn(stack, apple)
+        apple.mood = .answering(503, "")
+        let asked = apple.asked
+        #expect(try await delete(alice, stack) == 200)
+        try await eventually("a try") { apple.asked > asked }
+        apple.mood = .well
+        stack.clock.advance(by: .seconds(1))
+        #expect(user(try await signIn(stack, apple, code: "again")) == user(alice))
+        try await eventually("the end", passing: .seconds(20), on: stack.clock) {
+          try await count(stack, "outbox where lease is not null")
+        } _: {
+          try await count(stack, "outbox where kind = 'apple_unlinked' and outcome = 'done'") == 1
+        }
+        #expect(try await count(stack, "apple_token") == 1)
+        #expect(!apple.calls(to: "/auth/revoke").map { $0.form["token"] }.contains("refresh+token/2"))
+      }
+    }
+  }
+
+  private func user(_ reply: Browser.Reply) -> String? { (reply["user"] as? [String: Any])?["uuid"] as? String }
 
   @Test func aTokenThatIsWorthNothingStandsInNobodysWay() async throws {
     try await withAppleServer { apple in

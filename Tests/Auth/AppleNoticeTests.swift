@@ -19,7 +19,7 @@ import Wire
     return try await stack.gateway.post("/api/v1/auth/apple", ["identity_token": token])
   }
 
-  private func id(_ reply: Browser.Reply) -> String { (reply["user"] as? [String: Any])?["id"] as? String ?? "" }
+  private func id(_ reply: Browser.Reply) -> String { (reply["user"] as? [String: Any])?["uuid"] as? String ?? "" }
 
   private func count(_ stack: TestStack, _ table: SQL) async throws -> Int {
     let database = try await stack.place.open("auth", [])

@@ -98,6 +98,20 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func anExportHasTheWelcomeCreditsAndItsTimesInWholeSeconds(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      _ = try await alice.browser.post("/api/v1/lists", ["list": ["name": "Marbles"]])
+      _ = try await alice.browser.post("/api/groups", ["name": "Ours", "member_phone_numbers": [String]()])
+      // She has never looked at her credits.
+      let export = try await alice.browser.get("/api/v1/users/me/export")
+      let history = try #require(export["credit_history"] as? [[String: Any]])
+      #expect(history.map { $0["type"] as? String } == ["signup_bonus"])
+      #expect(export.text.matches(of: /\d\d:\d\d:\d\dZ/).count > 6)
+      #expect(export.text.firstMatch(of: /\d\d:\d\d:\d\d\.\d+Z/) == nil)
+    }
+  }
+
   @Test(arguments: engines) func anExportLeavesNothingOutOfWhatAuthKeeps(engine: Engine) async throws {
     try await withDoors(engine) { doors in
       let signedUp = try await doors.gateway.with(["User-Agent": "Kith/1.0 iPhone"]).post(

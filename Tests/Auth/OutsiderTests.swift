@@ -67,7 +67,7 @@ import Wire
         let now = stack.clock.now
         let apple = try stack.apple.identityToken(at: now, changing: ["email": "alice@example.com"])
         let here = try await stack.gateway.post("/api/v1/auth/apple", ["identity_token": apple])
-        let alice = (here["user"] as? [String: Any])?["id"] as? String ?? ""
+        let alice = (here["user"] as? [String: Any])?["uuid"] as? String ?? ""
         func user(_ subject: String, verified: Bool) async throws -> String {
           try await self.user(
             stack,

@@ -16,6 +16,7 @@ import Wire
       let person = try #require(people[alice.id])
       #expect(person.name == "alice" && person.email == "alice@example.com")
       #expect(Set(people.values.map(\.number)) == [1, 2])
+      #expect(person.isProven)
       for name in [alice.id.description, String(person.number), "ALICE@example.com"] {
         #expect(try await users.person(named: name)?.id == alice.id, "\(name)")
       }

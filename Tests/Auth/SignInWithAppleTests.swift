@@ -29,13 +29,13 @@ import Testing
         at: stack.clock.now, changing: ["email": nil, "email_verified": nil, "is_private_email": nil])
       let second = try await stack.gateway.post("/api/v1/auth/apple", ["identity_token": again])
       let same = try #require(second["user"] as? [String: Any])
-      #expect(same["id"] as? String == user["id"] as? String)
+      #expect(same["uuid"] as? String == user["uuid"] as? String)
       #expect(same["email"] as? String == "alice@privaterelay.appleid.com")
       #expect(same["display_name"] as? String == "Alice Liddell")
 
       let bob = try stack.apple.identityToken(subject: "005678.bob", at: stack.clock.now)
       let other = try await stack.gateway.post("/api/v1/auth/apple", ["identity_token": bob])
-      #expect((other["user"] as? [String: Any])?["id"] as? String != user["id"] as? String)
+      #expect((other["user"] as? [String: Any])?["uuid"] as? String != user["uuid"] as? String)
     }
   }
 
@@ -47,7 +47,7 @@ import Testing
           subject: subject, at: stack.clock.now,
           changing: ["email": "Alice@example.com", "email_verified": verified])
         let reply = try await stack.gateway.post("/api/v1/auth/apple", ["identity_token": token])
-        return (reply["user"] as? [String: Any])?["id"] as? String
+        return (reply["user"] as? [String: Any])?["uuid"] as? String
       }
       let unverified = try await signIn("000.stranger", verified: false)
       #expect(unverified != claimed.id.description)
@@ -75,7 +75,7 @@ import Testing
         let reply = try await stack.gateway.post(
           "/api/v1/auth/apple", ["id_token": token, "name": ["givenName": "Alice", "familyName": "L"]])
         #expect(reply.status == 200)
-        ids.insert((reply["user"] as? [String: Any])?["id"] as? String ?? "")
+        ids.insert((reply["user"] as? [String: Any])?["uuid"] as? String ?? "")
       }
       #expect(ids.count == 1)
     }

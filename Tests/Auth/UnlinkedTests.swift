@@ -17,7 +17,7 @@ import Web
       subject: name, at: stack.clock.now, changing: told.merging(["is_private_email": false]) { $1 })
     let reply = try await stack.gateway.post("/api/v1/auth/apple", ["identity_token": token])
     let bearer = stack.gateway.bearing(try issuer.token(name, at: stack.clock.now, changing: told))
-    let id = (reply["user"] as? [String: Any])?["id"] as? String ?? ""
+    let id = (reply["user"] as? [String: Any])?["uuid"] as? String ?? ""
     // Remembered by every event loop that it may come by.
     for _ in 0..<20 { #expect(try await bearer.get("/api/v1/auth/me").string("id") == id) }
     return (stack.gateway.bearing(reply.string("access_token")), bearer, id)

@@ -35,7 +35,7 @@ import Wire
       // Whichever way she comes, it is her.
       let id = try await alice.get("/api/v1/auth/me").string("id")
       let apple = try await doors.gateway.post("/api/v1/auth/apple", ["identity_token": token])
-      #expect((apple["user"] as? [String: Any])?["id"] as? String == id)
+      #expect((apple["user"] as? [String: Any])?["uuid"] as? String == id)
       _ = try await doors.gateway.post("/api/auth/request-verification", ["phone_number": "+4790123456"])
       let next = try await doors.code(texted: "+4790123456", after: 1)
       let called = try await doors.gateway.post(

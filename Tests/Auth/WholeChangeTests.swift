@@ -134,7 +134,7 @@ import Wire
         #expect(try await doors.count(table) == 0, "\(table)")
       }
       let back = try await doors.gateway.post("/api/v1/auth/apple", ["identity_token": apple])
-      #expect(back.status == 200 && (back["user"] as? [String: Any])?["id"] as? String != user)
+      #expect(back.status == 200 && (back["user"] as? [String: Any])?["uuid"] as? String != user)
     }
   }
 }

@@ -100,17 +100,55 @@ import Wire
     }
   }
 
+  /// Three replicas over one database, whose clocks are a quarter of an hour behind, right, and as much ahead.
+  @Test(arguments: engines) func whatAReplicaWithAnotherClockEndedIsToldToo(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      var replicas: [Replica] = []
+      for seconds in [-1200.0, 0, 1200] {
+        let surroundings = Surroundings(
+          stack.surroundings.settings, logger: quiet, now: { stack.clock.now + seconds })
+        replicas.append(try await Replica(of: surroundings))
+      }
+      let browsers = replicas.map { Browser($0.url).with(stack.with(key: "gateway")) }
+      let path = "/internal/sessions/ended"
+      for ending in browsers {
+        for asked in browsers {
+          let alice = try await stack.signIn("alice")
+          let bob = try await stack.signIn("bob")
+          // The cursor comes after an end by whichever clock, so that it cannot be before everything.
+          #expect(try await asked.post("/api/v1/auth/logout", ["refresh_token": bob.refresh]).status == 200)
+          let cursor = try await asked.get(path).string("cursor")
+          #expect(try await ending.post("/api/v1/auth/logout", ["refresh_token": alice.refresh]).status == 200)
+          let session = try #require(Self.session(of: alice.access))
+          for browser in browsers {
+            let told = try await browser.get("\(path)?since=\(cursor)")
+            let ids = (told["sessions"] as? [[String: String]] ?? []).compactMap { $0["session"] }
+            #expect(ids.contains(session))
+          }
+        }
+      }
+      for replica in replicas { try await replica.stop() }
+    }
+  }
+
+  private static func session(of token: String) -> String? {
+    let claims = token.split(separator: ".").dropFirst().first.flatMap { Base64URL.decode($0.utf8) } ?? []
+    let read = try? JSONSerialization.jsonObject(with: Data(claims)) as? [String: Any]
+    return read?["sid"] as? String
+  }
+
   private func addEndedSessions(_ count: Int, of user: UserID, _ stack: TestStack) async throws {
     let database = try await stack.place.open("auth", [])
     let now = stack.clock.now
     try await database.write { db in
       for start in stride(from: 0, to: count, by: 1000) {
         var sql = SQL.StringInterpolation(literalCapacity: 64_000, interpolationCount: 5000)
-        sql.appendLiteral("insert into session (id, account_id, opened_at, ended_at, tokens_until) values ")
+        sql.appendLiteral("insert into session (id, account_id, opened_at, ended_at, noted_at, tokens_until) values ")
         for number in start..<min(start + 1000, count) {
           sql.appendLiteral(number > start ? ", (" : "(")
           sql.appendInterpolation(SessionID.new(at: now))
-          for value in [user.description, Instant.milliseconds(now - 7200), Instant.milliseconds(now - 3600)] {
+          let hourAgo = Instant.milliseconds(now - 3600)
+          for value in [user.description, Instant.milliseconds(now - 7200), hourAgo, hourAgo] {
             sql.appendLiteral(", ")
             sql.appendInterpolation(value)
           }

@@ -43,7 +43,7 @@ struct PasswordRoutes: Sendable {
       let newcomer = PasswordDoor.Newcomer(
         email: try .required(typed, field: "email"), password: password,
         name: try DisplayName.optional(body.name, field: "name"),
-        timeZone: try body.timeZone.flatMap { zone throws(Failure) in try ProfileChanges(timeZone: zone).timeZone ?? nil })
+        timeZone: try ProfileChanges(timeZone: body.timeZone).timeZone ?? nil)
       let now = now()
       let entered = try await door.signUp(newcomer, visit: request.visit(.signIn), from: request.place, at: now)
       return .json(SignedInBody("Signed up successfully", entered, at: now), status: .created)

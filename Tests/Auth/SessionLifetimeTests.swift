@@ -1,0 +1,64 @@
+import Database
+import Foundation
+import Support
+import Testing
+
+/// However often a session is refreshed, it ends.
+@Suite struct SessionLifetimeTests {
+  private struct Claims: Decodable { let exp: Double }
+
+  private func refresh(_ stack: TestStack, _ token: String) async throws -> Browser.Reply {
+    try await stack.gateway.post("/api/v1/auth/refresh", ["refresh_token": token])
+  }
+
+  @Test(arguments: engines) func aSessionEndsHoweverOftenItIsRefreshed(engine: Engine) async throws {
+    try await withStack(engine, ["SESSION_MAX_DAYS": "40"]) { stack in
+      let opened = stack.clock.now
+      let credentials = ["email": "alice@example.com", "password": "correct horse"]
+      var last = try await stack.gateway.post("/api/v1/auth/sign_up", credentials)
+      for _ in 0..<3 {
+        stack.clock.advance(by: .seconds(13 * 86_400))
+        last = try await refresh(stack, last.string("refresh_token"))
+        #expect(last.status == 200)
+        // The app's token would live for thirty days.
+        let end = try last.string("access_token").claims(as: Claims.self).exp
+        #expect(end <= opened.timeIntervalSince1970 + 40 * 86_400 + 60)
+      }
+      #expect(last.int("expires_in") ?? 0 <= 86_400)
+      #expect(try await latestExpiry(stack) <= opened + 40 * 86_400 + 60)
+      // Another session of hers, which began later, goes on.
+      let other = try await stack.gateway.post("/api/v1/auth/sign_in", credentials)
+      stack.clock.advance(by: .seconds(86_400 + 120))
+      #expect(try await stack.gateway.bearing(last.string("token")).get("/profile").status == 401)
+      let refused = try await refresh(stack, last.string("refresh_token"))
+      #expect(refused.status == 401 && refused.string("code") == "invalid_refresh_token")
+      let kept = try await refresh(stack, other.string("refresh_token"))
+      #expect(kept.status == 200)
+      let listed = try await stack.gateway.bearing(kept.string("token")).get("/api/v1/auth/sessions")
+      let ended = (listed["sessions"] as? [[String: Any]] ?? []).filter { $0["ended_at"] is String }
+      #expect(ended.map { $0["end_reason"] as? String } == ["expired"])
+    }
+  }
+
+  /// Of the first session's refresh tokens.
+  private func latestExpiry(_ stack: TestStack) async throws -> Date {
+    let database = try await stack.place.open("auth", [])
+    let latest = try await database.read { db in
+      try db.row("select max(expires_at) as latest from refresh_token")?.get("latest", as: Date.self)
+    }
+    await database.close()
+    return try #require(latest)
+  }
+
+  @Test(arguments: engines) func theRetryOfALostRefreshEndsWithTheSession(engine: Engine) async throws {
+    try await withStack(engine, ["SESSION_MAX_DAYS": "1"]) { stack in
+      let alice = try await stack.signIn("alice")
+      stack.clock.advance(by: .seconds(86_000))
+      let browser = stack.gateway.with(["Idempotency-Key": "one try"])
+      let first = try await browser.post("/api/v1/auth/refresh", ["refresh_token": alice.refresh])
+      #expect(first.status == 200 && first.int("expires_in") ?? 900 <= 400)
+      stack.clock.advance(by: .seconds(500))
+      #expect(try await browser.post("/api/v1/auth/refresh", ["refresh_token": alice.refresh]).status == 401)
+    }
+  }
+}
