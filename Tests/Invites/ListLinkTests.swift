@@ -35,6 +35,7 @@ import Wire
       #expect(seen["usable"] as? Bool == true && seen["expired"] as? Bool == false)
       let page = try await stack.gateway.get("/i/\(code)")
       #expect(page.status == 200 && page.text.contains("to the list “Groceries”"))
+      #expect(page.headers["referrer-policy"] == ["no-referrer"])
 
       let accepted = try await bob.browser.post("/api/v1/invites/\(code)/accept")
       #expect(accepted.status == 200 && !accepted.string("message").isEmpty)

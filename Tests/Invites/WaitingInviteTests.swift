@@ -53,7 +53,9 @@ import Wire
   }
 
   @Test(arguments: engines) func anAddressMustBeProven(engine: Engine) async throws {
-    try await withStack(engine) { stack in
+    // Where mail can be sent, an address that is only claimed is nobody's.
+    let mail = ["SMTP_URL": "smtp://127.0.0.1:1", "MAIL_FROM": "kith@example.com"]
+    try await withStack(engine, mail) { stack in
       let alice = try await stack.signIn("alice")
       // Mallory says that the address is hers; Carol has shown it.
       let mallory = try await stack.signIn("carol")
@@ -74,6 +76,21 @@ import Wire
       let kept = try await database.read { db in "\(try db.rows("select * from invite"))" }
       await database.close()
       #expect(!kept.lowercased().contains("carol@"))
+    }
+  }
+
+  /// On a laptop, where no mail can be sent, to have signed up with it is all that anybody can show.
+  @Test(arguments: engines) func withoutMailAnAddressIsWhoseItIsSaidToBe(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let list = try await stack.list(of: alice)
+      let made = try await client(stack).invite(
+        .init(list: list, role: "viewer", invitedBy: alice.id, invitee: .email("bob@example.com")))
+      let (bob, carol) = (try await stack.signIn("bob"), try await stack.signIn("carol"))
+      #expect(try await waiting(for: bob).map { $0["id"] as? Int } == [made.number])
+      #expect(try await waiting(for: carol).isEmpty)
+      #expect(try await carol.browser.post("/api/v1/invites/\(made.code)/accept").status == 403)
+      #expect(try await bob.browser.post("/api/v1/invites/\(made.number)/accept").status == 200)
     }
   }
 
@@ -160,6 +177,11 @@ import Wire
       let groups = InvitesClient(in: stack.surroundings(of: "groups"))
       await #expect(throws: Failure.self) { _ = try await groups.invite(ask(0)) }
       await #expect(throws: Failure.self) { _ = try await client(stack).invite(ask(0, role: "owner")) }
+      // What is no address could name somebody in another way.
+      await #expect(throws: Failure.self) {
+        _ = try await client(stack).invite(
+          .init(list: list, role: "viewer", invitedBy: alice.id, invitee: .email("\(alice.id)")))
+      }
       for index in 0..<50 { _ = try await client(stack).invite(ask(index)) }
       await #expect { _ = try await client(stack).invite(ask(50)) } throws: { error in
         (error as? Failure)?.kind == .limited
@@ -181,7 +203,8 @@ import Wire
         try db.row("select count(*) as found from invite where invitee_hash is not null or state = 'pending'")
       }
       await database.close()
-      #expect(try row?.get("found") == 0)
+      let found: Int = try row?.get("found") ?? -1
+      #expect(found == 0)
     }
   }
 }

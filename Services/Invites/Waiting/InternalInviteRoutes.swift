@@ -25,7 +25,8 @@ struct InternalInviteRoutes: Sendable {
     guard ["viewer", "editor"].contains(asked.role) else {
       throw Failure.invalid(.init("role", "must be viewer or editor"))
     }
-    if case .email(let email) = asked.invitee, !(3...254).contains(email.utf8.count) {
+    guard asked.list > 0 else { throw Failure.invalid(.init("list", "must be 1 or more")) }
+    if case .email(let email) = asked.invitee, !(3...254).contains(email.utf8.count) || !email.contains("@") {
       throw Failure.invalid(.init("invitee.email", "must be an e-mail address"))
     }
     let made = try await waiting.make(asked, at: now())

@@ -37,7 +37,7 @@ struct WaitingInviteRoutes: Sendable {
     var open = try await waiting.open(for: user, at: now)
     if let email = try await users.people([user])[user]?.email {
       let addressed = try await waiting.open(forReaderOf: email, at: now)
-      if !addressed.isEmpty, try await users.person(reading: email)?.id == user { open += addressed }
+      if !addressed.isEmpty, try await users.person(named: email)?.id == user { open += addressed }
     }
     return Array(open.sorted { $0.invite.createdAt > $1.invite.createdAt }.prefix(WaitingInvites.shownMax))
   }

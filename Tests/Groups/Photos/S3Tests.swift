@@ -190,8 +190,8 @@ import Wire
         let alice = try await stack.signIn("alice")
         let group = try await alice.group("Ours")
         func announce(_ members: [String: any Sendable] = [:]) async throws -> Browser.Reply {
-          try await alice.browser.post(
-            "/api/photos/upload-url", ["group_id": group.description].merging(members) { $1 })
+          let own: [String: any Sendable] = ["group_id": group.description]
+          return try await alice.browser.post("/api/photos/upload-url", own.merging(members) { $1 })
         }
         for name in ["size", "content_length"] {
           let tooLarge = try await announce([name: 10 * 1024 * 1024 + 1])
