@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Whether somebody who did not answer is asked again yet. Where there is something to go on with meanwhile, not everybody
-/// has to wait until it is sure once more that there is no answer.
+/// Whether somebody who did not answer is asked again yet. Where there is something to go on with meanwhile, one asks and
+/// the others do not wait for it.
 package final class Silence: Sendable {
   private let until = Mutex<ContinuousClock.Instant?>(nil)
   private let pause: Duration
