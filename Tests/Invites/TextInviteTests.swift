@@ -24,7 +24,7 @@ import Wire
       #expect(
         texting.texts(to: number(7)) == [
           """
-          Alice invited you to share daily photos with "The Cabin" on Dayly.
+          Alice Berg invited you to share daily photos with "The Cabin" on Dayly.
 
           Download: https://apps.apple.com/app/id42
           Invite code: \(code)
@@ -33,7 +33,7 @@ import Wire
       let pending = try await alice.browser.get("/api/invites/pending/\(group)/")
       let rows = try #require(pending["invites"] as? [[String: Any]])
       #expect(Set(rows.compactMap { $0["phone_number"] as? String }) == [number(7), number(8)])
-      #expect(rows.allSatisfy { ($0["profiles"] as? [String: String]) == ["first_name": "Alice"] })
+      #expect(rows.allSatisfy { ($0["profiles"] as? [String: String]) == ["first_name": "Alice Berg"] })
       #expect(rows.allSatisfy { ($0["invited_by"] as? String) == alice.id.description })
       #expect((rows[0]["expires_at"] as? String)?.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/) != nil)
       // Once a day for a number and a group.
