@@ -13,8 +13,7 @@ struct Accounts: Sendable {
 
   /// The balance of a user who has signed in, so exists.
   func balance(ofSignedIn user: UserID) async throws -> Balance {
-    let account = try await store.account(of: user)
-    if let account, account.isWelcomed { return account.balance }
+    if let account = try await store.account(of: user) { return try await welcomed(account, of: user) }
     return try await store.open(user, welcomed: await isProven(user), at: now())
   }
 
@@ -22,12 +21,14 @@ struct Accounts: Sendable {
   ///
   /// - Throws: 404 when auth does not know the user either; 503 when auth cannot be asked.
   func balance(ofNamed user: UserID) async throws -> Balance {
-    if let account = try await store.account(of: user) {
-      if account.isWelcomed { return account.balance }
-      return try await store.open(user, welcomed: await isProven(user), at: now())
-    }
+    if let account = try await store.account(of: user) { return try await welcomed(account, of: user) }
     guard let profile = try await users.profile(of: user) else { throw Failure.userNotFound }
     return try await store.open(user, welcomed: profile.isProven, at: now())
+  }
+
+  private func welcomed(_ account: LedgerStore.Account, of user: UserID) async throws -> Balance {
+    guard !account.isWelcomed, await isProven(user) else { return account.balance }
+    return try await store.open(user, welcomed: true, at: now())
   }
 
   /// While auth does not answer nobody is welcomed, and everybody has what they had.
