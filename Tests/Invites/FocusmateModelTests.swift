@@ -103,8 +103,8 @@ extension Browser.Reply {
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       let list = try await stack.list(of: alice)
       let path = "/api/v1/lists/\(list)/invites"
-      let made = try await alice.browser.post(path, ["invite": ["role": "editor", "max_uses": 2]])
-        .read(Focusmate.OneInvite.self).invite
+      let terms: [String: any Sendable] = ["role": "editor", "max_uses": 2]
+      let made = try await alice.browser.post(path, ["invite": terms]).read(Focusmate.OneInvite.self).invite
       #expect(made.role == "editor" && made.max_uses == 2)
       #expect(try await alice.browser.get(path).read(Focusmate.Invites.self).invites.map(\.id) == [made.id])
       let preview = try await stack.gateway.get("/api/v1/invites/\(made.code)").read(Focusmate.Preview.self).invite
