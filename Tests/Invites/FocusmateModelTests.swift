@@ -103,8 +103,8 @@ extension Browser.Reply {
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       let list = try await stack.list(of: alice)
       let path = "/api/v1/lists/\(list)/invites"
-      let made = try await alice.browser.post(path, ["invite": ["role": "editor", "max_uses": 2]])
-        .read(Focusmate.OneInvite.self).invite
+      let terms: [String: any Sendable] = ["role": "editor", "max_uses": 2]
+      let made = try await alice.browser.post(path, ["invite": terms]).read(Focusmate.OneInvite.self).invite
       #expect(made.role == "editor" && made.max_uses == 2)
       #expect(try await alice.browser.get(path).read(Focusmate.Invites.self).invites.map(\.id) == [made.id])
       let preview = try await stack.gateway.get("/api/v1/invites/\(made.code)").read(Focusmate.Preview.self).invite
@@ -147,11 +147,11 @@ extension Browser.Reply {
       #expect(made.status == 201 && (made["device"] as? [String: Any])?["device_name"] as? String == "Alice's phone")
       let nested = try await alice.browser.post("/api/v1/devices", ["device": ["apns_token": token]])
       #expect(try nested.read(Focusmate.Device.self).id == device.id)
-      for (body, field) in [
-        (["platform": "ios"], "apns_token"), (["device": ["platform": "ios"]], "device.apns_token"),
-        ([:], "apns_token"),
-        (["apns_token": "x"], "apns_token"), (["device": ["apns_token": "x"]], "device.apns_token"),
-      ] as [([String: any Sendable], String)] {
+      let wrong: [([String: any Sendable], String)] = [
+        (["platform": "ios"], "apns_token"), ([:], "apns_token"), (["apns_token": "x"], "apns_token"),
+        (["device": ["platform": "ios"]], "device.apns_token"), (["device": ["apns_token": "x"]], "device.apns_token"),
+      ]
+      for (body, field) in wrong {
         let refused = try await alice.browser.post("/api/v1/devices", body)
         #expect(refused.status == 422)
         #expect((refused["errors"] as? [[String: String]])?.map { $0["field"] } == [field], "\(body)")

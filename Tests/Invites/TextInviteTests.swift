@@ -174,7 +174,7 @@ import Wire
     let settings = ["CONTACT_CHECKS_PER_DAY": "300", "CONTACT_CHECKS_PER_ADDRESS_DAY": "301"]
     try await withTexting(engine, settings) { texting in
       let (alice, bob) = (try await texting.stack.signIn("alice"), try await texting.stack.signIn("bob"))
-      func check(_ numbers: [String], by user: SignedInUser) async throws -> Int {
+      @Sendable func check(_ numbers: [String], by user: SignedInUser) async throws -> Int {
         try await user.browser.post("/api/invites/check-users", ["phone_numbers": numbers]).status
       }
       let statuses = try await atOnce(10) { _ in
