@@ -19,18 +19,12 @@ final class KnownPeople: Sendable {
 
   /// What `ask` says. While auth does not answer, what it said before of those whom it was asked about.
   func people(
-    _ ids: Set<UserID>, asking ask: () async throws -> [UserID: Person]
+    _ ids: Set<UserID>, asking ask: @escaping @Sendable () async throws -> [UserID: Person]
   ) async throws -> [UserID: Person] {
-    let known = known(ids)
-    guard silence.mayAsk() else { return known }
-    do {
+    try await silence.answer(orElse: known(ids)) { [self] in
       let people = try await ask()
-      silence.answered()
       learn(ids, people)
       return people
-    } catch let failure as Failure where failure.isOurs {
-      silence.didNotAnswer()
-      return known
     }
   }
 

@@ -24,22 +24,21 @@ package final class RememberedUsers<Name: Hashable & Sendable>: Sendable {
   }
 
   /// What `ask` says; while auth does not answer, what it said before.
-  package func user(_ name: Name, asking ask: () async throws -> UserID?) async throws -> UserID? {
-    if let user = remembered(name), !silence.mayAsk() { return user }
+  package func user(
+    _ name: Name, asking ask: @escaping @Sendable () async throws -> UserID?
+  ) async throws -> UserID? {
+    guard let user = remembered(name) else { return try await asked(name, ask) }
+    return try await silence.answer(orElse: user) { [self] in try await asked(name, ask) }
+  }
+
+  private func asked(_ name: Name, _ ask: () async throws -> UserID?) async throws -> UserID? {
     do {
       let user = try await ask()
-      silence.answered()
       learn(name, user)
       return user
-    } catch let failure as Failure {
-      guard failure.isOurs else {
-        silence.answered()
-        learn(name, nil)
-        throw failure
-      }
-      silence.didNotAnswer()
-      guard let user = remembered(name) else { throw failure }
-      return user
+    } catch let failure as Failure where !failure.isOurs {
+      learn(name, nil)
+      throw failure
     }
   }
 

@@ -49,14 +49,21 @@ import Wire
     await #expect(throws: Failure.unavailable) { try await users.user("crm-3") { throw Failure.unavailable } }
   }
 
-  @Test func oneAsksAgainAndTheOthersDoNotWaitForIt() async throws {
-    let silence = Silence(pause: .milliseconds(1))
-    #expect(silence.mayAsk() && silence.mayAsk())
-    silence.didNotAnswer()
-    try await eventually("the end of the pause") { silence.mayAsk() }
-    #expect(!silence.mayAsk())
-    silence.answered()
-    #expect(silence.mayAsk() && silence.mayAsk())
+  @Test func nobodyWaitsWhileThereIsNoAnswer() async throws {
+    let silence = Silence(pause: .zero)
+    let isBack = Flag()
+    #expect(try await silence.answer(orElse: 1) { 2 } == 2)
+    #expect(try await silence.answer(orElse: 1) { throw Failure.unavailable } == 1)
+    // Whoever asks from here on would wait for ever.
+    try await eventually("the answer") {
+      let answer = try await silence.answer(orElse: 1) {
+        try await eventually { isBack.isRaised }
+        return 2
+      }
+      isBack.raise()
+      return answer == 2
+    }
+    await #expect(throws: Failure.notFound) { _ = try await silence.answer(orElse: 1) { throw Failure.notFound } }
   }
 
   @Test func whoComesFromAnOutsideIssuerIsServedWhileAuthIsAway() async throws {

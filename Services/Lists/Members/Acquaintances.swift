@@ -70,15 +70,10 @@ final class Acquaintances: Sendable {
   /// asked about is somebody of whom nothing is known: what people do with their lists is not auth's to stop.
   @discardableResult
   func meet(_ ids: Set<UserID>) async throws -> [UserID: Person] {
-    guard silence.mayAsk() else { return prolonged(ids) }
-    do {
+    try await silence.answer(orElse: prolonged(ids)) { [self] in
       let people = try await users.people(ids)
-      silence.answered()
       remember(ids, people)
       return people
-    } catch let failure as Failure where failure.isOurs {
-      silence.didNotAnswer()
-      return prolonged(ids)
     }
   }
 
