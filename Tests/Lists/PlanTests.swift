@@ -180,7 +180,8 @@ private func crowd(_ db: any Connection) throws {
     var fields = Fields(["name": .string("Tag \(number)")])
     _ = try TagStore.create(TagChange(&fields), of: owner, at: now, on: db)
   }
-  // Every tag is on a task.
+  // Every tag is on a task and on a list.
+  try db.change("insert into list_tag (list_id, tag_id) select l.id, g.id from tag g join list l on l.id = g.id")
   try db.change("insert into task_tag (task_id, tag_id) select t.id, g.id from tag g join task t on t.id = g.id")
 }
 

@@ -102,7 +102,8 @@ enum ListStore {
     try db.change(
       """
       update list set name = \(list.name), description = \(list.description), visibility = \(list.visibility),
-        color = \(list.color), list_type = \(list.type), has_tags = \(list.hasTags), version = revision, updated_at = \(now) where id = \(list.id)
+        color = \(list.color), list_type = \(list.type), has_tags = \(list.hasTags), version = revision,
+        updated_at = \(now) where id = \(list.id)
       """)
   }
 

@@ -19,6 +19,8 @@ struct CalendarDay: Sendable, Hashable, Comparable, Codable {
   init?(_ name: String) {
     guard name.utf8.count == 10, let midnight = Instant.parse("\(name)T00:00:00Z") else { return nil }
     self.init(number: Int(midnight.timeIntervalSince1970) / Self.secondsMax)
+    // The thirtieth of February has been read as a day of March.
+    guard self.name == name else { return nil }
   }
 
   /// The last day of a month stands for those that it lacks.

@@ -198,6 +198,7 @@ extension Instant {
 /// Reads a time as RFC 3339 allows it to be written: with any offset, any number of decimals, and small letters.
 enum Timestamp {
   static func parse(_ text: String) -> Date? {
+    guard CalendarDay(String(text.prefix(10))) != nil else { return nil }
     if let time = Instant.parse(text) { return time }
     // Captures: the time without a zone, its decimals, and the zone.
     let form = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)/

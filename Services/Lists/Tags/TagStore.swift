@@ -83,8 +83,8 @@ enum TagStore {
     }
   }
 
-  /// Takes somebody's tags off a list that is held and off all of its tasks: who may not change it any more cannot do so by their
-  /// names, either.
+  /// Takes somebody's tags off a list that is held and off all of its tasks: who may not change it any more
+  /// cannot do so by their names, either.
   static func takeAway(from list: Int, of user: UserID, on db: any Connection) throws {
     try db.change(
       """
