@@ -77,8 +77,8 @@ final class UnfinishedBodies: Sendable {
   }
 }
 
-/// A supply that addresses share. Nobody holds more than a quarter of what is left, so something is left for whoever
-/// comes next, however many are greedy (the dynamic thresholds of Choudhury and Hahne).
+/// A supply that addresses share. Nobody gets more than a sixteenth of what is left, so that it takes many to use it up:
+/// more than may have connections (the dynamic thresholds of Choudhury and Hahne).
 struct FairShare {
   private let supply: Int
   private(set) var taken = 0
@@ -92,7 +92,7 @@ struct FairShare {
   mutating func take(_ amount: Int, for address: IPAddress) -> Bool {
     let own = taken(by: address)
     let left = supply - taken
-    guard amount <= left, own == 0 || own + amount <= left / 4 else { return false }
+    guard amount <= left, own == 0 || own + amount <= left / 16 else { return false }
     taken += amount
     byAddress[address] = own + amount
     return true

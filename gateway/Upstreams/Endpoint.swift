@@ -11,6 +11,7 @@ final class Endpoint: Sendable {
   private let health = Mutex(EndpointHealth())
   /// What `health` comes to, for every request to read.
   private let stands = Atomic(EndpointHealth().standing.rawValue)
+  private let doubted = Atomic(false)
   private let probing = Atomic(false)
 
   init(_ service: ServiceName, _ url: UpstreamURL, _ address: SocketAddress?) {
@@ -33,9 +34,12 @@ final class Endpoint: Sendable {
   var isKnownToLive: Bool { health.withLock { $0.hasAnswered && !$0.standing.isOut } }
 
   func note(_ event: EndpointHealth.Event) {
+    // Connections are made all the time, and hardly ever say anything new.
+    if event == .connected, !doubted.load(ordering: .relaxed) { return }
     health.withLock { health in
       health.note(event)
       stands.store(health.standing.rawValue, ordering: .relaxed)
+      doubted.store(health.isDoubted, ordering: .relaxed)
     }
   }
 

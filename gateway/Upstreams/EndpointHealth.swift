@@ -49,6 +49,9 @@ struct EndpointHealth: Sendable {
   static let silencesMax = 3
   static let answersMin = 2
 
+  /// Whether it matters that a connection was made.
+  var isDoubted: Bool { isUnreachable || lateConnections > 0 }
+
   var standing: Standing {
     if isUnreachable { return .unreachable }
     if isSilent { return .silent }

@@ -78,7 +78,7 @@ final class EndpointPool {
   }
 
   private func connected(_ handler: UpstreamHandler, _ done: (UpstreamHandler?) -> Void) {
-    if endpoint.standing != .ready { endpoint.note(.connected) }
+    endpoint.note(.connected)
     done(handler)
   }
 
