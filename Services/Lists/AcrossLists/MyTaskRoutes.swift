@@ -28,11 +28,9 @@ struct MyTaskRoutes: Sendable {
     let page = fields.number("page", 1...Self.pageMax).value ?? 1
     let size = fields.number("per_page", 1...50).value ?? 25
     try fields.finish()
-    let assignee = try await assignee(name, user)
-    filter.assignee = assignee.known
+    filter.assignee = try await assignee(name, user)
     let views = try await database.read { [filter] db in
-      guard assignee != .nobody else { return [TaskView]() }
-      return try TaskView.with(try filter.page(page, of: size, for: user, at: now, on: db), on: db)
+      try TaskView.with(try filter.page(page, of: size, for: user, at: now, on: db), on: db)
     }
     let bodies = try await bodies(Array(views.prefix(size)), for: user, at: now)
     let body = PageBody(tasks: bodies, page: page, per_page: size, has_more: views.count > size)
@@ -75,22 +73,12 @@ struct MyTaskRoutes: Sendable {
     return views.map { TaskBody($0, people, at: now) }
   }
 
-  /// Whose tasks a query asks for.
-  private enum Assignee: Hashable {
-    case anybody
-    case user(UserID)
-    /// Has no tasks, as a stranger has none that the user sees: nobody learns from it who has an account.
-    case nobody
-
-    var known: UserID? {
-      if case .user(let id) = self { id } else { nil }
-    }
-  }
-
-  private func assignee(_ name: String?, _ user: UserID) async throws -> Assignee {
-    guard let name else { return .anybody }
-    if name == "me" { return .user(user) }
-    return try await users.person(named: name).map { .user($0.id) } ?? .nobody
+  /// Whose tasks a query asks for; nil for anybody's.
+  private func assignee(_ name: String?, _ user: UserID) async throws -> UserID? {
+    guard let name else { return nil }
+    if name == "me" { return user }
+    // Nobody is looked for like somebody, and has no tasks, as a stranger has none that the user sees.
+    return try await users.person(named: name)?.id ?? .new(at: now())
   }
 
   /// The zone that the query names, or the user's as it is now, with its name: Foundation calls UTC by another one.

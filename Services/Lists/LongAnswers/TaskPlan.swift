@@ -19,6 +19,7 @@ struct TaskPlan: Sendable {
   private static let sizeMax = 64 * 1024
   private static let countMax = 128
   private static let tasksMax = 32
+  private static let shortMax = 16
 
   init(_ items: [Item]) {
     var pieces: [[Int]] = []
@@ -36,9 +37,9 @@ struct TaskPlan: Sendable {
     self.pieces = pieces
   }
 
-  /// Whether all of a list is one piece.
+  /// Whether all of a list is one piece, which shows without a plan: so few tasks are one however often they were moved.
   static func isShort(_ list: List) -> Bool {
-    list.taskCount + list.subtaskCount <= countMax && list.textSize <= sizeMax
+    list.taskCount + list.subtaskCount <= shortMax && list.textSize <= sizeMax
   }
 
   /// What is on a list, or a page of it, and whether there are more.
@@ -89,12 +90,17 @@ struct TaskPlan: Sendable {
 
 private let itemColumns: SQL = """
   t.id, t.text_size + coalesce((select cast(sum(s.text_size) as bigint) from task s
-    where s.parent_id = t.id and s.deleted_at is null), 0) as size,
+    where s.parent_id = t.id and s.deleted_at is null), 0) as size, t.reschedule_count,
   1 + (select count(*) from task s where s.parent_id = t.id and s.deleted_at is null) as parts
   """
 
 extension TaskPlan.Item {
+  /// What a reason for another due date takes, if it is as long as it may be.
+  private static let moveSize = 4 * ListTask.reasonMax
+
   fileprivate init(_ row: Row) throws {
-    self.init(id: try row.get("id"), size: try row.get("size"), count: try row.get("parts"))
+    let moves = min(try row.get("reschedule_count"), TaskTrail.reschedulesMax)
+    self.init(
+      id: try row.get("id"), size: try row.get("size") + moves * Self.moveSize, count: try row.get("parts") + moves)
   }
 }

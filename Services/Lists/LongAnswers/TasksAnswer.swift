@@ -65,6 +65,9 @@ struct TasksAnswer: Sendable {
         and creator_id is not null
       union select assignee_id from task where list_id = \(list.id) and deleted_at is null
         and assignee_id is not null
+      union select e.user_id from task t join task_event e on e.task_id = t.id
+        where t.list_id = \(list.id) and t.deleted_at is null and t.reschedule_count > 0
+          and e.kind = \(TaskEvent.Kind.reassigned.rawValue) and e.user_id is not null
       """)
     return try rows.map { try $0.get("user_id") }
   }

@@ -24,7 +24,7 @@ enum PersonName: Sendable, Hashable {
   func isName(of person: Person) -> Bool {
     switch self {
     case .email(let address): person.email?.lowercased() == address.lowercased()
-    case .id(let text): UserID(text) == person.id || Int(text) == person.number
+    case .id(let text): UserID(text) == person.id || (Int(text) == person.number && person.number > 0)
     case .nobody: false
     }
   }
