@@ -49,7 +49,8 @@ import Wire
         let ids = (0..<count).map { _ in UUID().uuidString }
         return try await stack.groups.with(stack.with(key: key)).post(path, ["user": UUID().uuidString, "others": ids])
       }
-      #expect(try await ask("lists", 500).status == 200)
+      let most = try await ask("lists", 500)
+      #expect(most.status == 200)
       #expect(try await ask("invites", 0).status == 200)
       #expect(try await ask("invites", 501).string("code") == "validation_error")
       #expect(try await ask("credits", 1).status == 403)
