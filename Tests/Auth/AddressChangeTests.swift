@@ -17,7 +17,7 @@ import Testing
       let asked = try await alice.call(.PUT, "user", ["email": "New@example.com"], as: User.self)
       #expect(asked.email == "alice@example.com" && asked.newEmail == "new@example.com")
       #expect(try await alice.call(.GET, "user", as: User.self).newEmail == "new@example.com")
-      let letter = try await doors.letter(to: "New@example.com")
+      let letter = try await doors.letter(to: "new@example.com")
       #expect(letter.link.isEmpty)
       let body = ["type": "email_change", "email": "new@example.com", "token": letter.code]
       // As the library sends it: without the user's bearer. The code names the account.

@@ -82,7 +82,7 @@ refused("flow_state_not_found", lambda: auth.exchange_code_for_session({"auth_co
 
 # The session.
 assert auth.get_session().user.id == alice and auth.get_user().user.id == alice
-claims = auth.get_claims().claims
+claims = auth.get_claims()["claims"]
 assert claims["aal"] == "aal1" and claims["amr"][0]["method"] == "email/signup", claims
 level = auth.mfa.get_authenticator_assurance_level()
 assert level.current_level == "aal1" and level.current_authentication_methods, level

@@ -17,10 +17,13 @@ struct ChallengeStore: Sendable {
 
     fileprivate var condition: SQL {
       switch self {
-      case .nobody: "(account_id is null or kind = \(Challenge.Kind.confirmation.rawValue))"
-      case .user(let user): "account_id = \(user)"
-      case .anybody: "account_id is not null"
+      case .nobody: "(account_id is null or kind = 'confirmation')"
+      case .user, .anybody: "account_id is not null"
       }
+    }
+
+    fileprivate var user: UserID? {
+      if case .user(let user) = self { user } else { nil }
     }
   }
 
@@ -64,15 +67,15 @@ struct ChallengeStore: Sendable {
     _ kinds: [Challenge.Kind], _ subject: String, of owner: Owner, _ code: OneTimeCode, at now: Date,
     on db: any Connection
   ) throws -> (ChallengeID, Row)? {
-    let open: SQL = "used_at is null and expires_at > \(now) and tries < \(Challenge.triesMax)"
     let rows = try db.rows(
       """
       update challenge set tries = tries + 1
       where id in (select id from challenge
           where kind in (\(list: kinds.map(\.rawValue))) and subject_hash in (\(list: hashes(subject)))
-            and \(owner.condition) and \(open)
+            and \(owner.condition) and coalesce(\(owner.user), account_id, \(nobody)) = coalesce(account_id, \(nobody))
+            and used_at is null and expires_at > \(now) and tries < \(Challenge.triesMax)
           order by created_at desc, id desc limit \(Challenge.openMax))
-        and \(open)
+        and used_at is null and expires_at > \(now) and tries < \(Challenge.triesMax)
       returning id, kind, code_hash, account_id, content
       """)
     let tried = try rows.map { row in (try row.get("id", as: ChallengeID.self), row) }
@@ -176,3 +179,6 @@ struct ChallengeStore: Sendable {
 
 enum ChallengeTag {}
 typealias ChallengeID = ID<ChallengeTag>
+
+/// Whose a challenge is that nobody signed in has asked for: a null is not equal to anything.
+private let nobody: SQL = "'00000000-0000-0000-0000-000000000000'"
