@@ -106,6 +106,18 @@ import Web
     }
   }
 
+  @Test func whatNeverComesIsWarnedOfWhenTheStartIsOver() async throws {
+    let log = RecordedLog()
+    let neighbours = Neighbours(Settings(["CREDITS_URL": "http://127.0.0.1:\(try freePort())"]))
+    for service in neighbours.present where service != .credits { neighbours.moved(service, to: []) }
+    let upstreams = Upstreams(
+      neighbours, logger: log.logger, probing: Probing(every: .milliseconds(10), quietFor: .milliseconds(200)))
+    try await running([upstreams]) {
+      try await eventually("a warning") { log.count(.warning) == 1 }
+    }
+    #expect(log.count(.warning) == 1, "once")
+  }
+
   @Test(arguments: [(Duration.seconds(3600), 0), (.zero, 1)])
   func aStartThatGoesWellWarnsOfNothing(quietFor: Duration, warnings: Int) async throws {
     let log = RecordedLog()

@@ -13,6 +13,8 @@ final class Endpoint: Sendable {
   private let stands = Atomic(EndpointHealth().standing.rawValue)
   private let doubted = Atomic(false)
   private let probing = Atomic(false)
+  /// Whether the log has a warning of how it stands.
+  let isWarnedOf = Atomic(false)
 
   init(_ service: ServiceName, _ url: UpstreamURL, _ address: SocketAddress?) {
     self.service = service

@@ -141,10 +141,12 @@ final class Upstreams: Service {
     let event = await probing.ask(endpoint)
     guard !Task.isCancelled else { return }
     endpoint.note(event)
-    let now = endpoint.standing
-    guard before != now else { return }
+    let (now, level) = (endpoint.standing, level(of: endpoint))
+    // What was no news while everything started is, when it stays so.
+    let wasWarnedOf = endpoint.isWarnedOf.exchange(level == .warning, ordering: .relaxed)
+    guard before != now || (level == .warning && !wasWarnedOf) else { return }
     logger.log(
-      level: level(of: endpoint), "upstream",
+      level: level, "upstream",
       metadata: ["service": "\(endpoint.service.rawValue)", "host": "\(endpoint.url.authority)", "standing": "\(now)"])
   }
 

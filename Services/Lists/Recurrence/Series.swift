@@ -7,11 +7,13 @@ enum Series {
   /// Puts the next task of a series on its list, which is held: where the done one was, with its tags and its sub-tasks.
   /// However often that one is reopened and completed again, it is followed once.
   ///
-  /// - Parameter tasks: how many the list has.
+  /// - Parameters:
+  ///   - tasks: how many the list has.
+  ///   - text: by how much the text on the list has grown with the change that completed the task.
   /// - Throws: 409 when the list is full: the series is not to end unnoticed.
   static func follow(
-    _ done: ListTask, withID id: Int, at position: Int, in list: List, with tasks: Int, by doer: Doer, at now: Date,
-    on db: any Connection
+    _ done: ListTask, withID id: Int, at position: Int, in list: List, with tasks: Int, grownBy text: Int,
+    by doer: Doer, at now: Date, on db: any Connection
   ) throws {
     guard done.parent == nil, let recurrence = done.recurrence, let next = recurrence.next(at: now) else { return }
     let task = done.again(
@@ -26,7 +28,7 @@ enum Series {
       part.again(
         below: new, dueAt: part.dueAt.flatMap { recurrence.moved($0, to: next) }, nil, at: list.revision, now)
     }
-    try list.requireRoom(forText: ([task] + again).reduce(0) { $0 + $1.textSize })
+    try list.requireRoom(forText: ([task] + again).reduce(text) { $0 + $1.textSize })
     for (part, again) in zip(parts, again) {
       try db.later(TaskStore.insertion(of: again, at: part.position, following: part.id))
     }

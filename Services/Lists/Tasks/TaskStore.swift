@@ -44,7 +44,8 @@ enum TaskStore {
     if let tags = change.tags { try TagStore.set(tags, on: id, by: user, on: db) }
     if step.task.isDone {
       try Series.follow(
-        step.task, withID: id, at: position, in: list, with: list.taskCount + 1, by: doer, at: now, on: db)
+        step.task, withID: id, at: position, in: list, with: list.taskCount + 1, grownBy: step.task.textSize, by: doer,
+        at: now, on: db)
     }
     return .new(id)
   }
@@ -75,7 +76,8 @@ enum TaskStore {
     try follow(from: task, to: step.task, at: list.revision, on: db)
     guard !task.isDone, step.task.isDone, step.task.deletedAt == nil else { return }
     try Series.follow(
-      step.task, withID: task.id, at: task.position, in: list, with: list.taskCount, by: doer, at: now, on: db)
+      step.task, withID: task.id, at: task.position, in: list, with: list.taskCount,
+      grownBy: step.task.textSize - task.textSize, by: doer, at: now, on: db)
   }
 
   static func note(_ events: [TaskEvent], of task: Int, by doer: Doer, on db: any Connection) throws {
