@@ -63,6 +63,26 @@ import Wire
     }
   }
 
+  /// What completes a task may say why, and the next one of its series says all that it does.
+  @Test(arguments: engines) func aSeriesGoesOnOnlyWhereItsNextTaskFits(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      let list = try await alice.makeList()
+      let task = try await alice.makeTask(
+        list, "Plants",
+        [
+          "note": String(repeating: "x", count: 1000), "due_at": Instant.milliseconds(stack.clock.now + 3600),
+          "strict_mode": false, "recurrence_pattern": "daily",
+        ])
+      try await fill(list, to: List.textSizeMax - 1100, stack)
+      let why = ["missed_reason": String(repeating: "y", count: 200)]
+      let full = try await alice.post("/api/v1/tasks/\(task)/complete", why)
+      #expect(full.status == 409 && full.string("code") == "list_full")
+      #expect(try await alice.post("/api/v1/tasks/\(task)/complete").status == 200)
+      #expect(try await alice.titles(list).filter { $0 == "Plants" }.count == 2)
+    }
+  }
+
   @Test(arguments: engines) func aTaskWithItsPartsHasABoundOfItsOwn(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice").browser
