@@ -144,6 +144,7 @@ let authMigrations = [
   SessionStore.sweepMigration,
   NewEmail.migration,
   SessionStore.notedMigration,
+  Origin.migration,
 ]
 
 private let profileColumns = """

@@ -1,6 +1,7 @@
 import Clients
 import Foundation
 import Logging
+import Web
 import Wire
 
 /// The ledger with its accounts opened on first sight, whoever asks first. The welcome credits are for those who have
@@ -10,6 +11,14 @@ struct Accounts: Sendable {
   let users: UsersClient
   let logger: Logger
   let now: @Sendable () -> Date
+  private let silence = Silence()
+
+  init(store: LedgerStore, users: UsersClient, logger: Logger, now: @escaping @Sendable () -> Date) {
+    self.store = store
+    self.users = users
+    self.logger = logger
+    self.now = now
+  }
 
   /// The balance of a user who has signed in, so exists.
   func balance(ofSignedIn user: UserID) async throws -> Balance {
@@ -31,11 +40,17 @@ struct Accounts: Sendable {
     return try await store.open(user, welcomed: true, at: now())
   }
 
-  /// While auth does not answer nobody is welcomed, and everybody has what they had.
+  /// While auth does not answer nobody is welcomed, nobody waits for it, and everybody has what they had.
   private func isProven(_ user: UserID) async -> Bool {
     guard store.signupCredits > 0 else { return true }
-    do { return try await users.profile(of: user)?.isProven ?? false } catch {
-      logger.warning("welcome credits have to wait for auth", metadata: ["error": "\(error)"])
+    do {
+      return try await silence.answer(orElse: false) { [users, logger] in
+        do { return try await users.profile(of: user)?.isProven ?? false } catch {
+          logger.warning("welcome credits have to wait for auth", metadata: ["error": "\(error)"])
+          throw error
+        }
+      }
+    } catch {
       return false
     }
   }

@@ -36,12 +36,13 @@ struct CreditRoutes: Sendable {
     var request = request
     let call = try await request.idempotentCall(by: "admin", context)
     let body = try await request.json(AdminGrantBody.self)
-    let amount = try Amount.required(body.amount, field: "amount")
+    let (amount, description) = try FieldErrors.collected(
+      { try Amount.required(body.amount, field: "amount") },
+      { try Text.optional(body.description, field: "description") })
     let now = now()
     let operation = Operation(
       id: .new(at: now), user: body.user_id, amount: amount, type: .granted(body.transaction_type),
-      description: try Text.optional(body.description, field: "description") ?? "Manual top-up", caller: "admin",
-      at: now)
+      description: description ?? "Manual top-up", caller: "admin", at: now)
     return try await postings.once(call, operation) { outcome in
       guard case .posted(_, let balance) = outcome else { throw Failure.broken }
       return try .json(GrantedBody(balance: balance, granted: amount))

@@ -35,7 +35,7 @@ package func buildLists(_ surroundings: Surroundings) async throws -> Server {
       to: routes)
     TaskOrderRoutes(once: once, now: now).add(to: routes)
     SubtaskRoutes(database: database, acquaintances: acquaintances, once: once, now: now).add(to: routes)
-    MyTaskRoutes(database: database, acquaintances: acquaintances, users: users, now: now).add(to: routes)
+    MyTaskRoutes(database: database, acquaintances: acquaintances, naming: naming, now: now).add(to: routes)
     TagRoutes(database: database, once: once, now: now).add(to: routes)
     InternalListRoutes(database: database, groups: groups, now: now).add(to: routes)
     PersonalDataRoutes(PersonalDataStore(database: database), now: now).add(to: routes)

@@ -13,6 +13,7 @@ let listsMigrations = [
     "who was named by whom, sizes of texts", sqlite: names + sizes { "length(cast(\($0) as blob))" },
     postgres: names + sizes { "octet_length(\($0))" }),
   Migration("recurring tasks, tags of lists, what else the app keeps", appMembers),
+  Migration("sizes of reasons", "alter table task add column reason_size bigint not null default 0;"),
 ]
 
 /// An address is shown to nobody but who wrote it. `removed_by` is the person themselves when they left.

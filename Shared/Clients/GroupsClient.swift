@@ -30,7 +30,9 @@ package struct GroupsClient: Sendable {
 
   /// Who of those whom a member names would not be added, because they have left or were removed. Changes nothing.
   package func departed(among add: AddToGroup, from group: GroupID) async throws -> DepartedFromGroup {
-    try await client.call(.POST, "/internal/groups/\(group)/departed", body: add, isRepeatable: true)
+    try await Self.groupNotFound.believed {
+      try await client.call(.POST, "/internal/groups/\(group)/departed", body: add, isRepeatable: true)
+    }
   }
 
   /// How the user stands to the collection; nil when there is no such collection.
@@ -57,7 +59,9 @@ package struct GroupsClient: Sendable {
   package func relations(of user: UserID, to others: Set<UserID>) async throws -> Relations {
     guard !others.isEmpty else { return Relations() }
     let query = RelationsQuery(user: user, others: Array(others))
-    return try await client.call(.POST, "/internal/groups/relations", body: query, isRepeatable: true)
+    return try await Self.groupNotFound.believed {
+      try await client.call(.POST, "/internal/groups/relations", body: query, isRepeatable: true)
+    }
   }
 
   private static let groupNotFound = NotFound(code: "group_not_found")

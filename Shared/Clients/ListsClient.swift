@@ -28,7 +28,9 @@ package struct ListsClient: Sendable {
   package func relations(of user: UserID, to others: Set<UserID>) async throws -> Relations {
     guard !others.isEmpty else { return Relations() }
     let query = RelationsQuery(user: user, others: Array(others))
-    return try await client.call(.POST, "/internal/lists/relations", body: query, isRepeatable: true)
+    return try await Self.listNotFound.believed {
+      try await client.call(.POST, "/internal/lists/relations", body: query, isRepeatable: true)
+    }
   }
 
   private static let listNotFound = NotFound(code: "list_not_found")

@@ -95,8 +95,22 @@ package actor RemoteKeys {
     }
     underWay = task
     defer { underWay = nil }
-    try await task.value
+    do { try await task.value } catch {
+      serveOn()
+      throw error
+    }
   }
+
+  /// Lets the last good set serve a little longer, so that nobody waits for a server that is away.
+  private func serveOn() {
+    known.withLock { known in
+      guard let fetchedAt = known.fetchedAt else { return }
+      known.fetchedAt = max(fetchedAt, now() - lifetime + min(lifetime, Self.grace))
+    }
+  }
+
+  /// Longer than a fetch may take.
+  private static let grace = Duration.seconds(15)
 
   private func take(_ fetched: [String: VerifyingKey]) {
     let before = known.withLock { known in

@@ -99,7 +99,8 @@ struct Edge: HTTPResponder {
   /// What machines ask for every second would bury the rest.
   private func isRoutine(_ context: Context) -> Bool {
     guard let route = context.endpointPath else { return false }
-    return route.hasPrefix("/health") || route == "/metrics" || route == "/internal/sessions/ended"
+    return route.hasPrefix("/health")
+      || ["/metrics", "/internal/sessions/ended", "/.well-known/jwks.json"].contains(route)
   }
 
   /// The template; nil when no route has answered.

@@ -8,6 +8,8 @@ enum WrongFields {
   private static let roundsMax = 24
   /// Decoding as often as there may be wrong fields must not cost much more than decoding once.
   private static let bytesMax = 64 * 1024
+  /// Of all rounds together.
+  private static let decodedBytesMax = 256 * 1024
 
   /// - Parameter first: why the body could not be decoded.
   static func failure<T: Decodable>(_ first: DecodingError, reading data: Data, as type: T.Type) -> Failure {
@@ -15,7 +17,8 @@ enum WrongFields {
     guard data.count <= bytesMax, found.count == 1 else { return Failure(first) }
     var passed = PassedMembers()
     var latest = first
-    for _ in 0..<roundsMax where found.count < fieldsMax {
+    let rounds = min(roundsMax, decodedBytesMax / max(data.count, 1))
+    for _ in 0..<rounds where found.count < fieldsMax {
       guard passed.add(latest.path) else { break }
       do {
         _ = try JSON.decode(PassingBody<T>.self, from: data, userInfo: [.passedMembers: passed])

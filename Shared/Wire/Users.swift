@@ -21,6 +21,17 @@ package struct UserProfile: Codable, Sendable, Hashable {
     self.createdAt = createdAt
   }
 
+  package init(from decoder: any Decoder) throws {
+    let body = try decoder.container(keyedBy: CodingKeys.self)
+    id = try body.decode(UserID.self, forKey: .id)
+    email = try body.decodeIfPresent(String.self, forKey: .email)
+    displayName = try body.decodeIfPresent(String.self, forKey: .displayName)
+    isActive = try body.decode(Bool.self, forKey: .isActive)
+    // An auth from before does not say it.
+    isProven = try body.decodeIfPresent(Bool.self, forKey: .isProven) ?? false
+    createdAt = try body.decode(Date.self, forKey: .createdAt)
+  }
+
   private enum CodingKeys: String, CodingKey {
     case id, email
     case displayName = "display_name"
@@ -66,6 +77,19 @@ package struct Person: Codable, Sendable, Hashable {
 
   /// The first word of the name, for pages that strangers read; empty for who has not told theirs.
   package var shortName: String { name?.split(separator: " ").first.map(String.init) ?? "" }
+
+  package init(from decoder: any Decoder) throws {
+    let body = try decoder.container(keyedBy: CodingKeys.self)
+    id = try body.decode(UserID.self, forKey: .id)
+    number = try body.decode(Int.self, forKey: .number)
+    name = try body.decodeIfPresent(String.self, forKey: .name)
+    email = try body.decodeIfPresent(String.self, forKey: .email)
+    phone = try body.decodeIfPresent(String.self, forKey: .phone)
+    locale = try body.decodeIfPresent(String.self, forKey: .locale)
+    timeZone = try body.decodeIfPresent(String.self, forKey: .timeZone)
+    // An auth from before does not say it.
+    isProven = try body.decodeIfPresent(Bool.self, forKey: .isProven) ?? false
+  }
 
   private enum CodingKeys: String, CodingKey {
     case id, number, name, email, phone, locale

@@ -29,7 +29,7 @@ import Wire
       #expect(try await users.person(named: "alice@example.com") == nil)
       await #expect(throws: Failure.notProven) { try await users.requireProven(alice) }
       let letter = try await doors.letter(to: "alice@example.com")
-      let confirmed = try await doors.gateway.post(
+      let confirmed = try await doors.gateway.bearing(signedUp.string("token")).post(
         "/auth/v1/verify", ["type": "signup", "email": "alice@example.com", "token": letter.code])
       #expect(confirmed.status == 200)
       #expect(try await isProven(doors.stack, alice))

@@ -50,6 +50,23 @@ import Testing
     return try #require(latest)
   }
 
+  /// Else whoever follows the list would be told the last minute's ends every second until something else ends.
+  @Test(arguments: engines) func theListOfEndedSessionsGoesOnWhenNothingEnds(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      #expect(try await stack.gateway.post("/api/v1/auth/logout", ["refresh_token": alice.refresh]).status == 200)
+      let service = stack.auth.with(stack.with(key: "lists"))
+      let path = "/internal/sessions/ended"
+      let first = try await service.get(path)
+      #expect((first["sessions"] as? [Any])?.count == 1)
+      try await Task.sleep(for: .milliseconds(20))
+      let second = try await service.get("\(path)?since=\(first.string("cursor"))")
+      // It reaches back, so that an end which was written late is not missed.
+      #expect((second["sessions"] as? [Any])?.count == 1)
+      #expect(second.string("cursor") > first.string("cursor"))
+    }
+  }
+
   @Test(arguments: engines) func theRetryOfALostRefreshEndsWithTheSession(engine: Engine) async throws {
     try await withStack(engine, ["SESSION_MAX_DAYS": "1"]) { stack in
       let alice = try await stack.signIn("alice")

@@ -32,7 +32,7 @@ import Wire
     try await eventually("the mail") { mail.letters.contains { $0.to == [newcomer.address] } }
     let text = mail.letters.last { $0.to == [newcomer.address] }?.part("text/plain") ?? ""
     let code = text.firstMatch(of: /\b\d{6}\b/).map { String($0.output) } ?? ""
-    let reply = try await stack.gateway.post(
+    let reply = try await newcomer.browser.post(
       "/auth/v1/verify", ["type": "signup", "email": newcomer.address, "token": code])
     #expect(reply.status == 200)
   }

@@ -57,4 +57,21 @@ import Wire
       #expect(try await stack.gateway.with(stack.with(key: "lists")).post(path).status == 404)
     }
   }
+
+  /// A process that does not know the path, since it is older, says nothing about people.
+  @Test(arguments: engines) func anOlderProcessIsNoAnswer(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let group = try await alice.group("Ours")
+      let surroundings = stack.surroundings(of: "invites")
+      let (groups, lists) = (GroupsClient(in: surroundings), ListsClient(in: surroundings))
+      stack.surroundings.neighbours.moved(.groups, to: stack.credits.base)
+      stack.surroundings.neighbours.moved(.lists, to: stack.credits.base)
+      await #expect(throws: Failure.unavailable) { _ = try await groups.relations(of: alice.id, to: [bob.id]) }
+      await #expect(throws: Failure.unavailable) { _ = try await lists.relations(of: alice.id, to: [bob.id]) }
+      await #expect(throws: Failure.unavailable) {
+        _ = try await groups.departed(among: AddToGroup(users: [bob.id], addedBy: alice.id), from: group)
+      }
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import Clients
 import Database
 import Foundation
 import Support
@@ -74,6 +75,54 @@ import Wire
       await database.close()
       #expect(try await make(bob) == 429)
       #expect(try await bob.browser.post("/api/groups", ["name": "Ours"]).status == 200)
+    }
+  }
+
+  /// A process that does not know the path, since it is older, has not sent anything.
+  @Test(arguments: engines) func aTextOutlivesAnOlderProcess(engine: Engine) async throws {
+    try await withTexting(engine) { texting in
+      let stack = texting.stack
+      let alice = try await texting.signIn("Alice", number(1))
+      let neighbours = stack.surroundings.neighbours
+      neighbours.moved(.invites, to: stack.credits.base)
+      let made = try await alice.browser.post(
+        "/api/groups", ["name": "The Cabin", "member_phone_numbers": [number(7)]])
+      #expect(made.status == 200)
+      let database = try await stack.place.open("groups", [])
+      try await eventually("a try that is not the last") {
+        let row = try await database.read { db in
+          try db.row(
+            """
+            select count(*) as found from outbox
+            where kind = 'text_to_group' and tries > 0 and lease is null and due_at is not null
+            """)
+        }
+        let found: Int = try row?.get("found") ?? -1
+        return found == 1
+      }
+      await database.close()
+      neighbours.moved(.invites, to: stack.invites.base)
+      stack.clock.advance(by: .seconds(600))
+      try await eventually("a text") { texting.texts(to: number(7)).count == 1 }
+    }
+  }
+
+  @Test(arguments: engines) func nobodyIsTextedForWhoHasProvenNothing(engine: Engine) async throws {
+    try await withTexting(engine) { texting in
+      let stack = texting.stack
+      let alice = try await stack.signIn("alice")
+      let invites = InvitesClient(in: stack.surroundings(of: "groups"))
+      let group = try await alice.group()
+      let text = TextToGroup(
+        group: try #require(GroupID(group)), invitedBy: alice.id, number: number(7), place: "here")
+      try await withDoubt(of: [alice], in: stack) { _ in
+        await #expect {
+          _ = try await invites.text(text)
+        } throws: { error in
+          (error as? Failure)?.kind == .forbidden && (error as? Failure)?.code == "not_proven"
+        }
+      }
+      #expect(try await invites.text(text).isSent)
     }
   }
 }

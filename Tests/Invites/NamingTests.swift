@@ -3,7 +3,11 @@ import Database
 import Foundation
 import Support
 import Testing
+import Tokens
+import Web
 import Wire
+
+@testable import Invites
 
 /// Whom one may name by an id, and who is not put back where they have gone from.
 @Suite struct NamingTests {
@@ -157,6 +161,53 @@ import Wire
           .PUT, "/api/groups/\(group)/owner", json: ["user_id": carol.id.description]
         ).status == 200)
       for user in [alice, carol] { #expect(try await send([both[0]], to: group, by: user).int("added_members") == 0) }
+    }
+  }
+
+  /// Lists and groups are asked only about those whom no number settles.
+  @Test(arguments: engines) func whoKnowsANumberDoesNotWaitForLists(engine: Engine) async throws {
+    try await withTexting(engine) { texting in
+      let stack = texting.stack
+      let (alice, bob) = (try await texting.signIn("Alice", number(1)), try await texting.signIn("Bob", number(2)))
+      let (carol, dora) = (try await texting.signIn("Carol", number(3)), try await texting.signIn("Dora", number(4)))
+      let group = try await alice.group()
+      let looked = try await alice.browser.post("/api/invites/check-users", ["phone_numbers": [number(3)]])
+      #expect(looked.status == 200)
+      let neighbours = stack.surroundings.neighbours
+      neighbours.moved(.lists, to: "http://127.0.0.1:1")
+      let sent = try await send(
+        [["user_id": bob.id.description, "phone_number": number(2)], ["user_id": carol.id.description]], to: group,
+        by: alice)
+      #expect(sent.status == 200 && sent.int("added_members") == 2, "\(sent.text)")
+      let wrong = try await send(
+        [["user_id": carol.id.description, "phone_number": number(9)]], to: group, by: alice)
+      #expect(wrong.status == 422)
+      // Strangers and nobody look the same, also to a process that does not know the path.
+      for url in ["http://127.0.0.1:1", stack.credits.base] {
+        neighbours.moved(.lists, to: url)
+        for id in [dora.id, UserID.new(at: stack.clock.now)] {
+          for named in [["user_id": id.description], ["user_id": id.description, "phone_number": number(9)]] {
+            #expect(try await send([named], to: group, by: alice).status == 503, "\(url) \(named)")
+          }
+        }
+      }
+      neighbours.moved(.groups, to: "http://127.0.0.1:1")
+      let surroundings = stack.surroundings(of: "invites")
+      let (settings, users) = (surroundings.settings, UsersClient(in: surroundings))
+      let answers = try await stack.withInvites { database in
+        let checks = try ContactChecks(
+          settings, database: database, quotas: .init(keys: try settings.dataKeys()), users: users)
+        let named = NamedPeople(
+          users: users, groups: GroupsClient(in: surroundings), lists: ListsClient(in: surroundings), checks: checks)
+        return try await named.answers(
+          [.init(id: bob.id, phone: number(2)), .init(id: carol.id), .init(id: alice.id)],
+          for: Asker(user: alice.id, place: "here"), at: stack.clock.now)
+      }
+      let people = answers.filter { answer in
+        if case .person = answer { return true }
+        return false
+      }
+      #expect(people.count == 3)
     }
   }
 }

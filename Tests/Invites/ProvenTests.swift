@@ -45,17 +45,22 @@ import Wire
     }
   }
 
-  /// As others have guessed, whoever has proven nothing waits; everybody else does not.
+  /// Where somebody has guessed, all wait. As others have guessed elsewhere, whoever has proven nothing waits;
+  /// everybody else does not.
   @Test(arguments: engines) func thirtyWhoGuessKeepOutOnlyThoseWhoHaveProvenNothingOrGuessed(
     engine: Engine
   ) async throws {
-    try await withTexting(engine) { texting in
+    try await withTexting(engine, ["TRUSTED_PROXIES": "127.0.0.0/8"]) { texting in
       let stack = texting.stack
       let alice = try await stack.signIn("alice")
       let guessers = try await inOrder(30) { try await stack.signIn("guest\($0)") }
       let (bob, carol, dora) = (
         try await stack.signIn("bob"), try await stack.signIn("carol"), try await stack.signIn("dora")
       )
+      let emil = try await stack.signIn("emil")
+      func redeem(_ code: String, _ user: SignedInUser, from address: Int) async throws -> Browser.Reply {
+        try await user.browser.with(["X-Forwarded-For": "203.0.113.\(address)"]).post("/api/invites/redeem/\(code)")
+      }
       let group = try await alice.group()
       let codes = try await texting.invite((0..<3).map { number($0) }, to: group, by: alice)
       let statuses = try await atOnce(30) { who in
@@ -64,17 +69,31 @@ import Wire
         }
       }.flatMap { $0 }
       #expect(statuses.count == 300 && Set(statuses) == [404, 429])
-      // All from one address: sixty are the most, besides the first of each.
-      #expect((60..<90).contains(statuses.count { $0 == 404 }))
-      try await withDoubt(of: [bob], in: stack) { _ in
-        let unproven = try await bob.browser.post("/api/invites/redeem/\(codes[0])")
-        #expect(unproven.status == 429 && unproven.headers.contains(name: "retry-after"))
-        #expect(try await guessers[0].browser.post("/api/invites/redeem/\(codes[0])").status == 429)
-        #expect(try await carol.browser.post("/api/invites/redeem/\(codes[0])").status == 200)
-        // One wrong try is free, and no more.
-        #expect(try await dora.browser.post("/api/invites/redeem/ZZZZZZ").status == 404)
-        #expect(try await dora.browser.post("/api/invites/redeem/\(codes[1])").status == 429)
+      // All from one address: sixty are the most, whoever they are.
+      #expect(statuses.count { $0 == 404 } == 60)
+      for user in [guessers[0], carol] {
+        #expect(try await user.browser.post("/api/invites/redeem/\(codes[0])").status == 429)
       }
+      #expect(try await redeem("ZZZZZZ", emil, from: 4).status == 404)
+      let spent = try await stack.withInvites { database in
+        try await database.write { db in
+          try db.change("update quota set taken = 300 where name = 'wrong codes of all'")
+        }
+      }
+      #expect(spent == 1)
+      try await withDoubt(of: [bob], in: stack) { _ in
+        let unproven = try await redeem(codes[0], bob, from: 1)
+        #expect(unproven.status == 429 && unproven.headers.contains(name: "retry-after"))
+        #expect(try await redeem(codes[0], emil, from: 4).status == 429)
+        #expect(try await redeem(codes[0], carol, from: 2).status == 200)
+        // One wrong try is free, and no more.
+        #expect(try await redeem("ZZZZZZ", dora, from: 3).status == 404)
+        #expect(try await redeem(codes[1], dora, from: 3).status == 429)
+      }
+      // While auth does not say who has proven what, it is the refusal of everybody else.
+      stack.surroundings.neighbours.moved(.auth, to: "http://127.0.0.1:1")
+      #expect(try await redeem(codes[1], bob, from: 1).status == 429)
+      stack.surroundings.neighbours.moved(.auth, to: stack.auth.base)
       stack.clock.advance(by: .seconds(3601))
       let fresh = try await stack.signIn("guest0")
       #expect(try await fresh.browser.post("/api/invites/redeem/\(codes[1])").status == 200)
@@ -98,6 +117,22 @@ import Wire
       await database.close()
       #expect(try await look(1, made.string("code")) == 429)
       #expect(try await look(2, made.string("code")) == 200)
+    }
+  }
+
+  /// Whoever has one IPv6 network may have 65,536 of them, each with its first look: these are counted together.
+  @Test(arguments: engines) func noFirstLookIsFreeOfWhatItsNeighboursHaveLookedFor(engine: Engine) async throws {
+    try await withStack(engine, ["TRUSTED_PROXIES": "127.0.0.0/8"]) { stack in
+      @Sendable func look(_ address: String) async throws -> Int {
+        try await stack.gateway.with(["X-Forwarded-For": address]).get("/i/ZZZZZZ").status
+      }
+      for (network, other) in [("2001:db8:7:%::1", "2001:db8:8:1::1"), ("203.0.113.%", "203.0.112.1")] {
+        let statuses = try await atOnce(130) { index in
+          try await look(network.replacingOccurrences(of: "%", with: "\(index + 1)"))
+        }
+        #expect(statuses.count { $0 == 404 } == 120 && statuses.count { $0 == 429 } == 10, "\(network)")
+        #expect(try await look(other) == 404)
+      }
     }
   }
 }

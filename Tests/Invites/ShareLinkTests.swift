@@ -143,10 +143,12 @@ import Wire
   }
 
   @Test(arguments: engines) func anInviteForSomebodyIsForNobodyElse(engine: Engine) async throws {
-    try await withStack(engine) { stack in
+    // Where mail can be sent, an address that is only claimed is nobody's.
+    let mail = ["SMTP_URL": "smtp://127.0.0.1:1", "MAIL_FROM": "kith@example.com"]
+    try await withStack(engine, mail) { stack in
       // Mallory says that the address is hers; Carol has shown it.
       let mallory = try await stack.signIn("carol")
-      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let (alice, bob) = (try await stack.signInWithApple("alice"), try await stack.signIn("bob"))
       let collection = try await alice.collection()
       let early = try await alice.link(to: collection, ["inviteeEmail": "carol@example.com"])
       #expect(try await mallory.accept(early).status == 403)
@@ -165,6 +167,18 @@ import Wire
       for body in [["inviteeUserId": "bob"], ["inviteeUserId": "user_\(UUID())"], ["inviteeEmail": "bob"]] {
         #expect(try await alice.browser.post("/collections/\(collection)/invites", body).status == 400, "\(body)")
       }
+    }
+  }
+
+  /// As of invites to lists: on a laptop, to have signed up with it is all that anybody can show.
+  @Test(arguments: engines) func withoutMailAnAddressIsWhoseItIsSaidToBe(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob, carol) = (
+        try await stack.signIn("alice"), try await stack.signIn("bob"), try await stack.signIn("carol")
+      )
+      let link = try await alice.link(to: try await alice.collection(), ["inviteeEmail": "CAROL@example.com"])
+      #expect(try await bob.accept(link).status == 403)
+      #expect(try await carol.accept(link).status == 200)
     }
   }
 

@@ -116,6 +116,51 @@ import Wire
     }
   }
 
+  /// Nobody ends what another one has sent.
+  @Test(arguments: engines) func eachInviterHasOneOpenForAPersonAndList(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob, carol) = (
+        try await stack.signIn("alice"), try await stack.signIn("bob"), try await stack.signIn("carol")
+      )
+      let list = try await stack.list(of: alice)
+      _ = try await stack.letIn(carol, to: list, of: alice)
+      func invite(by user: SignedInUser, as role: String) async throws -> ListInvitation {
+        try await client(stack).invite(.init(list: list, role: role, invitedBy: user.id, invitee: .user(bob.id)))
+      }
+      let owners = try await invite(by: alice, as: "editor")
+      let replaced = try await invite(by: carol, as: "viewer")
+      let editors = try await invite(by: carol, as: "viewer")
+      let open = try await waiting(for: bob).compactMap { $0["id"] as? Int }
+      #expect(open.sorted() == [owners.number, editors.number])
+      #expect(try await bob.browser.post("/api/v1/invites/\(replaced.number)/accept").status == 410)
+      let joined = try await bob.browser.post("/api/v1/invites/\(owners.number)/accept")
+      #expect((joined["membership"] as? [String: Any])?["role"] as? String == "editor")
+      let twice = try await bob.browser.post("/api/v1/invites/\(editors.number)/accept")
+      #expect(twice.status == 409 && twice.string("code") == "already_member")
+    }
+  }
+
+  /// Those for an address have to wait, and nobody comes in whom their app could not tell so.
+  @Test(arguments: engines) func whileAuthIsAwayThoseByIDAreSeenAndNobodyComesIn(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let (list, other) = (try await stack.list(of: alice), try await stack.list(of: alice, "Other"))
+      let byID = try await client(stack).invite(
+        .init(list: list, role: "viewer", invitedBy: alice.id, invitee: .user(bob.id)))
+      _ = try await client(stack).invite(
+        .init(list: other, role: "viewer", invitedBy: alice.id, invitee: .email("bob@example.com")))
+      #expect(try await waiting(for: bob).count == 2)
+      let path = "/api/v1/invites/\(byID.number)/accept"
+      stack.surroundings.neighbours.moved(.auth, to: "http://127.0.0.1:1")
+      #expect(try await waiting(for: bob).map { $0["id"] as? Int } == [byID.number])
+      #expect(try await bob.browser.post(path).status == 503)
+      #expect(try await stack.count("invite_use") == 0)
+      stack.surroundings.neighbours.moved(.auth, to: stack.auth.base)
+      #expect(try await bob.browser.get("/api/v1/lists/\(list)").status == 404)
+      try await eventually("an answer") { try await bob.browser.post(path).status == 200 }
+    }
+  }
+
   /// Of ten at once for the same person and list, the last is open.
   @Test(arguments: engines) func oneIsOpenForEachPersonAndList(engine: Engine) async throws {
     try await withStack(engine) { stack in
@@ -174,13 +219,19 @@ import Wire
       func ask(_ index: Int, role: String = "viewer") -> InviteToList {
         .init(list: list, role: role, invitedBy: alice.id, invitee: .email("guest\(index)@example.com"))
       }
-      let groups = InvitesClient(in: stack.surroundings(of: "groups"))
-      await #expect(throws: Failure.self) { _ = try await groups.invite(ask(0)) }
-      await #expect(throws: Failure.self) { _ = try await client(stack).invite(ask(0, role: "owner")) }
+      let groups = try await stack.invites.with(stack.with(key: "groups")).send(
+        .POST, "/internal/invites/lists", body: try JSON.encodeExact(ask(0)))
+      #expect(groups.status == 403 && groups.string("code") == "wrong_service_key")
       // What is no address could name somebody in another way.
-      await #expect(throws: Failure.self) {
-        _ = try await client(stack).invite(
-          .init(list: list, role: "viewer", invitedBy: alice.id, invitee: .email("\(alice.id)")))
+      let addressless = InviteToList(
+        list: list, role: "viewer", invitedBy: alice.id, invitee: .email("\(alice.id)"))
+      for (wrong, field) in [(ask(0, role: "owner"), "role"), (addressless, "invitee.email")] {
+        await #expect {
+          _ = try await client(stack).invite(wrong)
+        } throws: { error in
+          let failure = error as? Failure
+          return failure?.code == "validation_error" && failure?.fields.map(\.field) == [field]
+        }
       }
       for index in 0..<50 { _ = try await client(stack).invite(ask(index)) }
       await #expect { _ = try await client(stack).invite(ask(50)) } throws: { error in

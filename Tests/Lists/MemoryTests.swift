@@ -28,6 +28,11 @@ import Wire
       let path = "/api/v1/lists/\(list)/tasks"
       let whole = try await Browser("http://127.0.0.1:\(port)").bearing(alice.access).get(path)
       #expect(whole.objects("tasks").count == List.tasksMax && whole.body.count > 20_000_000, "the premise")
+      let (tasksPath, todayPath) = ("/api/v1/tasks?per_page=50", "/api/v1/today")
+      let page = try await Browser("http://127.0.0.1:\(port)").bearing(alice.access).get(tasksPath)
+      #expect(page.objects("tasks").count == 50 && page.body.count > 1_500_000, "the premise")
+      let today = try await Browser("http://127.0.0.1:\(port)").bearing(alice.access).get(todayPath)
+      #expect(today.bool("has_more_overdue") == true && today.body.count > 500_000, "the premise")
       let before = kith.child.residentBytes
       let most = Mutex(before)
       let watching = Task {
@@ -57,6 +62,34 @@ import Wire
         try await group.waitForAll()
       }
       for reader in slow { reader.close() }
+
+      // The same with a page over all lists. A day is in memory whole, and cut: so many read it a few at a time.
+      let others = try await withThrowingTaskGroup(of: SlowReader.self) { group in
+        for _ in 0..<Self.readers {
+          group.addTask {
+            let reader = try await SlowReader(port: port)
+            try await reader.ask(tasksPath, bearer: alice.access)
+            try await reader.read(atLeast: 100_000)
+            return reader
+          }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      try await others.first?.read(atLeast: page.body.count)
+      for _ in 0..<(Self.readers / 10) {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for _ in 0..<10 {
+            group.addTask {
+              let reader = try await SlowReader(port: port)
+              defer { reader.close() }
+              try await reader.ask(todayPath, bearer: alice.access)
+              try await reader.read(atLeast: today.body.count)
+            }
+          }
+          try await group.waitForAll()
+        }
+      }
+      for reader in others { reader.close() }
       let grown = most.withLock { $0 } - before
       #expect(grown < Self.bytesMax, "it has grown by \(grown / 1024 / 1024) MB")
       #expect(try await alice.browser.get("/api/v1/lists").status == 200)

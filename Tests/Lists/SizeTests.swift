@@ -83,6 +83,28 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func reasonsOfMovesCount(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      let list = try await alice.makeList()
+      let due = stack.clock.now + 3600
+      let task = try await alice.makeTask(list, "Dentist", ["due_at": Instant.milliseconds(due)])
+      try await fill(list, to: List.textSizeMax - 1500, stack)
+      func move(_ hours: Double) async throws -> Browser.Reply {
+        let body = [
+          "new_due_at": Instant.milliseconds(due + hours * 3600), "reason": String(repeating: "y", count: 1000),
+        ]
+        return try await alice.post("/api/v1/tasks/\(task)/reassign", body)
+      }
+      #expect(try await move(1).status == 200)
+      #expect(try await sizes(list, stack) == [List.textSizeMax - 500])
+      let full = try await move(2)
+      #expect(full.status == 409 && full.string("code") == "list_full")
+      #expect(try await alice.delete("/api/v1/tasks/\(task)").status == 200)
+      #expect(try await sizes(list, stack) == [List.textSizeMax - 1500 - "Dentist".utf8.count])
+    }
+  }
+
   @Test(arguments: engines) func aTaskWithItsPartsHasABoundOfItsOwn(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice").browser

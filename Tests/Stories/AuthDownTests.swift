@@ -82,8 +82,9 @@ import Testing
     }
 
     func goesOn() async throws {
-      let away = try await alice.browser.get("/api/v1/auth/me")
-      #expect([502, 503, 504].contains(away.status), "the premise: auth is away")
+      // `try?`: the gateway waits for an answer as long as this client does.
+      let away = try? await alice.browser.get("/api/v1/auth/me")
+      #expect(away.map { [502, 503, 504].contains($0.status) } ?? true, "the premise: auth is away")
       try await everybodyReads()
       try await everybodyWrites()
       try await invitesGoOut()

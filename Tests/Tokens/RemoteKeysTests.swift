@@ -73,6 +73,27 @@ private final class StandingClock: Sendable {
     await #expect(throws: TokenRejected.unknownKey) { _ = try await keys.key("b") }
   }
 
+  @Test func nobodyWaitsForAServerThatStaysAway() async throws {
+    let (server, clock) = (FakeServer(), StandingClock())
+    let keys = RemoteKeys(pause: .seconds(1), lifetime: .seconds(60), now: { clock.now }) { try await server.fetch() }
+    _ = try await keys.key("a")
+    server.goDown(true)
+    clock.advance(by: .seconds(61))
+    #expect(keys.keyAtHand("a") == nil, "the premise: it would be looked up again")
+    _ = try await keys.key("a")
+    // For some seconds it is at hand without another look.
+    clock.advance(by: .seconds(10))
+    #expect(keys.keyAtHand("a") != nil)
+    clock.advance(by: .seconds(600))
+    _ = try await keys.key("a")
+    #expect(keys.keyAtHand("a") != nil)
+    // A set that the server has taken back goes as soon as it answers.
+    server.goDown(false)
+    server.publish("b")
+    clock.advance(by: .seconds(61))
+    await #expect(throws: TokenRejected.unknownKey) { _ = try await keys.key("a") }
+  }
+
   @Test func withoutAFirstSetThereIsNoVerdict() async throws {
     let (server, clock) = (FakeServer(), StandingClock())
     server.goDown(true)

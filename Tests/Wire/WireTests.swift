@@ -60,8 +60,8 @@ import Wire
     let headers = Dictionary(uniqueKeysWithValues: answer.headers.map { ($0.name, $0.value) })
     #expect(
       headers == [
-        "content-type": "application/json", "www-authenticate": "Bearer", "x-sb-error-code": "no_authorization",
-        "x-supabase-api-version": "2024-01-01",
+        "cache-control": "no-store", "content-type": "application/json", "www-authenticate": "Bearer",
+        "x-sb-error-code": "no_authorization", "x-supabase-api-version": "2024-01-01",
       ])
     for (path, version) in [("/auth/v1/user", nil), ("/auth/v1/user", "latest"), ("/api/v1/auth/me", "2024-01-01")] {
       let (answer, body) = try sent(.unauthorized, at: path, version: version)

@@ -5,7 +5,7 @@ import Wire
 /// Small bodies are gathered before a connection to the service is chosen: a client that sends slowly keeps none from the
 /// others. Larger bodies stream, and only so many of them at once.
 extension ClientHandler {
-  /// As they come, with what is around chunks. Only photos are larger.
+  /// As they come, with what is around chunks. Few are larger: photos, and the order of a whole list.
   static let smallBodyBytesMax = 64 * 1024
 
   private enum Arrival {

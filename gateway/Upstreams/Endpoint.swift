@@ -29,8 +29,8 @@ final class Endpoint: Sendable {
   /// Whether its answers to probes come late, or not at all.
   var isSlow: Bool { health.withLock { $0.isSlow } }
 
-  /// Whether it has answered a probe at all.
-  var hasAnswered: Bool { health.withLock { $0.hasAnswered } }
+  /// Whether it has answered a probe that it is ready, ever.
+  var hasBeenReady: Bool { health.withLock { $0.hasBeenReady } }
 
   /// Whether it has answered a probe at all, and has not been found down since.
   var isKnownToLive: Bool { health.withLock { $0.hasAnswered && !$0.standing.isOut } }

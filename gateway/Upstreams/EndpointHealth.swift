@@ -37,6 +37,7 @@ struct EndpointHealth: Sendable {
   }
 
   private(set) var hasAnswered = false
+  private(set) var hasBeenReady = false
   private(set) var isSlow = false
   private var isReady = true
   private var isSilent = false
@@ -83,6 +84,7 @@ struct EndpointHealth: Sendable {
 
   private mutating func answered(_ isReady: Bool, _ isLate: Bool) {
     hasAnswered = true
+    if isReady { hasBeenReady = true }
     isSlow = isLate
     self.isReady = isReady
     isUnreachable = false

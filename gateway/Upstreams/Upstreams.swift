@@ -144,7 +144,7 @@ final class Upstreams: Service {
     let (now, level) = (endpoint.standing, level(of: endpoint))
     // What was no news while everything started is, when it stays so.
     let wasWarnedOf = endpoint.isWarnedOf.exchange(level == .warning, ordering: .relaxed)
-    guard before != now || (level == .warning && !wasWarnedOf) else { return }
+    guard before != now || wasWarnedOf != (level == .warning) else { return }
     logger.log(
       level: level, "upstream",
       metadata: ["service": "\(endpoint.service.rawValue)", "host": "\(endpoint.url.authority)", "standing": "\(now)"])
@@ -153,7 +153,7 @@ final class Upstreams: Service {
   /// What has not been there yet is worth no warning for as long as everything starts.
   private func level(of endpoint: Endpoint) -> Logger.Level {
     if endpoint.standing == .ready { return .info }
-    let isStarting = ContinuousClock.now - startedAt < probing.quietFor && !endpoint.hasAnswered
+    let isStarting = ContinuousClock.now - startedAt < probing.quietFor && !endpoint.hasBeenReady
     return isStarting ? .debug : .warning
   }
 }

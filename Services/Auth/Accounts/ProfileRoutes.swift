@@ -59,7 +59,7 @@ struct ProfileRoutes: Sendable {
       throw Failure.invalid(.init("current_password", "is required"))
     }
     let over = try await passwords.change(
-      of: context.user, from: body.current, to: new, keeping: context.session, at: now())
+      of: context.user, from: body.current, to: new, keeping: context.session, from: request.place, at: now())
     return Response.json(["message": "Password changed"]).ending(over, ended)
   }
 

@@ -20,13 +20,15 @@ struct AppleIdentityStore: Sendable {
     try await database.write { db in
       try db.change("delete from apple_token where subject = \(subject) and granted_at <= \(then)")
       guard let account = try Self.account(of: subject, on: db) else { return [] }
-      return try db.rows(
+      let ended = try db.rows(
         """
         update session set ended_at = \(now), end_reason = \(EndReason.revokedByIssuer.rawValue)
         where account_id = \(account) and ended_at is null and opened_at <= \(then + Self.leeway)
         returning id, tokens_until
         """
       ).map { EndedSession(session: try $0.get("id"), until: try $0.get("tokens_until")) }
+      if !ended.isEmpty { try ChallengeStore.withdrawAll(of: account, at: now, on: db) }
+      return ended
     }
   }
 

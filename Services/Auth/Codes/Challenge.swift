@@ -29,6 +29,10 @@ struct Challenge: Sendable {
     static let linked: [Kind] = [.email, .confirmation, .recovery]
     /// Those whose link has a page. A new address has a link only for an app that shows PKCE's verifier afterwards.
     static let paged: [Kind] = linked + [.changeEmail]
+    /// Those whose code is mailed and can be typed by anybody.
+    static let mailed: [Kind] = paged
+    /// Those that end with the sessions of the account that has asked for them.
+    static let withdrawn: [Kind] = [.addPhone, .addEmail, .changePhone, .changeEmail, .reauthentication, .exchange]
   }
 
   /// What the answer needs, sealed in the database.
@@ -53,6 +57,15 @@ struct Challenge: Sendable {
   let lifetime: Duration
 
   static let triesMax = 5
+  /// Of a mailed code, from all places together. One place has five an hour (``Quota/mailedCodeFromHere``), so that a
+  /// stranger there cannot use up somebody's code.
+  private static let triesMaxFromAll = 20
+
+  /// How often codes of these kinds can be tried.
+  static func triesMax(of kinds: [Kind]) -> Int {
+    kinds.allSatisfy { Kind.mailed.contains($0) } ? triesMaxFromAll : triesMax
+  }
+
   /// How many codes of one kind and subject can be answered: whoever asks for one makes no earlier one useless.
   static let openMax = 10
 }

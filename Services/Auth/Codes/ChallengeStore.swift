@@ -67,15 +67,16 @@ struct ChallengeStore: Sendable {
     _ kinds: [Challenge.Kind], _ subject: String, of owner: Owner, _ code: OneTimeCode, at now: Date,
     on db: any Connection
   ) throws -> (ChallengeID, Row)? {
+    let triesMax = Challenge.triesMax(of: kinds)
     let rows = try db.rows(
       """
       update challenge set tries = tries + 1
       where id in (select id from challenge
           where kind in (\(list: kinds.map(\.rawValue))) and subject_hash in (\(list: hashes(subject)))
             and \(owner.condition) and coalesce(\(owner.user), account_id, \(nobody)) = coalesce(account_id, \(nobody))
-            and used_at is null and expires_at > \(now) and tries < \(Challenge.triesMax)
+            and used_at is null and expires_at > \(now) and tries < \(triesMax)
           order by created_at desc, id desc limit \(Challenge.openMax))
-        and used_at is null and expires_at > \(now) and tries < \(Challenge.triesMax)
+        and used_at is null and expires_at > \(now) and tries < \(triesMax)
       returning id, kind, code_hash, account_id, content
       """)
     let tried = try rows.map { row in (try row.get("id", as: ChallengeID.self), row) }
@@ -132,6 +133,17 @@ struct ChallengeStore: Sendable {
       update challenge set used_at = \(now) where account_id = \(user) and kind = \(kind.rawValue) and used_at is null
         and subject_hash not in (\(list: hashes(subject)))
       """)
+  }
+
+  /// Withdraws whatever would give an account another way in or show that a bearer is its user's: whoever ends its
+  /// sessions or has its password changed wants no such code answered any more, as some are taken without a bearer.
+  static func withdrawAll(of user: UserID, at now: Date, on db: any Connection) throws {
+    try db.change(
+      """
+      update challenge set used_at = \(now) where account_id = \(user) and used_at is null
+        and kind in (\(list: Challenge.Kind.withdrawn.map(\.rawValue)))
+      """)
+    try NewEmail.remove(of: user, on: db)
   }
 
   /// Exchanges the code that a link has given to an app (RFC 7636 §4.5). A wrong verifier counts as a try; nil must not

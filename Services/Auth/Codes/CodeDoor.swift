@@ -36,7 +36,7 @@ struct CodeDoor: Sendable {
     from place: String, at now: Date
   ) async throws -> PasswordDoor.Entered {
     guard let code = OneTimeCode(typed: typed) else { throw Failure.invalidCode }
-    return try await entered(.init(claimant: claimant), visit, from: place, at: now) { db in
+    return try await entered(.init(claimant: claimant, typedFor: email), visit, from: place, at: now) { db in
       try challenges.answer(kinds, email.canonical, code: code, at: now, on: db)
     }
   }
@@ -49,17 +49,26 @@ struct CodeDoor: Sendable {
     }
   }
 
-  /// Replaces the number or the address of the account that has asked for it, and opens a session of its.
+  /// Whoever is signed in where nobody has to be.
+  struct Bearer: Sendable {
+    let user: UserID
+    let session: SessionID?
+  }
+
+  /// Replaces the number or the address of the account that has asked for it, and opens a session of its, which is as old
+  /// as the bearer's.
   ///
   /// - Parameter bearer: who is signed in, if anybody: their own codes only are good then.
   func change(
-    _ kind: Challenge.Kind, _ subject: String, _ typed: String, by bearer: UserID?, visit: Visit, from place: String,
+    _ kind: Challenge.Kind, _ subject: String, _ typed: String, by bearer: Bearer?, visit: Visit, from place: String,
     at now: Date
   ) async throws -> PasswordDoor.Entered {
     guard let code = OneTimeCode(typed: typed) else { throw Failure.invalidCode }
-    let entered = try await entered(.init(), visit, from: place, at: now) { db in
+    let answerer = Answerer(
+      session: bearer?.session, typedFor: kind == .changeEmail ? EmailAddress(subject) : nil)
+    let entered = try await entered(answerer, visit, from: place, at: now) { db in
       try challenges.answer(
-        [kind], subject, of: bearer.map { .user($0) } ?? .anybody, code: code, at: now, on: db)
+        [kind], subject, of: bearer.map { .user($0.user) } ?? .anybody, code: code, at: now, on: db)
     }
     changes.outbox.ring()
     return entered
@@ -122,13 +131,20 @@ struct CodeDoor: Sendable {
     var claimant: UserID?
     /// They have shown that they are the app that asked.
     var hasVerifier = false
+    /// The session that they are signed in to, if any.
+    var session: SessionID?
+    /// The address whose code they have typed; nil for a text's code and for links.
+    var typedFor: EmailAddress?
   }
 
   private func entered(
     _ answerer: Answerer, _ visit: Visit, from place: String, at now: Date, _ answer: @escaping Answer
   ) async throws -> PasswordDoor.Entered {
     try await answered(answerer, from: place, at: now, answer) { [mint] user, kind, db in
-      try PasswordDoor.entered(user, mint, visit.by(SignInMethod(kind)), at: now, on: db)
+      var opening = visit.by(SignInMethod(kind))
+      // A bearer was enough to ask for these: answering them is no sign-in.
+      if kind == .changeEmail || kind == .changePhone { opening.origin = .bearer(answerer.session) }
+      return try PasswordDoor.entered(user, mint, opening, at: now, on: db)
     }
   }
 
@@ -137,7 +153,11 @@ struct CodeDoor: Sendable {
     _ answerer: Answerer, from place: String, at now: Date, _ answer: @escaping Answer,
     then: @escaping @Sendable (UserID, Challenge.Kind, any Connection) throws -> Result
   ) async throws -> Result {
-    try await database.write { [quotas] db in try quotas.take(.codeTriesFromHere, for: place, at: now, on: db) }
+    let isLookedAt = try await database.write { [quotas] db in
+      try quotas.take(.codeTriesFromHere, for: place, at: now, on: db)
+      return try answerer.typedFor.map { try quotas.countCode(for: $0, from: place, at: now, on: db) } ?? true
+    }
+    guard isLookedAt else { throw Failure.invalidCode }
     let result = try await AccountStore.again {
       try await database.write { [quotas, changes] db -> Result? in
         // A wrong code has been counted: that is to stay, so it is no error here.
@@ -145,6 +165,7 @@ struct CodeDoor: Sendable {
         let user = try changes.make(answered, at: now, on: db) ?? Self.account(of: answered, answerer, at: now, on: db)
         guard let user else { return nil }
         try quotas.giveBack(.codeTriesFromHere, for: place, on: db)
+        if let email = answerer.typedFor { try quotas.forgiveCode(for: email, from: place, on: db) }
         return try then(user, answered.kind, db)
       }
     }
@@ -166,6 +187,12 @@ struct CodeDoor: Sendable {
         return try confirmed(identity, of: claimer, at: now, on: db)
       }
       // Whoever reads the mail need not be who has claimed the address: what is the claimer's stays with them.
+    }
+    if answered.kind == .recovery, let email = EmailAddress(identity.subject) {
+      // As when the mail brings the new password along.
+      return try PasswordDoor.recovered(reading: email, at: now, on: db).map { user in
+        try AccountStore.signedIn(user, as: identity, at: now, on: db).id
+      }
     }
     if let known = try AccountStore.find(identity, on: db), try !isOnlyClaimed(identity, on: db) {
       return try AccountStore.signedIn(known.id, as: identity, at: now, on: db).id

@@ -68,8 +68,14 @@ struct CodeMail: Codable, Sendable {
     case .recovery: "set a new password"
     case .confirmation: "confirm your address"
     case .changeEmail: "use this address"
+    case .reauthentication: "change your password"
     default: "sign in"
     }
+  }
+
+  /// Whoever is asked once more reads what for: somebody else may have asked.
+  private var intro: String {
+    Challenge.Kind(rawValue: kind) == .reauthentication ? "Your code to \(purpose):" : "Your code:"
   }
 
   func letter(to address: EmailAddress, app: String, id: UUID) -> Letter {
@@ -80,13 +86,13 @@ struct CodeMail: Codable, Sendable {
     var letter = Letter(
       to: address, subject: "\(code) is your code for \(app)",
       text: """
-        Your code: \(code)
+        \(intro) \(code)
         \(link.map { "\nOr open this page to \(purpose):\n\($0)\n" } ?? "")
         \(terms)
         """)
     letter.html = """
       <!doctype html><html lang="en"><body style="font:16px/1.5 -apple-system,system-ui,sans-serif">
-      <p>Your code:</p><p style="font-size:32px;letter-spacing:4px"><strong>\(code)</strong></p>
+      <p>\(intro)</p><p style="font-size:32px;letter-spacing:4px"><strong>\(code)</strong></p>
       \(link.map { "<p>Or <a href=\"\($0)\">open this page to \(purpose)</a>.</p>" } ?? "")
       <p style="color:#666">\(terms)</p></body></html>
       """

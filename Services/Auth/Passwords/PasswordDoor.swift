@@ -91,15 +91,19 @@ struct PasswordDoor: Sendable {
   /// Changes a password that is known, or sets the first one. All other sessions end.
   ///
   /// - Parameter current: nil for who has none yet.
-  /// - Throws: 422 naming `current_password` when it is wrong; the validation failure for a new one that will not do.
+  /// - Throws: 422 naming `current_password` when it is wrong, 429 after too many tries; the validation failure for a new
+  ///   one that will not do.
   func change(
-    of user: UserID, from current: String?, to new: String, keeping session: SessionID?, at now: Date
+    of user: UserID, from current: String?, to new: String, keeping session: SessionID?, from place: String,
+    at now: Date
   ) async throws -> [EndedSession] {
     let stored = try await store.stored(of: user)
     if let stored, let current {
+      try await store.countTry(of: user, from: place, at: now)
       guard try await passwords.matches(current, stored.hash) else {
         throw Failure.invalid(.init("current_password", "is not right"))
       }
+      try await store.forgiveTry(of: user, from: place)
     }
     let chosen = Chosen(hash: try await passwords.hash(new), old: stored?.hash)
     return try await database.write { db in try chosen.set(of: user, keeping: session, at: now, on: db) }
@@ -111,7 +115,7 @@ struct PasswordDoor: Sendable {
     fileprivate let old: String?
 
     /// - Throws: 401 when the account is not active; 422 when the password was changed meanwhile.
-    func set(
+    fileprivate func set(
       of user: UserID, keeping session: SessionID?, at now: Date, on db: any Connection
     ) throws -> [EndedSession] {
       guard try AccountStore.hold(user, on: db) else { throw Failure.sessionEnded }
@@ -122,13 +126,26 @@ struct PasswordDoor: Sendable {
     }
   }
 
-  /// - Throws: the validation failure for one that will not do, 422 `same_password` for the one that they have; 503 when
-  ///   too many are hashed.
-  func chosen(_ new: String, by user: UserID) async throws -> Chosen {
-    let old = try await store.stored(of: user)?.hash
+  /// Counts as a try until it is set: whoever has only a bearer would guess the password by what is refused.
+  ///
+  /// - Throws: the validation failure for one that will not do, 422 `same_password` for the one that they have; 429; 503
+  ///   when too many are hashed.
+  func chosen(_ new: String, by user: UserID, from place: String, at now: Date) async throws -> Chosen {
     let hash = try await passwords.hash(new)
-    if let old, try await passwords.matches(new, old) { throw Failure.samePassword }
+    guard let old = try await store.stored(of: user)?.hash else { return Chosen(hash: hash, old: nil) }
+    try await store.countTry(of: user, from: place, at: now)
+    guard try await !passwords.matches(new, old) else { throw Failure.samePassword }
     return Chosen(hash: hash, old: old)
+  }
+
+  /// Sets what was chosen: the try that it was does not count any more.
+  func set(
+    _ chosen: Chosen, of user: UserID, keeping session: SessionID?, from place: String, at now: Date,
+    on db: any Connection
+  ) throws -> [EndedSession] {
+    let ended = try chosen.set(of: user, keeping: session, at: now, on: db)
+    if chosen.old != nil { try store.forgiveTry(of: user, from: place, on: db) }
+    return ended
   }
 
   /// Whether what somebody typed is the password of an account; the same work when the account has none.
@@ -138,17 +155,24 @@ struct PasswordDoor: Sendable {
   }
 
   /// Sets a new password by a code or a link that a mail brought. Every session ends, and the place is known.
+  ///
+  /// - Parameter typed: whose code was typed; nil for a link.
   func reset(
-    by answer: @escaping @Sendable (any Connection) throws -> Answered?, to new: String, from place: String,
-    at now: Date
+    by answer: @escaping @Sendable (any Connection) throws -> Answered?, typedFor typed: EmailAddress? = nil,
+    to new: String, from place: String, at now: Date
   ) async throws -> [EndedSession] {
     let hash = try await passwords.hash(new)
+    let isLookedAt = try await database.write { [store] db in
+      try typed.map { try store.quotas.countCode(for: $0, from: place, at: now, on: db) } ?? true
+    }
+    guard isLookedAt else { throw Failure.invalidCode }
     let ended = try await AccountStore.again {
-      try await database.write { [mint] db -> [EndedSession]? in
+      try await database.write { [mint, store] db -> [EndedSession]? in
         guard let answered = try answer(db), answered.kind == .recovery,
           let email = EmailAddress(answered.content.subject), let user = try Self.owner(reading: email, at: now, on: db)
         else { return nil }
         _ = try PasswordStore.set(hash, of: user, at: now, on: db)
+        if let typed { try store.quotas.forgiveCode(for: typed, from: place, on: db) }
         try mint.places.note(place, of: user, at: now, on: db)
         return try SessionStore.endAll(of: user, because: .passwordChanged, at: now, on: db)
       }
@@ -171,6 +195,20 @@ struct PasswordDoor: Sendable {
     // Taken from it a moment ago: whoever looks again finds whose it is.
     guard try AccountStore.own(email, isVerified: true, by: owner, at: now, on: db) else { throw Erased() }
     return owner
+  }
+
+  /// The same for who signs in by such a mail before setting a password. An account that had only claimed the address is
+  /// theirs without its sessions and its password.
+  static func recovered(reading email: EmailAddress, at now: Date, on db: any Connection) throws -> UserID? {
+    let wasOnlyClaimed = try AccountStore.isOnlyClaimed(email.canonical, on: db)
+    guard let user = try owner(reading: email, at: now, on: db) else { return nil }
+    guard wasOnlyClaimed else {
+      try ChallengeStore.withdrawAll(of: user, at: now, on: db)
+      return user
+    }
+    try db.change("delete from password where account_id = \(user)")
+    _ = try SessionStore.endAll(of: user, because: .passwordChanged, at: now, on: db)
+    return user
   }
 
   static func entered(

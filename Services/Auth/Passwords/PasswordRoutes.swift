@@ -39,11 +39,11 @@ struct PasswordRoutes: Sendable {
     try await signIns.counted(.signUp) {
       let body = try await request.json(CredentialsBody.self)
       guard let typed = body.email, let password = body.password else { throw body.missing }
-      guard body.confirmation == nil || body.confirmation == password else { throw Failure.notConfirmed }
-      let newcomer = PasswordDoor.Newcomer(
-        email: try .required(typed, field: "email"), password: password,
-        name: try DisplayName.optional(body.name, field: "name"),
-        timeZone: try ProfileChanges(timeZone: body.timeZone).timeZone ?? nil)
+      let (email, name, timeZone, _) = try FieldErrors.collected(
+        { try EmailAddress.required(typed, field: "email") }, { try DisplayName.optional(body.name, field: "name") },
+        { try ProfileChanges(timeZone: body.timeZone).timeZone ?? nil },
+        { guard body.confirmation == nil || body.confirmation == password else { throw Failure.notConfirmed } })
+      let newcomer = PasswordDoor.Newcomer(email: email, password: password, name: name, timeZone: timeZone)
       let now = now()
       let entered = try await door.signUp(newcomer, visit: request.visit(.signIn), from: request.place, at: now)
       return .json(SignedInBody("Signed up successfully", entered, at: now), status: .created)
@@ -87,7 +87,8 @@ struct PasswordRoutes: Sendable {
     } else {
       let me = try SignedIn(context: context)
       guard let current = body.current else { throw Failure.invalid(.init("current_password", "is required")) }
-      over = try await door.change(of: me.user, from: current, to: new, keeping: me.session, at: now())
+      over = try await door.change(
+        of: me.user, from: current, to: new, keeping: me.session, from: request.place, at: now())
     }
     return Response.json(["message": "Password changed"]).ending(over, ended)
   }
@@ -105,8 +106,8 @@ struct PasswordRoutes: Sendable {
       throw Failure.invalid(.init("email", "is required with a code"))
     }
     return try await door.reset(
-      by: { try challenges.answer([.recovery], email.canonical, code: code, at: now, on: $0) }, to: new, from: place,
-      at: now)
+      by: { try challenges.answer([.recovery], email.canonical, code: code, at: now, on: $0) }, typedFor: email,
+      to: new, from: place, at: now)
   }
 }
 

@@ -61,9 +61,11 @@ struct PasswordStore: Sendable {
   }
 
   func forgiveTry(of user: UserID, from place: String) async throws {
-    try await database.write { [quotas] db in
-      try quotas.giveBack(.passwordFromHere, for: "\(user) \(place)", on: db)
-    }
+    try await database.write { db in try forgiveTry(of: user, from: place, on: db) }
+  }
+
+  func forgiveTry(of user: UserID, from place: String, on db: any Connection) throws {
+    try quotas.giveBack(.passwordFromHere, for: "\(user) \(place)", on: db)
   }
 
   /// Keeps another hash of the same password, if that is still the one that was checked: its user has changed nothing.

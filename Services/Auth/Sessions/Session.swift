@@ -60,12 +60,22 @@ struct Visit: Sendable {
   let place: String
   /// Only said to clients of `/auth/v1`.
   var method = SignInMethod.otp
+  /// Whether somebody signs in.
+  var origin = SessionOrigin.signIn
 
   func by(_ method: SignInMethod) -> Visit {
     var visit = self
     visit.method = method
     return visit
   }
+}
+
+/// What a session is opened out of.
+enum SessionOrigin: Sendable {
+  case signIn
+  /// Something that a bearer is enough for: the session is no younger than the bearer's. nil when there was no bearer of a
+  /// session.
+  case bearer(SessionID?)
 }
 
 /// An opaque refresh token of 256 random bits. The database only ever sees its digest.

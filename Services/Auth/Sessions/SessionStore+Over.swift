@@ -19,18 +19,23 @@ extension SessionStore {
     since cursor: Date?, after last: SessionID? = nil, limit: Int?, at now: Date
   ) async throws -> EndedSessions {
     let from = max((cursor ?? .distantPast) - 60, Date(timeIntervalSince1970: 0))
-    return try await database.read { db in
+    return try await database.read { [engine = database.engine] db in
+      // Before anything is read. It goes on when nothing ends: else the last minute's ends would be told again for ever.
+      let present = try db.row(engine == .postgres ? Self.postgresPresent : Self.sqlitePresent)?
+        .get("present", as: Date.self)
       let position = try last.map { try Self.position(of: $0, on: db) }
       let page = try Self.ended(since: from, after: position, limit: limit ?? Int(Int32.max), at: now, on: db)
       // These are few, as they matter for some minutes only.
       let bearers = last == nil ? try AccountStore.outsideBearersEnded(at: now, on: db) : []
-      let latest = try db.row("select max(noted_at) as noted_at from session where noted_at is not null")?
-        .optional("noted_at", as: Date.self)
       return EndedSessions(
-        sessions: page + bearers, cursor: max(latest ?? from, cursor ?? from),
+        sessions: page + bearers, cursor: max(present ?? from, cursor ?? from),
         next: page.count == limit ? page.last?.session : nil)
     }
   }
+
+  /// The clock of ``notedMigration``, to the millisecond.
+  private static let postgresPresent: SQL = "select date_trunc('milliseconds', clock_timestamp()) as present"
+  private static let sqlitePresent: SQL = "select strftime('%Y-%m-%dT%H:%M:%fZ', 'now') as present"
 
   /// How far the clocks of replicas may be apart: what one of them takes for over is told for so much longer.
   static let clocksApart = 3600.0

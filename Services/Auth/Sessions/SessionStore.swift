@@ -15,13 +15,15 @@ struct SessionStore: Sendable {
   ) throws -> TokenPair {
     let session = SessionID.new(at: now)
     let claims = try visit.door == .supabase ? Profile.find(user, on: db)?.claims(visit.method, at: now) : nil
-    let end = now + mint.lifetimes.session
+    let origin = try Origin(visit.origin, of: user, at: now, on: db)
+    let end = origin.openedAt + mint.lifetimes.session
     let pair = try mint.pair(user: user, session: session, door: visit.door, until: end, claims: claims, at: now)
     try db.change(
       """
-      insert into session (id, account_id, opened_at, tokens_until, door, device, last_seen_at, method)
-      values (\(session), \(user), \(now), \(pair.accessExpiresAt), \(visit.door.rawValue), \(visit.device), \(now),
-        \(visit.method.rawValue))
+      insert into session
+        (id, account_id, opened_at, tokens_until, door, device, last_seen_at, method, is_signed_in)
+      values (\(session), \(user), \(origin.openedAt), \(pair.accessExpiresAt), \(visit.door.rawValue),
+        \(visit.device), \(now), \(visit.method.rawValue), \(origin.isSignedIn))
       """)
     try insert(
       pair.refresh, of: session, until: min(end, now + mint.lifetimes.refresh(of: visit.door)), at: now, on: db)
@@ -129,11 +131,12 @@ struct SessionStore: Sendable {
       """)
   }
 
-  /// Ends every session of a user, but for one that may be kept.
+  /// Ends every session of a user, but for one that may be kept, and withdraws what was asked for in any of them.
   static func endAll(
     of user: UserID, but kept: SessionID? = nil, because reason: EndReason, at now: Date, on db: any Connection
   ) throws -> [EndedSession] {
-    try db.rows(
+    try ChallengeStore.withdrawAll(of: user, at: now, on: db)
+    return try db.rows(
       """
       update session set ended_at = \(now), end_reason = \(reason.rawValue)
       where account_id = \(user) and ended_at is null and id <> \(kept?.description ?? "00000000-0000-0000-0000-000000000000")

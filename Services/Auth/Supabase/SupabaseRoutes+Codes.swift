@@ -34,9 +34,18 @@ extension SupabaseRoutes {
       guard body.email != nil else { throw Failure.invalid(.init("email", "or phone is required")) }
       let email = try body.address()
       let isKnown = try await profiles.owner(of: email) != nil
+      let claim = try await confirmation(of: email)
+      if !createsUser, let claim, claim.account == context.bearer?.user {
+        var content = claim.content
+        (content.redirect, content.codeChallenge) = (redirect(request), try body.codeChallenge())
+        try await sender.mail(
+          email, for: .confirmation, content: content, account: claim.account, from: request.place, at: now())
+        return Self.sent
+      }
+      // A code for an address that is only claimed could make an account, and nothing else.
       try await sender.mail(
-        email, for: .email, content: try content(email.canonical), sends: isKnown || createsUser, from: request.place,
-        at: now())
+        email, for: .email, content: try content(email.canonical), sends: createsUser || isKnown && claim == nil,
+        from: request.place, at: now())
     }
     return Self.sent
   }
@@ -61,7 +70,11 @@ extension SupabaseRoutes {
       let email = try body.address()
       var again = try await body.type == "signup" ? confirmation(of: email) : change(to: email, at: now)
       again?.content.redirect = redirect(request)
-      again?.content.codeChallenge = try body.codeChallenge()
+      let codeChallenge = try body.codeChallenge()
+      // A link that leads back to the app which shows the verifier asks for no password: that app must be the claimer's.
+      if body.type != "signup" || again?.account == context.bearer?.user {
+        again?.content.codeChallenge = codeChallenge
+      }
       let content = again?.content ?? .init(subject: email.canonical)
       try await sender.mail(
         again?.address ?? email, for: body.type == "signup" ? .confirmation : .changeEmail, content: content,
@@ -117,7 +130,8 @@ extension SupabaseRoutes {
     let isText = body.type == "sms" || body.phone != nil
     return try await signIns.counted(isText ? .phone : .mail) {
       let now = now()
-      do { return session(try await answered(body, request, context.user, at: now), now) } catch let failure as Failure
+      do { return session(try await answered(body, request, context.bearer, at: now), now) } catch let failure
+        as Failure
         where failure == .invalidCode
       {
         throw Failure.otpExpired
@@ -126,12 +140,12 @@ extension SupabaseRoutes {
   }
 
   private func answered(
-    _ body: SupabaseBody, _ request: Request, _ bearer: UserID?, at now: Date
+    _ body: SupabaseBody, _ request: Request, _ bearer: CodeDoor.Bearer?, at now: Date
   ) async throws -> PasswordDoor.Entered {
     let (visit, place) = (request.visit(.supabase), request.place)
     if let hash = body.token_hash {
       return try await codes.signIn(
-        LinkToken(presented: hash), claimant: bearer, visit: visit, from: place, at: now)
+        LinkToken(presented: hash), claimant: bearer?.user, visit: visit, from: place, at: now)
     }
     guard let token = body.token else { throw Failure.invalid(.init("token", "is required")) }
     if body.type == "phone_change" || body.type != "email_change" && body.phone != nil {
@@ -155,7 +169,7 @@ extension SupabaseRoutes {
         .changeEmail, email.canonical, token, by: bearer, visit: visit, from: place, at: now)
     }
     return try await codes.signIn(
-      email, token, kinds: kinds, claimant: bearer, visit: visit, from: place, at: now)
+      email, token, kinds: kinds, claimant: bearer?.user, visit: visit, from: place, at: now)
   }
 
   /// The code that a link has given to the app which asked for the link (PKCE).
@@ -175,9 +189,9 @@ extension SupabaseRoutes {
 
 extension Context {
   /// Whoever is signed in, where that is not asked for.
-  fileprivate var user: UserID? {
-    guard case .user(let user, _) = caller else { return nil }
-    return user
+  fileprivate var bearer: CodeDoor.Bearer? {
+    guard case .user(let user, let session) = caller else { return nil }
+    return CodeDoor.Bearer(user: user, session: session)
   }
 }
 

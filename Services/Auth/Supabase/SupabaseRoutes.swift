@@ -68,7 +68,7 @@ struct SupabaseRoutes: Sendable {
     switch request.uri.queryParameters["grant_type"] {
     case "password": return try await signIn(body, request)
     case "id_token" where body.link_identity == true:
-      return try await linkApple(body, request, to: SignedIn(context: context).user)
+      return try await linkApple(body, request, for: SignedIn(context: context))
     case "id_token": return try await signInWithApple(body, request)
     case "pkce": return try await exchange(body, request)
     case "refresh_token":
@@ -109,14 +109,16 @@ struct SupabaseRoutes: Sendable {
     }
   }
 
-  /// Adds Apple to the account of whoever is signed in, and opens another session of that account: never of another.
-  private func linkApple(_ body: SupabaseBody, _ request: Request, to user: UserID) async throws -> Response {
-    let now = now()
+  /// Adds Apple to the account of whoever is signed in, and opens another session of that account, never of another. It
+  /// is as old as the bearer's.
+  private func linkApple(_ body: SupabaseBody, _ request: Request, for me: SignedIn) async throws -> Response {
+    let (user, now) = (me.user, now())
     let proof = try await proof(of: body, at: now)
     try await ways.add(proof.identity, to: user, at: now)
     await grants.keep(body.authorization_code, from: proof, of: user)
-    let visit = request.visit(.supabase).by(.oauth)
-    let entered = try await ways.database.write { [mint] db in
+    var visit = request.visit(.supabase).by(.oauth)
+    visit.origin = .bearer(me.session)
+    let entered = try await ways.database.write { [mint, visit] db in
       guard try AccountStore.hold(user, on: db) else { throw Failure.sessionEnded }
       return try PasswordDoor.entered(user, mint, visit, at: now, on: db)
     }

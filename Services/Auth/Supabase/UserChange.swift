@@ -48,7 +48,7 @@ struct UserChanges: Sendable {
     var nonce: OneTimeCode?
     if let password = change.password {
       nonce = try await checkedNonce(change, of: user, session, at: now)
-      chosen = try await passwords.chosen(password, by: user)
+      chosen = try await passwords.chosen(password, by: user, from: place, at: now)
     }
     let outcome = try await passwords.database.write { [chosen, nonce] db -> Outcome in
       // Who asks is counted, whatever comes of it: these answers tell whether somebody has an account.
@@ -60,7 +60,9 @@ struct UserChanges: Sendable {
       {
         return .refused(.reauthenticationInvalid)
       }
-      let ended = try chosen.map { try $0.set(of: user, keeping: session, at: now, on: db) } ?? []
+      // First: what is sent below is not withdrawn by it.
+      let ended =
+        try chosen.map { try passwords.set($0, of: user, keeping: session, from: place, at: now, on: db) } ?? []
       guard try ProfileStore.change(user, change.profile, on: db) != nil else { throw Failure.sessionEnded }
       try send(change, of: user, from: place, at: now, on: db)
       guard let profile = try Profile.find(user, on: db) else { throw Failure.sessionEnded }
@@ -160,7 +162,7 @@ struct UserChanges: Sendable {
 }
 
 extension SessionStore {
-  /// Whether a session was opened after `then`, and is not over. False for bearers that have none.
+  /// Whether a session was opened by signing in after `then`, and is not over. False for bearers that have none.
   fileprivate static func isOpen(
     _ session: SessionID?, of user: UserID, since then: Date, on db: any Connection
   ) throws -> Bool {
@@ -168,7 +170,7 @@ extension SessionStore {
     return try db.row(
       """
       select id from session
-      where id = \(session) and account_id = \(user) and ended_at is null and opened_at > \(then)
+      where id = \(session) and account_id = \(user) and ended_at is null and opened_at > \(then) and is_signed_in
       """) != nil
   }
 }

@@ -25,16 +25,22 @@ struct NewNamedDeviceBody: Decodable {
     named = try nested ?? Named(from: decoder)
   }
 
-  /// - Throws: the validation failure that names the field at fault.
+  /// - Throws: the validation failure that names the fields at fault.
   func device(at now: Date) throws -> Device {
-    guard let token = named.apns_token else { throw Failure.invalid(.init("\(prefix)apns_token", "is required")) }
+    let (token, platform, bundleID, name, osVersion, appVersion) = try FieldErrors.collected(
+      { try requiredToken() }, { try Device.platform(named.platform ?? "ios", field: "\(prefix)platform") },
+      { try text(named.bundle_id, "bundle_id") }, { try text(named.device_name, "device_name") },
+      { try text(named.os_version, "os_version") }, { try text(named.app_version, "app_version") })
     return Device(
-      // Simulators have longer tokens than phones.
-      id: .new(at: now), token: try Device.token(token, field: "\(prefix)apns_token", digits: 64...200),
-      platform: try Device.platform(named.platform ?? "ios", field: "\(prefix)platform"),
-      bundleID: try text(named.bundle_id, "bundle_id"), name: try text(named.device_name, "device_name"),
-      osVersion: try text(named.os_version, "os_version"), appVersion: try text(named.app_version, "app_version"),
-      createdAt: now, updatedAt: now)
+      id: .new(at: now), token: token, platform: platform, bundleID: bundleID, name: name, osVersion: osVersion,
+      appVersion: appVersion, createdAt: now, updatedAt: now)
+  }
+
+  private func requiredToken() throws(Failure) -> String {
+    let field = "\(prefix)apns_token"
+    guard let token = named.apns_token else { throw .invalid(.init(field, "is required")) }
+    // Simulators have longer tokens than phones.
+    return try Device.token(token, field: field, digits: 64...200)
   }
 
   private func text(_ text: String?, _ field: String) throws(Failure) -> String? {

@@ -55,12 +55,13 @@ struct NewGroupBody: Decodable {
   let time_zone: String?
   let member_phone_numbers: [String]?
 
-  /// - Throws: the validation failure that names the field at fault.
+  /// - Throws: the validation failure that names the fields at fault.
   func group(of owner: UserID, at now: Date) throws -> NewGroup {
-    NewGroup(
-      id: .new(at: now), owner: owner, name: try GroupWords.name(name),
-      description: try GroupWords.description(description ?? ""),
-      timeZone: try GroupWords.timeZone(time_zone ?? "UTC"), at: now)
+    let (name, description, timeZone) = try FieldErrors.collected(
+      { try GroupWords.name(self.name) }, { try GroupWords.description(self.description ?? "") },
+      { try GroupWords.timeZone(time_zone ?? "UTC") })
+    return NewGroup(
+      id: .new(at: now), owner: owner, name: name, description: description, timeZone: timeZone, at: now)
   }
 }
 

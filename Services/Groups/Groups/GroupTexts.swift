@@ -30,8 +30,9 @@ struct GroupTexts: Sendable {
       do { _ = try await invites.text(try post.decode()) } catch let refusal as Failure {
         switch refusal.kind {
         case .limited: throw TryLater(after: .seconds(refusal.retryAfterSeconds ?? 60))
-        // The owner has left, or it is no number: nobody is to be invited any more.
-        case .forbidden, .notFound, .malformed, .unprocessable: return
+        // The owner has left or has proven nothing, or it is no number: nobody is to be invited any more. A 404 is an
+        // older process's, which does not know the path.
+        case .forbidden, .malformed, .unprocessable: return
         default: throw refusal
         }
       }

@@ -20,24 +20,23 @@ struct LinkTerms: Sendable, Hashable {
   /// - Parameters:
   ///   - roles: those that it can give, the usual one first; empty where there is only one.
   ///   - prefix: of the fields' names, in a failure.
-  /// - Throws: the validation failure that names the field.
+  /// - Throws: the validation failure that names the fields.
   init(_ body: Body?, roles: [String], in prefix: String = "", at now: Date) throws(Failure) {
+    var wrong: [Failure.Field] = []
     if let role = body?.role, !roles.isEmpty, !roles.contains(role) {
-      throw .invalid(.init("\(prefix)role", "must be \(roles.joined(separator: " or "))"))
+      wrong.append(.init("\(prefix)role", "must be \(roles.joined(separator: " or "))"))
     }
     role = roles.isEmpty ? nil : body?.role ?? roles[0]
     if let uses = body?.max_uses, !(1...Self.usesMost).contains(uses) {
-      throw .invalid(.init("\(prefix)max_uses", "must be from 1 to \(Self.usesMost)"))
+      wrong.append(.init("\(prefix)max_uses", "must be from 1 to \(Self.usesMost)"))
     }
     usesMax = body?.max_uses
-    guard let text = body?.expires_at else {
-      expiresAt = now + Invite.lifetimeSeconds
-      return
-    }
-    guard let time = Self.time(text), time > now, time <= now + Self.secondsMost else {
-      throw .invalid(.init("\(prefix)expires_at", "must be a time with its zone, within the next year"))
+    let time = body?.expires_at.map { Self.time($0) ?? .distantPast } ?? now + Invite.lifetimeSeconds
+    if time <= now || time > now + Self.secondsMost {
+      wrong.append(.init("\(prefix)expires_at", "must be a time with its zone, within the next year"))
     }
     expiresAt = time
+    guard wrong.isEmpty else { throw .invalid(wrong) }
   }
 
   /// RFC 3339, with any zone.

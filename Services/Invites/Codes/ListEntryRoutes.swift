@@ -40,9 +40,9 @@ struct ListEntryRoutes: Sendable {
     let (user, name) = (context.user, context.parameters.get("code") ?? "")
     let asker = Asker(user: user, place: request.place)
     return try await idempotency.claimed(call) {
-      let entered = try await enter(name, asker)
-      // Their app cannot read an answer without them.
+      // Their app cannot read an answer without them: whoever is not known yet does not come in.
       guard let person = try await users.names(of: [user])[user] else { throw Failure.unavailable }
+      let entered = try await enter(name, asker)
       return (entered, person)
     } effect: { entered, db in
       try joins.finish(entered.0.claim, on: db)

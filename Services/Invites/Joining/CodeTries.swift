@@ -7,8 +7,9 @@ import Wire
 /// Codes are short enough to be found by whoever may try often enough: tries that find nothing are counted, for whoever
 /// tries, for where they are, and in all.
 ///
-/// What others have tried keeps nobody out who has not guessed: a first wrong try within the hour is always free to whoever
-/// has proven who they are, and first looks are to every address.
+/// The counts of one caller and of where they are hold for everybody. Only what all others have tried keeps nobody out
+/// who has not guessed: beyond the count of all, a first wrong try within the hour is free to whoever has proven who they
+/// are, and first looks are to every address.
 struct CodeTries: Sendable {
   let database: any Database
   let quotas: QuotaStore
@@ -18,6 +19,7 @@ struct CodeTries: Sendable {
   private static let fromHere = Quota(name: "wrong codes here", limit: 60, window: .seconds(3600))
   private static let ofAll = Quota(name: "wrong codes of all", limit: 300, window: .seconds(3600))
   private static let looksFromHere = Quota(name: "wrong looks", limit: 30, window: .seconds(3600))
+  private static let looksFromNear = Quota(name: "wrong looks near", limit: 120, window: .seconds(3600))
   private static let looksOfAll = Quota(name: "wrong looks of all", limit: 3000, window: .seconds(3600))
 
   /// What `find` finds for somebody who would come in by it. The try is counted before it is made, so that of many at once
@@ -29,16 +31,20 @@ struct CodeTries: Sendable {
   ) async throws -> Found? {
     @Sendable func tried(isProven: Bool, _ db: any Connection) throws -> Found? {
       let own = Try(quota: Self.ofOne, key: asker.user.description)
-      let others = [Try(quota: Self.fromHere, key: asker.place), Try(quota: Self.ofAll, key: "")]
-      return try counted(own, others, isFirstFree: isProven, at: now, on: db) { try find(db) }
+      let here = Try(quota: Self.fromHere, key: asker.place)
+      let all = Try(quota: Self.ofAll, key: "")
+      return try counted(own, here, all, isFirstFree: isProven, at: now, on: db) { try find(db) }
     }
-    do { return try await database.write { try tried(isProven: false, $0) } } catch let refusal as Failure
-      where refusal.kind == .limited
-    {
+    do { return try await database.write { try tried(isProven: false, $0) } } catch let spent as SpentByOthers {
       // Who they are is asked only when it matters.
-      guard try await users.people([asker.user])[asker.user]?.isProven ?? false else { throw refusal }
-      return try await database.write { try tried(isProven: true, $0) }
+      guard await isProven(asker.user) else { throw spent.refusal }
     }
+    return try await database.write { try tried(isProven: true, $0) }
+  }
+
+  /// False also while auth does not answer.
+  private func isProven(_ user: UserID) async -> Bool {
+    do { return try await users.people([user])[user]?.isProven ?? false } catch { return false }
   }
 
   /// The same for whoever only looks, from an address.
@@ -47,8 +53,21 @@ struct CodeTries: Sendable {
   func counted<Found>(
     from place: String, at now: Date, on db: any Connection, find: () throws -> Found?
   ) throws -> Found? {
-    let (own, all) = (Try(quota: Self.looksFromHere, key: place), Try(quota: Self.looksOfAll, key: ""))
-    return try counted(own, [all], isFirstFree: true, at: now, on: db, find: find)
+    let own = Try(quota: Self.looksFromHere, key: place)
+    // Whoever has one IPv6 network often has thousands, each of which has its first look.
+    let near = Try(quota: Self.looksFromNear, key: Self.surroundings(of: place))
+    let all = Try(quota: Self.looksOfAll, key: "")
+    return try counted(own, near, all, isFirstFree: true, at: now, on: db, find: find)
+  }
+
+  /// The /24 of an IPv4 address, the /48 of an IPv6 network, as `place` writes them: four numbers, or the first four of
+  /// eight groups.
+  static func surroundings(of place: String) -> String {
+    for separator: Character in [".", ":"] {
+      let parts = place.split(separator: separator)
+      if parts.count == 4 { return parts.prefix(3).joined(separator: String(separator)) }
+    }
+    return place
   }
 
   private struct Try {
@@ -56,21 +75,29 @@ struct CodeTries: Sendable {
     let key: String
   }
 
+  /// What others have tried is in the way, and not what this one has.
+  private struct SpentByOthers: Error {
+    let refusal: Failure
+  }
+
+  /// - Throws: 429; ``SpentByOthers`` when it is the caller's first try, which is not free.
   private func counted<Found>(
-    _ own: Try, _ others: [Try], isFirstFree: Bool, at now: Date, on db: any Connection, find: () throws -> Found?
+    _ own: Try, _ near: Try, _ all: Try, isFirstFree: Bool, at now: Date, on db: any Connection,
+    find: () throws -> Found?
   ) throws -> Found? {
     try quotas.take(own.quota, for: own.key, at: now, on: db)
     // From here on the same one's other tries wait for this transaction.
     let isFirst = try quotas.taken(own.quota, for: own.key, on: db) == 1
-    for other in others {
-      if isFirst, isFirstFree {
-        try quotas.count(other.quota, for: other.key, at: now, on: db)
-      } else {
-        try quotas.take(other.quota, for: other.key, at: now, on: db)
+    try quotas.take(near.quota, for: near.key, at: now, on: db)
+    if isFirst, isFirstFree {
+      try quotas.count(all.quota, for: all.key, at: now, on: db)
+    } else {
+      do { try quotas.take(all.quota, for: all.key, at: now, on: db) } catch let refusal as Failure where isFirst {
+        throw SpentByOthers(refusal: refusal)
       }
     }
     guard let found = try find() else { return nil }
-    for counted in [own] + others { try quotas.giveBack(counted.quota, for: counted.key, on: db) }
+    for counted in [own, near, all] { try quotas.giveBack(counted.quota, for: counted.key, on: db) }
     return found
   }
 }

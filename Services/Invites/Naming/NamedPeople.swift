@@ -26,23 +26,24 @@ struct NamedPeople: Sendable {
     case person(Person, phone: PhoneNumber?)
   }
 
-  /// An answer for each name. Numbers are counted as those of ``ContactChecks`` are.
+  /// An answer for each name. Numbers are counted as those of ``ContactChecks`` are. Lists and groups are asked only
+  /// about those whom no number settles, whether or not there is somebody of that id.
   ///
   /// - Throws: 429; 503 when one of those who know does not answer.
   func answers(_ names: [Name], for asker: Asker, at now: Date) async throws -> [Answer] {
     let ids = Set(names.compactMap(\.id))
     let phones = Set(names.compactMap { $0.phone.flatMap { PhoneNumber($0)?.text } })
     try await checks.count(phones, for: asker, at: now)
-    async let inGroups = groups.relations(of: asker.user, to: ids)
-    async let inLists = lists.relations(of: asker.user, to: ids)
     let people = try await users.people(ids)
     // Only those are behind their number who want to be found by it.
     let named = try await numbers(phones)
     let looked = try await checks.known(among: Set(people.values.compactMap(\.phone)), by: asker.user, at: now)
-    let knowledge = Knowledge(
-      people: people, shared: try await inGroups.merging(inLists).shared.union([asker.user]), named: named,
-      looked: try await numbers(looked))
-    return names.map(knowledge.answer)
+    var knowledge = Knowledge(people: people, named: named, looked: try await numbers(looked), shared: [asker.user])
+    let unsettled = knowledge.unsettled(names)
+    async let inGroups = groups.relations(of: asker.user, to: unsettled)
+    async let inLists = lists.relations(of: asker.user, to: unsettled)
+    knowledge.shared.formUnion(try await inGroups.merging(inLists).shared)
+    return names.map { knowledge.answer($0) }
   }
 
   private func numbers(_ phones: Set<String>) async throws -> [UserID: String] {
@@ -54,9 +55,19 @@ struct NamedPeople: Sendable {
   /// What is known of everybody whom one call names.
   private struct Knowledge {
     let people: [UserID: Person]
-    let shared: Set<UserID>
     let named: [UserID: String]
     let looked: [UserID: String]
+    var shared: Set<UserID>
+
+    /// Those about whom nothing else decides but whether they share something with the asker.
+    func unsettled(_ names: [Name]) -> Set<UserID> {
+      Set(names.filter { !hasRightPhone($0) }.compactMap(\.id).filter { looked[$0] == nil && !shared.contains($0) })
+    }
+
+    private func hasRightPhone(_ name: Name) -> Bool {
+      guard let id = name.id, let phone = name.phone.flatMap({ PhoneNumber($0) }) else { return false }
+      return named[id] == phone.text
+    }
 
     func answer(_ name: Name) -> Answer {
       guard let id = name.id, let person = people[id] else { return .nobody }

@@ -152,10 +152,11 @@ extension ShareLinkRoutes {
     return (invite.id, name, try await addressee(of: invite) == context.user)
   }
 
-  /// nil when nobody has shown that the address is theirs.
+  /// nil when nobody has shown that the address is theirs. Where no mail can be sent, nobody can show more than to have
+  /// signed up with it.
   private func addressee(of invite: Invite) async throws -> UserID? {
     guard let email = try await invites.open(.email, of: invite.id) else { return nil }
-    return try await users.person(reading: email)?.id
+    return try await users.person(named: email)?.id
   }
 
   private func body(

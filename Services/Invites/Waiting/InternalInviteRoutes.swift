@@ -43,9 +43,11 @@ struct InternalInviteRoutes: Sendable {
     let number = try PhoneNumber.required(asked.number, field: "number")
     guard let group = try await destinations.groups.standing(of: asked.invitedBy, in: asked.group), group.isActive
     else { throw Failure.notInGroup }
-    let sender = try await users.people([asked.invitedBy])[asked.invitedBy]
+    guard let sender = try await users.people([asked.invitedBy])[asked.invitedBy], sender.isProven else {
+      throw Failure.notProven
+    }
     let letter = TextInvites.Letter(
-      group: group, sender: Asker(user: asked.invitedBy, place: asked.place), senderName: sender?.firstName,
+      group: group, sender: Asker(user: asked.invitedBy, place: asked.place), senderName: sender.firstName,
       numbers: [.init(asked: asked.number, number: number)])
     let now = now()
     let sent = try await texts.invites.database.write { [texts] db in try texts.write(letter, at: now, on: db) }

@@ -2,8 +2,8 @@ import Foundation
 import Tokens
 import Wire
 
-/// For whom alone an invite to a list is, as an HMAC: by it one finds what waits for somebody, and of each only one is
-/// open.
+/// For whom alone an invite to a list is, as an HMAC: by it one finds what waits for somebody, and of each inviter
+/// only one is open.
 enum InviteeHash {
   static func of(_ user: UserID, under keys: DataKeys) -> [[UInt8]] { digests(of: "user \(user)", keys) }
 

@@ -9,7 +9,7 @@ struct WaitingInvites: Sendable {
   /// What one user sees of those that wait for them, at most.
   static let shownMax = 50
 
-  /// A new invite in the place of the one that was open for the same person and list.
+  /// A new invite in the place of the one that the same inviter had open for the same person and list.
   ///
   /// - Throws: 429.
   func make(_ asked: InviteToList, at now: Date) async throws -> CodeLinks.Made {
@@ -29,7 +29,7 @@ struct WaitingInvites: Sendable {
       """
       update invite set state = 'revoked', ended_at = \(now)
       where kind = 'list' and destination_id = \(String(asked.list)) and state = 'pending'
-        and invitee_hash in (\(list: hashes))
+        and inviter_id = \(asked.invitedBy) and invitee_hash in (\(list: hashes))
       """)
     var new = NewInvite(
       destination: .list(asked.list), role: asked.role, inviter: asked.invitedBy, inviteeHash: hashes[0],

@@ -9,7 +9,7 @@ import Wire
 struct MyTaskRoutes: Sendable {
   let database: any Database
   let acquaintances: Acquaintances
-  let users: UsersClient
+  let naming: Naming
   let now: @Sendable () -> Date
   private static let pageMax = 4000
 
@@ -29,12 +29,13 @@ struct MyTaskRoutes: Sendable {
     let size = fields.number("per_page", 1...50).value ?? 25
     try fields.finish()
     filter.assignee = try await assignee(name, user)
-    let views = try await database.read { [filter] db in
-      try TaskView.with(try filter.page(page, of: size, for: user, at: now, on: db), on: db)
+    let items = try await database.read { [filter] db in
+      try filter.page(page, of: size, for: user, at: now, on: db)
     }
-    let bodies = try await bodies(Array(views.prefix(size)), for: user, at: now)
-    let body = PageBody(tasks: bodies, page: page, per_page: size, has_more: views.count > size)
-    return try Reply.exactJSON(body).response(to: request)
+    let plan = TaskPlan(Array(items.prefix(size)), tasksMax: Page.sizeMax)
+    return try await answer(for: user, at: now).response(to: request, plan) { tasks in
+      PageBody(tasks: tasks, page: page, per_page: size, has_more: items.count > size)
+    }
   }
 
   @Sendable private func search(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -43,10 +44,9 @@ struct MyTaskRoutes: Sendable {
     guard (1...TaskSearch.lengthMax).contains(text.unicodeScalars.count) else {
       throw Failure.invalid(.init("q", "must have 1 to \(TaskSearch.lengthMax) characters"))
     }
-    let views = try await database.read { db in
-      try TaskView.with(try TaskSearch.tasks(with: text, for: user, on: db), on: db)
-    }
-    return try Reply.exactJSON(["tasks": try await bodies(views, for: user, at: now)]).response(to: request)
+    let hits = try await database.read { db in try TaskSearch.hits(with: text, for: user, on: db) }
+    let plan = TaskPlan(hits, tasksMax: TaskSearch.hitsMax)
+    return try await answer(for: user, at: now).response(to: request, plan) { ["tasks": $0] }
   }
 
   /// In the user's time zone, or in the one that the query names.
@@ -56,11 +56,13 @@ struct MyTaskRoutes: Sendable {
     let day = Day(now, in: zone)
     let (today, views, streak) = try await database.read { db in
       let today = try Today(day, of: user, at: now, on: db)
-      let views = try [today.overdue, today.dueToday, today.completedToday].map { try TaskView.with($0, on: db) }
+      let views = try [today.overdue, today.dueToday, today.completedToday].map {
+        try TaskView.some($0, for: user, on: db)
+      }
       return (today, views, try Streak.of(user, today: day.name, on: db))
     }
-    let bodies = try await bodies(views.flatMap(\.self), for: user, at: now)
-    let split = (today.overdue.count, today.overdue.count + today.dueToday.count)
+    let bodies = try await answer(for: user, at: now).bodies(of: views.flatMap(\.self))
+    let split = (views[0].count, views[0].count + views[1].count)
     let body = TodayBody(
       date: day.name, timezone: zoneName, overdue: Array(bodies[..<split.0]),
       has_more_overdue: today.hasMoreOverdue, due_today: Array(bodies[split.0..<split.1]),
@@ -68,17 +70,43 @@ struct MyTaskRoutes: Sendable {
     return try Reply.exactJSON(body).response(to: request)
   }
 
-  private func bodies(_ views: [TaskView], for user: UserID, at now: Date) async throws -> [TaskBody] {
-    let people = try await acquaintances.people(views.reduce(into: []) { $0.formUnion($1.people) }, showing: [user])
-    return views.map { TaskBody($0, people, at: now) }
+  private func answer(for user: UserID, at now: Date) -> MyTasksAnswer {
+    MyTasksAnswer(database: database, acquaintances: acquaintances, user: user, now: now)
   }
 
-  /// Whose tasks a query asks for; nil for anybody's.
+  /// Whose tasks a query asks for; nil for anybody's. Nobody has no tasks, as a stranger has none that the user sees.
+  ///
+  /// - Throws: 403 for another's address and who has proven nothing, 429 for too many of them.
   private func assignee(_ name: String?, _ user: UserID) async throws -> UserID? {
     guard let name else { return nil }
     if name == "me" { return user }
-    // Nobody is looked for like somebody, and has no tasks, as a stranger has none that the user sees.
-    return try await users.person(named: name)?.id ?? .new(at: now())
+    let nobody = UserID.new(at: now())
+    switch PersonName(name) {
+    case .id(let text):
+      // The filter finds only what the user sees anyway.
+      if let id = UserID(text) { return id }
+      return try await personOfLists(.id(text), user) ?? nobody
+    case .email(let address): return try await person(behind: address, user) ?? nobody
+    case .nobody: return nobody
+    }
+  }
+
+  /// Looked for only among those who are in the user's lists.
+  private func personOfLists(_ number: PersonName, _ user: UserID) async throws -> UserID? {
+    let ids = try await database.read { db in try SharedLists.people(with: user, on: db) }
+    return try await acquaintances.people(ids.union([user])).values.first(where: number.isName)?.id
+  }
+
+  /// Who is behind an address is told as it is where somebody is let in: counted, and not across a block.
+  private func person(behind address: String, _ user: UserID) async throws -> UserID? {
+    let (name, now) = (PersonName.email(address), now())
+    let me = try await acquaintances.people([user], showing: [user])[user]
+    if let me, name.isName(of: me) { return user }
+    try await naming.users.requireProven(user)
+    try await database.write { db in try NamedPeople.take(by: user, at: now, on: db) }
+    let person = try await naming.users.person(named: address)?.id
+    // Nobody is asked about like somebody.
+    return try await naming.isBlocked(user, from: person ?? .new(at: now)) ? nil : person
   }
 
   /// The zone that the query names, or the user's as it is now, with its name: Foundation calls UTC by another one.

@@ -30,15 +30,13 @@ struct TaskFilter: Sendable {
   }
 
   /// A page of them, the most urgent first, and one more when there are more. The page is found in the index alone.
-  func page(_ page: Int, of size: Int, for user: UserID, at now: Date, on db: any Connection) throws -> [ListTask] {
+  func page(_ page: Int, of size: Int, for user: UserID, at now: Date, on db: any Connection) throws -> [TaskPlan.Item]
+  {
     let (before, after) = (dueBefore ?? .distantFuture.storable, dueAfter ?? .distantPast.storable)
     let isAnyTime = dueBefore == nil && dueAfter == nil
     let rows = try db.rows(
       """
-      select \(taskColumns), case when l.owner_id = \(user) then 'owner' else m.role end as role
-      from task t join list l on l.id = t.list_id
-        left join membership m on m.list_id = t.list_id and m.user_id = \(user)
-      where t.id in (
+      select \(TaskPlan.Item.columns) from task t where t.id in (
         select c.id from task c where c.parent_id is null and c.deleted_at is null and c.list_id in (
           select id from list where owner_id = \(user) and deleted_at is null
           union all select o.list_id from membership o join list ol on ol.id = o.list_id
@@ -56,7 +54,7 @@ struct TaskFilter: Sendable {
         order by c.due_at nulls last, c.id limit \(size + 1) offset \((page - 1) * size))
       order by t.due_at nulls last, t.id
       """)
-    return try rows.map { try ListTask($0, role: try Role($0)) }
+    return try rows.map(TaskPlan.Item.init)
   }
 }
 

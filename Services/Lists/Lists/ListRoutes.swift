@@ -69,7 +69,7 @@ struct ListRoutes: Sendable {
 
   private func bodies(_ views: [ListView], for user: UserID) async throws -> [ListBody] {
     let people = try await acquaintances.people(
-      views.reduce(into: []) { $0.formUnion($1.people) }, showing: Set(views.map(\.list.owner)).union([user]))
+      views.reduce(into: []) { $0.formUnion($1.people) }, showing: [user])
     let tags = try await ListTagStore.tags(of: views.map(\.list), in: database)
     return views.map { ListBody($0, people, tags: tags[$0.list.id]) }
   }
@@ -84,7 +84,7 @@ struct ListRoutes: Sendable {
       let id = try ListStore.create(change.made(by: user, at: now), on: db)
       if let tags = change.tags { try ListTagStore.set(tags, on: id, by: user, on: db) }
       let view = try ListView.one(try ListStore.list(id, for: user, on: db), for: user, at: now, on: db)
-      let people = try acquaintances.known(view.people, showing: [user, view.list.owner])
+      let people = try acquaintances.known(view.people, showing: [user])
       return try .exactJSON(["list": ListBody(view, people)], status: .created)
     }
   }
@@ -98,7 +98,7 @@ struct ListRoutes: Sendable {
       return (view, [], try TaskPlan.page(nil, of: list, on: db).0)
     }
     let people = try await acquaintances.people(
-      tasks.reduce(into: view.people) { $0.formUnion($1.people) }, showing: [user, view.list.owner])
+      tasks.reduce(into: view.people) { $0.formUnion($1.people) }, showing: [user])
     let answer = TasksAnswer(
       database: database, acquaintances: acquaintances, list: view.list, user: user, now: now)
     let body = { @Sendable (tasks: [TaskBody]) in ["list": ListBody(view, people, tasks: tasks)] }
@@ -122,7 +122,7 @@ struct ListRoutes: Sendable {
       }
       if let tags = change.tags { try ListTagStore.set(tags, on: id, by: user, on: db) }
       let view = try ListView.one(try ListStore.list(id, for: user, on: db), for: user, at: now, on: db)
-      let people = try acquaintances.known(view.people, showing: [user, view.list.owner])
+      let people = try acquaintances.known(view.people, showing: [user])
       return try .exactJSON(["list": ListBody(view, people)])
     }
   }

@@ -8,9 +8,9 @@ import Wire
 struct TaskPlan: Sendable {
   struct Item: Sendable {
     let id: Int
-    /// Of its texts and those of its sub-tasks.
+    /// Of its texts, the reasons of its moves among them, and those of its sub-tasks.
     let size: Int
-    /// It and its sub-tasks.
+    /// It, its sub-tasks and the moves of its due date.
     let count: Int
   }
 
@@ -18,16 +18,17 @@ struct TaskPlan: Sendable {
 
   private static let sizeMax = 64 * 1024
   private static let countMax = 128
-  private static let tasksMax = 32
+  static let tasksMax = 32
   private static let shortMax = 16
 
-  init(_ items: [Item]) {
+  /// - Parameter tasksMax: how many there are in a piece, if they are short.
+  init(_ items: [Item], tasksMax: Int = TaskPlan.tasksMax) {
     var pieces: [[Int]] = []
     var (size, count) = (0, 0)
     for item in items {
       size += item.size
       count += item.count
-      if let last = pieces.last, last.count < Self.tasksMax, size <= Self.sizeMax, count <= Self.countMax {
+      if let last = pieces.last, last.count < tasksMax, size <= Self.sizeMax, count <= Self.countMax {
         pieces[pieces.count - 1].append(item.id)
       } else {
         pieces.append([item.id])
@@ -47,7 +48,7 @@ struct TaskPlan: Sendable {
     let size = page?.size ?? List.tasksMax
     let rows = try db.rows(
       """
-      select \(itemColumns) from task t
+      select \(Item.columns) from task t
       where t.list_id = \(list.id) and t.parent_id is null and t.deleted_at is null order by t.position, t.id
       limit \(size + 1) offset \(page?.offset ?? 0)
       """)
@@ -68,7 +69,7 @@ struct TaskPlan: Sendable {
   ) throws -> Changes {
     let rows = try db.rows(
       """
-      select t.revision, t.deleted_at, \(itemColumns) from task t
+      select t.revision, t.deleted_at, \(Item.columns) from task t
       where t.list_id = \(list.id) and t.parent_id is null and (t.revision, t.id) > (\(cursor.revision), \(cursor.task))
       order by t.revision, t.id limit \(limit)
       """)
@@ -88,19 +89,16 @@ struct TaskPlan: Sendable {
   }
 }
 
-private let itemColumns: SQL = """
-  t.id, t.text_size + coalesce((select cast(sum(s.text_size) as bigint) from task s
-    where s.parent_id = t.id and s.deleted_at is null), 0) as size, t.reschedule_count,
-  1 + (select count(*) from task s where s.parent_id = t.id and s.deleted_at is null) as parts
-  """
-
 extension TaskPlan.Item {
-  /// What a reason for another due date takes, if it is as long as it may be.
-  private static let moveSize = 4 * ListTask.reasonMax
+  /// Of a task `t`.
+  static let columns: SQL = """
+    t.id, t.text_size + coalesce((select cast(sum(s.text_size) as bigint) from task s
+      where s.parent_id = t.id and s.deleted_at is null), 0) as size, t.reschedule_count,
+    1 + (select count(*) from task s where s.parent_id = t.id and s.deleted_at is null) as parts
+    """
 
-  fileprivate init(_ row: Row) throws {
+  init(_ row: Row) throws {
     let moves = min(try row.get("reschedule_count"), TaskTrail.reschedulesMax)
-    self.init(
-      id: try row.get("id"), size: try row.get("size") + moves * Self.moveSize, count: try row.get("parts") + moves)
+    self.init(id: try row.get("id"), size: try row.get("size"), count: try row.get("parts") + moves)
   }
 }

@@ -38,7 +38,12 @@ struct TasksAnswer: Sendable {
 
   private func bodies(_ ids: [Int]) async throws -> [TaskBody] {
     guard !ids.isEmpty else { return [] }
-    return try await bodies(of: try await database.read { db in try TaskView.some(ids, of: list, on: db) })
+    let views = try await database.read { db in
+      // Whoever has left the list since the answer began reads no more of it.
+      _ = try ListStore.list(list.id, for: user, on: db)
+      return try TaskView.some(ids, of: list, on: db)
+    }
+    return try await bodies(of: views)
   }
 
   /// On what pieces depend that are not there yet: the list's revision, who is named on it, and when something on it was

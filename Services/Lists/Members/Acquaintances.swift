@@ -93,7 +93,8 @@ final class Acquaintances: Sendable {
       ids.reduce(into: [:]) { found, id in
         let person: Person? = if let entry = entries[id] { entry.person } else { Person(unknown: id) }
         found[id] = person
-        if entries[id] == nil, entries.count >= Self.entriesMax { return }
+        // Whoever is forgotten is asked about again.
+        if entries[id] == nil, entries.count >= Self.entriesMax { entries.remove(at: entries.startIndex) }
         entries[id] = Entry(person: person, goodUntil: until)
       }
     }
@@ -155,12 +156,15 @@ struct PersonBody: Encodable, Sendable {
     _name = OrNull(wrappedValue: person.name)
   }
 
-  private init(gone: Void) {
+  private init(nobodyAt email: String) {
     id = 0
-    email = ""
+    self.email = email
     _name = OrNull(wrappedValue: nil)
   }
 
+  /// Somebody who has been invited, by what is known of them: the address that was written.
+  static func invited(_ email: String) -> PersonBody { PersonBody(nobodyAt: email) }
+
   /// In the place of somebody who has deleted their account. Nobody's number is 0.
-  static let gone = PersonBody(gone: ())
+  static let gone = PersonBody(nobodyAt: "")
 }

@@ -104,7 +104,7 @@ private enum Invitation {
     if let known {
       return ListJoined(outcome: .alreadyMember, role: known.role.rawValue, membershipID: known.id, list: list)
     }
-    guard !isKeptApart else { throw Failure.inviteLapsed }
+    guard !isKeptApart else { throw Failure.blocked }
     try requireGood(join, for: user, in: id, on: db)
     guard let made = try MembershipStore.add(user, to: id, as: role, invite: join.inviteID, at: now, on: db) else {
       throw DatabaseFailure.contended
@@ -135,6 +135,8 @@ extension ServiceCaller {
 extension Failure {
   fileprivate static let memberRemoved = Failure(
     .forbidden, "member_removed", "They were removed from this list after the invite was made.")
+  /// Of them alone: the invite stays good for others.
+  fileprivate static let blocked = Failure(.forbidden, "blocked", "A block keeps them from joining by this invite.")
   fileprivate static let inviteLapsed = Failure(
     .gone, "invite_lapsed", "Whoever made this invite may not invite to this list any more.")
 }

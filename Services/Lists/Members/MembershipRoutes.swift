@@ -28,8 +28,7 @@ struct MembershipRoutes: Sendable {
       let list = try ListStore.list(id, for: user, on: db)
       return (list, try db.rows(MembershipStore.query(of: id)).map { try Membership($0, shownTo: user) })
     }
-    let people = try await acquaintances.people(
-      Set(members.map(\.user)).union([list.owner]), showing: [user, list.owner])
+    let people = try await acquaintances.people(Set(members.map(\.user)).union([list.owner]), showing: [user])
     let body = MembershipsBody(
       owner: people[list.owner].map(PersonBody.init) ?? .gone,
       memberships: members.compactMap { MembershipBody($0, people) })
@@ -49,7 +48,8 @@ struct MembershipRoutes: Sendable {
       do {
         return try await once.answer(request, context, steps: steps) { db, acquaintances, way in
           switch way {
-          case .invited(let invitation): return try .exactJSON(InvitedBody(invitation), status: .accepted)
+          case .invited(let invitation):
+            return try .exactJSON(InvitedBody(invitation, to: name), status: .accepted)
           case .directly(let person, let naming):
             let made = try LettingIn.add(person.id, to: id, as: role, by: user, naming: naming, at: now, on: db)
             return try Self.reply(made, acquaintances, to: user, status: .created)
@@ -108,6 +108,8 @@ private struct MembershipsBody: Encodable {
 /// An invite that waits for whoever was named, as the apps see any invite to a list.
 private struct InvitedBody: Encodable {
   let invite: Invite
+  /// For apps that expect one: of nobody, as nobody's id is 0.
+  let membership: Membership
   let message = "They were sent an invite, which they can accept."
 
   struct Invite: Encodable {
@@ -122,7 +124,19 @@ private struct InvitedBody: Encodable {
     let created_at: Date
   }
 
-  init(_ invitation: ListInvitation) {
+  struct Membership: Encodable {
+    let id = 0
+    let user: PersonBody
+    let role: String
+    let created_at: Date
+    let updated_at: Date
+  }
+
+  init(_ invitation: ListInvitation, to name: PersonName) {
+    let email = if case .email(let address) = name { address } else { "" }
+    membership = Membership(
+      user: .invited(email), role: invitation.role, created_at: invitation.createdAt,
+      updated_at: invitation.createdAt)
     invite = Invite(
       id: invitation.number, code: invitation.code, invite_url: invitation.url, role: invitation.role,
       expires_at: invitation.expiresAt, created_at: invitation.createdAt)

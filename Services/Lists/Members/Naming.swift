@@ -56,6 +56,23 @@ struct Naming: Sendable {
 
 /// Who is in the same lists.
 enum SharedLists {
+  private static let peopleMax = 2000
+
+  /// Everybody who is in a list with somebody, themselves too, up to a bound that keeps small what auth is asked.
+  static func people(with user: UserID, on db: any Connection) throws -> Set<UserID> {
+    let rows = try db.rows(
+      """
+      with mine as (
+        select id from list where owner_id = \(user) and deleted_at is null
+        union all select j.list_id from membership j join list l on l.id = j.list_id
+          where j.user_id = \(user) and l.deleted_at is null)
+      select l.owner_id as user_id from list l where l.id in (select id from mine)
+      union select m.user_id from membership m where m.list_id in (select id from mine)
+      order by user_id limit \(peopleMax)
+      """)
+    return Set(try rows.map { try $0.get("user_id") })
+  }
+
   /// Those of `others` with whom somebody is in a list, in one query.
   static func people(with user: UserID, among others: Set<UserID>, on db: any Connection) throws -> Set<UserID> {
     let others = others.sorted { $0.description < $1.description }.padded

@@ -10,6 +10,8 @@ struct TaskOrderRoutes: Sendable {
   let now: @Sendable () -> Date
   /// Enough for a whole list.
   private static let movesMax = List.tasksMax
+  /// Each is held, and read whole.
+  private static let listsMax = 20
   private static let bytesMax = 512 * 1024
 
   func add(to routes: Router<Context>) {
@@ -36,7 +38,11 @@ struct TaskOrderRoutes: Sendable {
     return try await answer(request, context) { db in
       guard list == nil else { return [list ?? 0: moves] }
       let lists = try TaskOrderStore.lists(of: moves.map(\.id), for: user, on: db)
-      return Dictionary(grouping: moves) { lists[$0.id] ?? 0 }
+      let moves = Dictionary(grouping: moves) { lists[$0.id] ?? 0 }
+      guard moves.count <= Self.listsMax else {
+        throw Failure.invalid(.init("tasks", "must be of at most \(Self.listsMax) lists"))
+      }
+      return moves
     }
   }
 

@@ -6,6 +6,7 @@ import Wire
 struct Export: Encodable, Sendable {
   let lists: [ExportedList]
   let memberships: [ExportedMembership]
+  let people_named: [ExportedName]
   let tasks: [ExportedTask]
   let tasks_on_left_lists: [ExportedTaskElsewhere]
   let task_events: [ExportedEvent]
@@ -27,6 +28,9 @@ struct Export: Encodable, Sendable {
       where m.user_id = \(user) order by m.list_id
       """
     ).map(ExportedMembership.init)
+    people_named = try db.rows(
+      "select list_id, named_as, created_at from membership where named_by = \(user) order by list_id, id"
+    ).map(ExportedName.init)
     tasks = try db.rows(
       """
       select id, list_id, parent_id, title, note, due_at, status, completed_at, missed_reason,
@@ -82,6 +86,19 @@ struct ExportedList: Encodable, Sendable {
     created_at = try row.get("created_at")
     updated_at = try row.get("updated_at")
     deleted_at = try row.optional("deleted_at")
+  }
+}
+
+/// An address by which the user has let somebody in.
+struct ExportedName: Encodable, Sendable {
+  let list_id: Int
+  let named_as: String?
+  let created_at: Date
+
+  fileprivate init(_ row: Row) throws {
+    list_id = try row.get("list_id")
+    named_as = try row.optional("named_as")
+    created_at = try row.get("created_at")
   }
 }
 

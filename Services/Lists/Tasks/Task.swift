@@ -46,6 +46,8 @@ struct ListTask: Sendable, Hashable {
   var location: TaskLocation?
   /// How often its due date has been moved.
   var rescheduleCount = 0
+  /// How many bytes the reasons for that take in an answer, also those that are too old to be shown.
+  var reasonSize = 0
 
   static let titleLength = 1...255
   static let noteMax = 10_000
@@ -128,6 +130,7 @@ extension ListTask {
     event.newDueAt = dueAt
     task.dueAt = dueAt
     task.rescheduleCount += 1
+    task.reasonSize += reason?.sizeInJSON ?? 0
     // A series that had no time has one now; one that has keeps it, wherever this task is moved.
     if self.dueAt == nil, let dueAt { task.recurrence?.begin(at: dueAt) }
     return TaskStep(task: task, events: [event])

@@ -149,14 +149,15 @@ enum TaskStore {
   /// Returns its id; nothing when the task that it follows is followed already.
   static func insertion(of task: ListTask, at position: Int, following previous: Int? = nil) throws -> SQL {
     """
-    insert into task (list_id, parent_id, client_id, creator_id, assignee_id, title, note, words, text_size, due_at,
-      status, completed_at, missed_reason, missed_reason_submitted_at, requires_explanation, priority, starred, hidden,
-      strict_mode, color, recurrence, location, previous_id, position, revision, created_at, updated_at)
+    insert into task (list_id, parent_id, client_id, creator_id, assignee_id, title, note, words, text_size,
+      reason_size, due_at, status, completed_at, missed_reason, missed_reason_submitted_at, requires_explanation,
+      priority, starred, hidden, strict_mode, color, recurrence, location, previous_id, position, revision,
+      created_at, updated_at)
     values (\(task.list), \(task.parent), \(task.clientID), \(task.creator), \(task.assignee), \(task.title),
-      \(task.note), \(task.words), \(task.textSize), \(task.dueAt), \(task.status.rawValue), \(task.completedAt),
-      \(task.missedReason), \(task.missedReasonAt), \(task.requiresExplanation), \(task.priority), \(task.starred),
-      \(task.isHidden), \(task.strictMode), \(task.color), \(try text(task.recurrence)), \(try text(task.location)),
-      \(previous), \(position), \(task.revision), \(task.createdAt), \(task.updatedAt))
+      \(task.note), \(task.words), \(task.textSize), \(task.reasonSize), \(task.dueAt), \(task.status.rawValue),
+      \(task.completedAt), \(task.missedReason), \(task.missedReasonAt), \(task.requiresExplanation),
+      \(task.priority), \(task.starred), \(task.isHidden), \(task.strictMode), \(task.color), \(try text(task.recurrence)),
+      \(try text(task.location)), \(previous), \(position), \(task.revision), \(task.createdAt), \(task.updatedAt))
     on conflict (previous_id) where previous_id is not null do nothing returning id
     """
   }
@@ -169,7 +170,8 @@ enum TaskStore {
     try db.later(
       """
       update task set assignee_id = \(task.assignee), title = \(task.title), note = \(task.note),
-        words = \(task.words), text_size = \(task.textSize), due_at = \(task.dueAt), status = \(task.status.rawValue),
+        words = \(task.words), text_size = \(task.textSize), reason_size = \(task.reasonSize),
+        due_at = \(task.dueAt), status = \(task.status.rawValue),
         completed_at = \(task.completedAt), missed_reason = \(task.missedReason), priority = \(task.priority),
         starred = \(task.starred), strict_mode = \(task.strictMode), deleted_at = \(task.deletedAt),
         missed_reason_submitted_at = \(task.missedReasonAt), requires_explanation = \(task.requiresExplanation),

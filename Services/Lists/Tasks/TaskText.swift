@@ -8,7 +8,7 @@ extension ListTask {
   private var texts: [String?] { [title, note, missedReason, color, location?.name] }
 
   /// In bytes of an answer.
-  var textSize: Int { texts.reduce(0) { $0 + ($1?.sizeInJSON ?? 0) } }
+  var textSize: Int { texts.reduce(reasonSize) { $0 + ($1?.sizeInJSON ?? 0) } }
 
   /// Of a task with its sub-tasks.
   static let textSizeMax = 256 * 1024
@@ -50,11 +50,13 @@ enum TextSizes {
         where id = \(old.list)
         """)
     }
-    guard new.textSize != old.textSize else { return }
+    // The stored size may differ from that of the old texts: those from before were counted roughly, and an erasure
+    // takes texts away.
     try db.later(
       """
       update list set text_size = text_size + \(new.textSize) - (select t.text_size from task t where t.id = \(old.id))
-      where id = \(old.list)
+      where id = \(old.list) and exists (
+        select 1 from task t where t.id = \(old.id) and t.text_size <> \(new.textSize))
       """)
   }
 
@@ -67,7 +69,7 @@ enum TextSizes {
 }
 
 extension String {
-  /// How many bytes it takes within the quotes of JSON.
+  /// How many bytes it takes within the quotes of JSON, as `JSON` writes it: slashes as they are.
   var sizeInJSON: Int {
     utf8.reduce(0) { size, byte in
       switch byte {

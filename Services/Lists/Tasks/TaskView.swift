@@ -114,7 +114,7 @@ let taskColumns: SQL = """
   t.id, t.list_id, l.name as list_name, l.color as list_color, t.parent_id, t.client_id, t.creator_id, t.assignee_id,
   t.title, t.note, t.due_at, t.status, t.completed_at, t.missed_reason, t.priority, t.starred, t.strict_mode,
   t.position, t.revision, t.created_at, t.updated_at, t.deleted_at, t.color, t.hidden, t.requires_explanation,
-  t.missed_reason_submitted_at, t.reschedule_count, t.recurrence, t.location
+  t.missed_reason_submitted_at, t.reschedule_count, t.reason_size, t.recurrence, t.location
   """
 
 extension Role {
@@ -145,7 +145,7 @@ extension ListTask {
       revision: try row.get("revision"), createdAt: try row.get("created_at"), updatedAt: try row.get("updated_at"),
       deletedAt: try row.optional("deleted_at"), isHidden: try row.get("hidden"),
       recurrence: try row.object("recurrence"), location: try row.object("location"),
-      rescheduleCount: try row.get("reschedule_count"))
+      rescheduleCount: try row.get("reschedule_count"), reasonSize: try row.get("reason_size"))
   }
 }
 
