@@ -32,7 +32,7 @@ struct GroupTexts: Sendable {
         case .limited: throw TryLater(after: .seconds(refusal.retryAfterSeconds ?? 60))
         // The owner has left or has proven nothing, or it is no number: nobody is to be invited any more. A 404 is an
         // older process's, which does not know the path.
-        case .forbidden, .malformed, .unprocessable: return
+        case .forbidden, .malformed, .invalid, .unprocessable: return
         default: throw refusal
         }
       }
