@@ -58,7 +58,7 @@ import Wire
       }
       #expect(slow.count == Self.readers && slow.allSatisfy { $0.count < whole.body.count / 2 }, "the premise")
       try await withThrowingTaskGroup(of: Void.self) { group in
-        for reader in slow.prefix(3) { group.addTask { try await reader.read(atLeast: whole.body.count) } }
+        for reader in slow.prefix(3) { group.addTask { try await reader.readOn(to: whole.body.count) } }
         try await group.waitForAll()
       }
       for reader in slow { reader.close() }
@@ -75,7 +75,7 @@ import Wire
         }
         return try await group.reduce(into: []) { $0.append($1) }
       }
-      try await others.first?.read(atLeast: page.body.count)
+      try await others.first?.readOn(to: page.body.count)
       for _ in 0..<(Self.readers / 10) {
         try await withThrowingTaskGroup(of: Void.self) { group in
           for _ in 0..<10 {
@@ -83,7 +83,7 @@ import Wire
               let reader = try await SlowReader(port: port)
               defer { reader.close() }
               try await reader.ask(todayPath, bearer: alice.access)
-              try await reader.read(atLeast: today.body.count)
+              try await reader.readOn(to: today.body.count)
             }
           }
           try await group.waitForAll()
@@ -138,6 +138,19 @@ private final class SlowReader: Sendable {
       // A busy machine may take its time.
       try await eventually("the next bytes after \(seen)") { count > seen || !channel.isActive }
       guard count > seen else { throw Unexpected(reply: "broken off after \(seen) bytes") }
+    }
+  }
+
+  /// As fast as it comes.
+  ///
+  /// - Throws: when the other side breaks off before.
+  func readOn(to bytes: Int) async throws {
+    try await channel.setOption(.autoRead, value: true).get()
+    channel.read()
+    while count < bytes {
+      let seen = count
+      try await eventually("the next bytes after \(seen)") { count > seen || !channel.isActive }
+      guard count > seen || channel.isActive else { throw Unexpected(reply: "broken off after \(seen) bytes") }
     }
   }
 

@@ -60,14 +60,14 @@ extension Route {
     // Passwords and refresh tokens come by the same path, told apart by the query only. Whoever is signed in adds Apple.
     .init(
       .POST, "/auth/v1/token", to: .auth, bearer: .welcome, limit: .signIn, refreshQuery: "grant_type=refresh_token"),
-    .init(.POST, "/auth/v1/otp", to: .auth, limit: .signIn),
-    .init(.POST, "/auth/v1/magiclink", to: .auth, limit: .signIn),
+    .init(.POST, "/auth/v1/otp", to: .auth, bearer: .welcome, limit: .signIn),
+    .init(.POST, "/auth/v1/magiclink", to: .auth, bearer: .welcome, limit: .signIn),
     // A link in a mail: GET shows a page with a button, whose POST consumes.
     .init(.GET, "/auth/v1/verify", to: .auth),
     // Signing in, and by whoever is signed in adding an address or a number.
     .init(.POST, "/auth/v1/verify", to: .auth, bearer: .welcome, limit: .signIn),
     .init(.POST, "/auth/v1/recover", to: .auth, limit: .signIn),
-    .init(.POST, "/auth/v1/resend", to: .auth, limit: .signIn),
+    .init(.POST, "/auth/v1/resend", to: .auth, bearer: .welcome, limit: .signIn),
     .init(.GET, "/auth/v1/reauthenticate", to: .auth, bearer: .required, limit: .signIn),
     .init(.GET, "/auth/v1/.well-known/jwks.json", to: .auth),
     .init(.GET, "/auth/v1/user", to: .auth, bearer: .required),
