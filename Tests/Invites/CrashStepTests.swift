@@ -17,7 +17,7 @@ import Wire
     let guests: @Sendable () async throws -> Int
   }
 
-  private func share(_ kind: Destination.Kind, by alice: SignedInUser) async throws -> Shared {
+  private func share(_ kind: Destination.Kind, by alice: SignedInUser, _ stack: TestStack) async throws -> Shared {
     switch kind {
     case .collection:
       let collection = try await alice.collection()
@@ -42,7 +42,7 @@ import Wire
       let link = try await alice.browser.post("/api/v1/lists/\(list)/invites", ["invite": ["max_uses": 2]])
       let invite = try #require(link["invite"] as? [String: Any])
       let code = invite["code"] as? String ?? ""
-      return Shared(invite: try #require(InviteID(invite["id"] as? String ?? ""))) {
+      return Shared(invite: try await stack.invite(numbered: try #require(invite["id"] as? Int))) {
         try await $0.browser.post("/api/v1/invites/\(code)/accept")
       } guests: {
         let memberships = try await alice.browser.get("/api/v1/lists/\(list)/memberships")["memberships"] as? [Any]
@@ -55,7 +55,7 @@ import Wire
   func whoeverJoinedBeforeTheDeathIsInOnce(engine: Engine, kind: Destination.Kind) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
-      let shared = try await share(kind, by: alice)
+      let shared = try await share(kind, by: alice, stack)
       let claim = try await stack.claim(shared.invite, bob.id)
       #expect(try await stack.join(claim).outcome == .joined)
       #expect(try await stack.count("invite_use where due_at is not null and state = 'claimed'") == 1)
@@ -76,7 +76,7 @@ import Wire
   func whoeverAsksAgainAfterTheDeathIsInOnce(engine: Engine, kind: Destination.Kind) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
-      let shared = try await share(kind, by: alice)
+      let shared = try await share(kind, by: alice, stack)
       let claim = try await stack.claim(shared.invite, bob.id)
       #expect(try await stack.join(claim).outcome == .joined)
       stack.clock.advance(by: .seconds(16))

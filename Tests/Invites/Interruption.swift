@@ -35,6 +35,17 @@ extension TestStack {
     }
   }
 
+  /// The invite to a list that its app knows by a number.
+  func invite(numbered number: Int) async throws -> InviteID {
+    try await withInvites { database in
+      try await database.read { db in
+        let row = try db.row("select invite_id from list_invite_number where number = \(number)")
+        guard let row else { throw Unexpected(reply: "no invite has the number \(number)") }
+        return try row.get("invite_id")
+      }
+    }
+  }
+
   /// How many rows there are in the invites' table that `rows` begins with.
   func count(_ rows: SQL) async throws -> Int {
     try await withInvites { database in
