@@ -15,9 +15,11 @@ struct InternalInviteRoutes: Sendable {
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let inside = routes.group(context: ServiceCaller.self)
-    inside.add(middleware: Admits(["lists"])).post("/internal/invites/lists", use: inviteToList)
-    inside.add(middleware: Admits(["groups"])).post("/internal/invites/texts", use: text)
+    // Each a group of its own: what is added to one holds for all of its routes.
+    routes.group(context: ServiceCaller.self).add(middleware: Admits(["lists"]))
+      .post("/internal/invites/lists", use: inviteToList)
+    routes.group(context: ServiceCaller.self).add(middleware: Admits(["groups"]))
+      .post("/internal/invites/texts", use: text)
   }
 
   @Sendable private func inviteToList(_ request: Request, _ context: ServiceCaller) async throws -> Response {
