@@ -1,11 +1,11 @@
 import Web
 import Wire
 
-/// What other services ask of the ledger.
+/// The internal API of the credits service.
 package struct CreditsClient: Sendable {
   private let client: ServiceClient
 
-  package init(in surroundings: Surroundings) { client = ServiceClient(.credits, in: surroundings) }
+  package init(in dependencies: Dependencies) { client = ServiceClient(.credits, in: dependencies) }
 
   /// Whether the user could pay `cost` now.
   package func check(_ user: UserID, cost: Int) async throws -> CreditCheck {
@@ -13,18 +13,18 @@ package struct CreditsClient: Sendable {
       .GET, "/internal/credits/check", query: ["user_id": user.description, "cost": String(cost)])
   }
 
-  /// Takes credits, or nothing. With an `idempotencyKey` it is safe to repeat: the same key is charged once.
+  /// Spends all of the cost or nothing. Safe to repeat with an `idempotencyKey`: a key is charged once.
   ///
-  /// - Throws: 402 `insufficient_credits`, fit to be rethrown to the app.
-  package func spend(_ spend: SpendCredits) async throws -> CreditsMoved {
-    let moved: CreditsMoved = try await client.call(
+  /// - Throws: 402 `insufficient_credits`, which may be passed on to the app.
+  package func spend(_ spend: SpendCredits) async throws -> CreditTransactionResult {
+    let result: CreditTransactionResult = try await client.call(
       .POST, "/internal/credits/spend", body: spend, isRepeatable: spend.idempotencyKey != nil)
-    guard moved.success else { throw Failure.insufficientCredits(cost: spend.cost) }
-    return moved
+    guard result.success else { throw Failure.insufficientCredits(cost: spend.cost) }
+    return result
   }
 
-  /// Gives credits. With an `idempotencyKey` it is safe to repeat.
-  package func grant(_ grant: GrantCredits) async throws -> CreditsMoved {
+  /// Grants credits. Safe to repeat with an `idempotencyKey`.
+  package func grant(_ grant: GrantCredits) async throws -> CreditTransactionResult {
     try await client.call(
       .POST, "/internal/credits/grant", body: grant, isRepeatable: grant.idempotencyKey != nil)
   }

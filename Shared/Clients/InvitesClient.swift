@@ -1,25 +1,25 @@
 import Web
 import Wire
 
-/// What other services ask of invites.
+/// The internal API of the invites service.
 package struct InvitesClient: Sendable {
   private let client: ServiceClient
 
-  package init(in surroundings: Surroundings) { client = ServiceClient(.invites, in: surroundings) }
+  package init(in dependencies: Dependencies) { client = ServiceClient(.invites, in: dependencies) }
 
-  /// An invite to a list for one person only. While one of the same inviter for the same person and list is open, it
-  /// is replaced by the new one, so that its code is known again. Safe to repeat.
+  /// Creates an invite to a list for one person. An open invite of the same inviter for the same person and list is
+  /// replaced, as the code of an existing invite cannot be read again. Safe to repeat.
   ///
-  /// - Throws: 429 when whoever invites has made too many.
+  /// - Throws: 429 when the inviter has created too many.
   package func invite(_ invite: InviteToList) async throws -> ListInvitation {
     try await client.call(.POST, "/internal/invites/lists", body: invite, isRepeatable: true)
   }
 
-  /// Safe to repeat within a day.
+  /// Sends a text message that invites a phone number to a group. Safe to repeat within a day.
   ///
-  /// - Throws: 429 when there were too many texts, 403 when whoever invites is not in the group or has proven nothing, 422
-  ///   for what is no number.
-  package func text(_ text: TextToGroup) async throws -> TextedToGroup {
-    try await client.call(.POST, "/internal/invites/texts", body: text, isRepeatable: true)
+  /// - Throws: 429 when too many text messages were sent, 403 when the inviter is not in the group or is not proven,
+  ///   422 when the number is not valid.
+  package func sendText(_ invitation: TextInvitationRequest) async throws -> TextInvitationResult {
+    try await client.call(.POST, "/internal/invites/texts", body: invitation, isRepeatable: true)
   }
 }

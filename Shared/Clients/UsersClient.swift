@@ -2,121 +2,122 @@ import Foundation
 import Web
 import Wire
 
-/// What other services ask of auth.
+/// The internal API of auth.
 package struct UsersClient: Sendable {
   private let client: ServiceClient
-  private let known = KnownPeople()
+  private let cache: PeopleCache
 
-  package init(in surroundings: Surroundings) { client = ServiceClient(.auth, in: surroundings) }
+  package init(in dependencies: Dependencies) {
+    let client = ServiceClient(.auth, in: dependencies)
+    self.client = client
+    cache = PeopleCache(generationLifetime: .seconds(1800), now: dependencies.now) { try await client.people($0) }
+  }
 
   /// The user, or nil when there is none.
   package func profile(of user: UserID) async throws -> UserProfile? {
     try await Self.orNil { try await client.call(.GET, "/internal/users/\(user)") }
   }
 
-  /// The active user that an outside system names: by our id, else by its own.
+  /// The active user with a local id, or with the id that an external system has given to `users/resolve`.
   package func user(knownAs name: String) async throws -> UserID? {
-    guard Self.canNameSomebody(name) else { return nil }
+    guard Self.isPossibleName(name) else { return nil }
     return try await Self.orNil {
       try await client.call(.GET, "/internal/users", query: ["known_as": name], as: UserProfile.self)
     }?.id
   }
 
-  /// The user behind an outside system's id, made if need be. Safe to repeat.
+  /// The user with an external system's id, who is created if necessary. Safe to repeat.
   package func resolve(_ user: ResolveUser) async throws -> ResolvedUser {
     try await client.call(.POST, "/api/v1/users/resolve", body: user, isRepeatable: true)
   }
 
-  /// The active user whom a bearer of an outside issuer names, made if need be. Safe to repeat.
+  /// The active user of an external issuer's token, who is created if necessary. Safe to repeat.
   ///
   /// - Throws: 401 when the account was deactivated.
-  package func identify(_ user: OutsideUser) async throws -> UserID {
+  package func identify(_ user: ExternalUser) async throws -> UserID {
     try await client.call(
       .POST, "/internal/users/identified", body: user, isRepeatable: true, as: UserProfile.self
     ).id
   }
 
-  /// Who they are, however many, in calls of ``WhoAre/idsMax``. Who is unknown, deactivated or erased is left out.
-  package func people(_ ids: Set<UserID>) async throws -> [UserID: Person] {
-    var found: [UserID: Person] = [:]
-    var left = Array(ids)[...]
-    while !left.isEmpty {
-      let some = WhoAre(ids: Array(left.prefix(WhoAre.idsMax)))
-      left = left.dropFirst(WhoAre.idsMax)
-      let answer: People = try await client.call(.POST, "/internal/users/people", body: some, isRepeatable: true)
-      for person in answer.people { found[person.id] = person }
-    }
-    return found
-  }
+  /// The people with these ids, in calls of ``PeopleQuery/idsMax``. Unknown, deactivated and erased users are left out.
+  package func people(_ ids: Set<UserID>) async throws -> [UserID: Person] { try await client.people(ids) }
 
-  /// The same for answers that show names and decide nothing: while auth does not answer, people as they were when it
-  /// last did, without those who have not been asked about.
+  /// The same for responses that show names and make no decisions: while auth does not answer, the last known people,
+  /// without those who were never fetched.
   package func names(of ids: Set<UserID>) async throws -> [UserID: Person] {
     guard !ids.isEmpty else { return [:] }
-    return try await known.people(ids) { try await people(ids) }
+    return try await cache.fetch(ids)
   }
 
-  /// The same as ``people(_:)``, for at most ``WhoAre/idsMax`` of each, where the phone of whoever has one of `phones` is
-  /// that one.
+  /// The same as ``people(_:)``, for at most ``PeopleQuery/idsMax`` ids and as many phone numbers. A person with one of
+  /// `phones` has that one as `phone`.
   package func people(_ ids: Set<UserID>, matching phones: Set<String>) async throws -> [UserID: Person] {
-    let some = WhoAre(ids: Array(ids), phones: phones.sorted())
-    let answer: People = try await client.call(.POST, "/internal/users/people", body: some, isRepeatable: true)
-    return Dictionary(answer.people.filter { ids.contains($0.id) }.map { ($0.id, $0) }) { $1 }
+    let query = PeopleQuery(ids: Array(ids), phones: phones.sorted())
+    let reply: People = try await client.call(.POST, "/internal/users/people", body: query, isRepeatable: true)
+    return Dictionary(reply.people.filter { ids.contains($0.id) }.map { ($0.id, $0) }) { $1 }
   }
 
-  /// Who is behind phone numbers in international form, at most ``WhoAre/idsMax``. Numbers of nobody are left out, and
-  /// of those who do not want to be found by theirs.
-  package func people(behind phones: Set<String>) async throws -> [Person] {
-    let some = WhoAre(ids: [], phones: phones.sorted())
+  /// The people with these phone numbers (E.164), at most ``PeopleQuery/idsMax``. Unknown numbers are left out, and
+  /// those of users who do not want to be found by their number.
+  package func people(withPhones phones: Set<String>) async throws -> [Person] {
+    let query = PeopleQuery(ids: [], phones: phones.sorted())
     return try await client.call(
-      .POST, "/internal/users/people", body: some, isRepeatable: true, as: People.self
+      .POST, "/internal/users/people", body: query, isRepeatable: true, as: People.self
     ).people
   }
 
-  /// Refuses who has proven nothing what reaches others.
+  /// Requires that the user is proven, for actions that reach other users.
   ///
   /// - Throws: 403 `not_proven`; 503 when auth does not answer.
   package func requireProven(_ user: UserID) async throws {
     guard try await people([user])[user]?.isProven ?? false else { throw Failure.notProven }
   }
 
-  /// The active user behind an e-mail address that they have proven, a UUID or a number. Nobody is named by a phone
-  /// number here. Whether the asker may name somebody by a UUID or a number is theirs to check: ``Relations``.
+  /// The active user with a proven e-mail address, a UUID or a user number; never by a phone number. Whether the caller
+  /// may use a UUID or a number is for the calling service to check: ``Relations``.
   package func person(named identifier: String) async throws -> Person? {
-    try await person(["identifier": identifier])
+    guard Self.isPossibleName(identifier) else { return nil }
+    return try await Self.orNil {
+      try await client.call(.GET, "/internal/users/person", query: ["identifier": identifier])
+    }
   }
 
-  /// The active user who has shown that an e-mail address is theirs: for what is only for who reads its mail.
-  package func person(reading email: String) async throws -> Person? {
-    try await person(["identifier": email, "verified": "true"])
-  }
-
-  private func person(_ query: [String: String]) async throws -> Person? {
-    guard Self.canNameSomebody(query["identifier"] ?? "") else { return nil }
-    return try await Self.orNil { try await client.call(.GET, "/internal/users/person", query: query) }
-  }
-
-  /// Sessions ended since the cursor of an earlier answer; all that matter when there is none.
+  /// The sessions that ended since the cursor of an earlier reply; without one, all whose tokens may still be valid.
   package func endedSessions(since cursor: Date?) async throws -> EndedSessions {
     var query = ["limit": String(EndedSessions.pageMax)]
-    query["since"] = cursor.map(Instant.milliseconds)
+    query["since"] = cursor.map(RFC3339.milliseconds)
     return try await .all { [query] last in
       var query = query
       query["after"] = last?.description
-      // Once auth has answered it is worth waiting for.
+      // The first page has a short timeout, as auth may be down.
       let timeout = Duration.seconds(last == nil ? 2 : 5)
       return try await client.call(.GET, "/internal/sessions/ended", query: query, timeout: timeout)
     }
   }
 
-  /// Names come from outside: auth would refuse an empty one in words that mean nothing there, and could not even read a
-  /// request with a very long one.
-  private static func canNameSomebody(_ name: String) -> Bool {
+  /// Names come from clients: auth rejects an empty one with an error that would mislead them, and a request with a
+  /// very long one altogether.
+  private static func isPossibleName(_ name: String) -> Bool {
     (1...ResolveUser.externalIDBytesMax).contains(name.utf8.count)
   }
 
   private static func orNil<T>(_ call: () async throws -> T) async throws -> T? {
     do { return try await call() } catch let failure as Failure where failure.kind == .notFound { return nil }
+  }
+}
+
+extension ServiceClient {
+  fileprivate func people(_ ids: Set<UserID>) async throws -> [UserID: Person] {
+    var found: [UserID: Person] = [:]
+    var left = Array(ids)[...]
+    while !left.isEmpty {
+      let query = PeopleQuery(ids: Array(left.prefix(PeopleQuery.idsMax)))
+      left = left.dropFirst(PeopleQuery.idsMax)
+      let reply: People = try await call(.POST, "/internal/users/people", body: query, isRepeatable: true)
+      for person in reply.people { found[person.id] = person }
+    }
+    return found
   }
 }
 

@@ -1,32 +1,32 @@
-/// What a database refused, in words that are the same on both engines.
+/// Why a statement or transaction failed, in cases that both engines share.
 package enum DatabaseFailure: Error, Hashable, Sendable {
-  /// A unique index refused; its name.
+  /// A unique index was violated; its name.
   case unique(String)
-  /// A CHECK refused; its name.
+  /// A CHECK constraint was violated; its name.
   case check(String)
   case foreignKey
   case notNull(column: String)
-  /// A trigger refused; its message.
+  /// A trigger raised an error, or a permission is missing; the message.
   case refused(String)
-  /// The transaction lost against others as often as we were ready to try.
+  /// The transaction conflicted with others in every one of the bounded number of tries.
   case contended
-  /// No connection, or no answer: nothing was changed.
+  /// No connection, or no response: nothing was changed.
   case unavailable(String)
-  /// The connection broke while committing: the change may or may not be there.
+  /// The connection broke during the commit: the change may or may not have been made.
   case outcomeUnknown
   /// The disk is full, or the file cannot be written.
   case full(String)
-  /// Text with a NUL character, which PostgreSQL cannot hold.
+  /// Text with a NUL character, which PostgreSQL cannot store.
   case nulInText
-  /// A result that is not what the code expects.
+  /// The column is missing or its value is not of the expected type.
   case unreadable(column: String)
-  /// The file or the schema is not usable; the start must stop.
+  /// The file, the schema or the URL is not usable; the process must not start.
   case unusable(String)
-  /// Anything else, in the engine's words.
+  /// Anything else, with the engine's message.
   case other(String)
 
-  /// Whether the request may succeed later as it is.
-  package var isPassing: Bool {
+  /// Whether the same request may succeed when it is retried.
+  package var isTransient: Bool {
     switch self {
     case .contended, .unavailable, .outcomeUnknown, .full: true
     default: false

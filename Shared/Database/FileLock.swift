@@ -1,6 +1,6 @@
 import Foundation
 
-/// A lock that processes on one machine share, held through `flock(2)` on a file of its own. Ends with the process.
+/// A lock between processes on one machine, by `flock(2)` on a file of its own. It is released when its process ends.
 struct FileLock: Sendable {
   private let path: String
 
@@ -10,8 +10,8 @@ struct FileLock: Sendable {
     closeDescriptor(descriptor)
   }
 
-  /// Waits for the lock, however long its holder takes.
-  func held<T>(_ body: () throws -> T) throws -> T {
+  /// Runs `body` while holding the lock. Waits for the lock without a timeout.
+  func withLock<T>(_ body: () throws -> T) throws -> T {
     let descriptor = try open()
     defer { closeDescriptor(descriptor) }
     while flock(descriptor, LOCK_EX) != 0 {

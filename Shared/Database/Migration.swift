@@ -1,18 +1,18 @@
 import Crypto
 import Foundation
 
-/// One step of a service's schema. The list only ever grows: a step that has been applied is never changed, and a start
-/// that finds one changed stops.
+/// One step of a service's schema. Steps are only ever appended: an applied step is never changed, and a process that
+/// finds a changed one does not start.
 package struct Migration: Sendable {
   package let name: String
   private let texts: [Engine: String]
 
-  /// A step whose text serves both engines. SQLite takes PostgreSQL's type names as they are.
+  /// A step with the same text for both engines. SQLite accepts PostgreSQL's type names.
   package init(_ name: String, _ sql: String) {
     self.init(name, sqlite: sql, postgres: sql)
   }
 
-  /// A step that the engines spell differently: triggers, mostly.
+  /// A step whose text differs between the engines, as for triggers.
   package init(_ name: String, sqlite: String, postgres: String) {
     self.name = name
     self.texts = [.sqlite: sqlite, .postgres: postgres]
@@ -24,8 +24,8 @@ package struct Migration: Sendable {
     SHA256.hash(data: Data(text(for: engine).utf8)).map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined()
   }
 
-  /// What has been applied. Services that share one SQLite file share this table.
-  package static let ledger = """
+  /// Creates the table of applied steps. Services that share one SQLite file share this table.
+  package static let createTable = """
     create table if not exists migration (
       service text not null,
       position integer not null,
@@ -36,7 +36,7 @@ package struct Migration: Sendable {
     )
     """
 
-  /// Which of `migrations` are still to be applied.
+  /// The steps of `migrations` that are not applied yet.
   ///
   /// - Throws: ``DatabaseFailure/unusable`` when a step was changed after it had been applied.
   package static func pending(
@@ -47,7 +47,7 @@ package struct Migration: Sendable {
         throw DatabaseFailure.unusable("migration \(found.name) was changed after it had been applied")
       }
     }
-    // Steps of a newer version may be there: after a rollback the older program still has to start.
+    // More steps may be applied than this version has: after a rollback the older program still has to start.
     return migrations.dropFirst(applied.count)
   }
 }

@@ -1,4 +1,4 @@
-/// One row of a result, read by column name into the type that the context asks for.
+/// One row of a result, read by column name into the type that the context infers.
 package struct Row: Sendable {
   @usableFromInline let columns: [String]
   @usableFromInline let values: [Value]
@@ -8,13 +8,13 @@ package struct Row: Sendable {
     self.values = values
   }
 
-  /// - Throws: ``DatabaseFailure/unreadable`` when there is no such column or its value is not of the type.
+  /// - Throws: ``DatabaseFailure/unreadable`` when there is no such column or its value is not of type `T`.
   @inlinable package func get<T: ColumnValue>(_ name: String, as type: T.Type = T.self) throws -> T {
     guard let value = T(column: try value(name)) else { throw DatabaseFailure.unreadable(column: name) }
     return value
   }
 
-  /// The same for a column that may be null.
+  /// The value of a column that may be null.
   @inlinable package func optional<T: ColumnValue>(_ name: String, as type: T.Type = T.self) throws -> T? {
     try value(name) == .null ? nil : get(name)
   }

@@ -1,4 +1,4 @@
-/// A statement whose interpolated values become bindings `$1`, `$2`, … and never text.
+/// A statement whose interpolated values become bindings `$1`, `$2`, … and never part of the text.
 ///
 /// ```swift
 /// try db.change("update account set name = \(name) where id = \(id)")
@@ -38,13 +38,13 @@ package struct SQL: Sendable, ExpressibleByStringInterpolation {
       text += "$\(bindings.count)"
     }
 
-    /// A piece of text that several statements share; it has no bindings of its own.
+    /// A fragment that several statements share. It must not have bindings.
     package mutating func appendInterpolation(_ fragment: SQL) {
       precondition(fragment.bindings.isEmpty, "a shared piece of SQL cannot have bindings")
       text += fragment.text
     }
 
-    /// Values of an `in (…)` list. An empty list matches nothing.
+    /// The values of an `in (…)` list. An empty list matches no row.
     package mutating func appendInterpolation(list values: [some Bindable]) {
       guard !values.isEmpty else { return text += "null" }
       for (index, value) in values.enumerated() {

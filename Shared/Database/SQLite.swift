@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Wire
 
-/// A service's database in one file: WAL, one writer, several readers, every commit synced to the disk.
+/// A service's database in one SQLite file: WAL mode, one writer, several readers, every commit synced to the disk.
 package final class SQLite: Database {
   package let engine = Engine.sqlite
   private let pool: DatabasePool
@@ -10,7 +10,7 @@ package final class SQLite: Database {
   private let service: String
   private let indexes = UniqueIndexes()
 
-  /// - Throws: ``DatabaseFailure/unusable`` with one line that names the file.
+  /// - Throws: ``DatabaseFailure/unusable`` with a one-line message that names the file.
   package init(path: String, service: String, readers: Int = 4) throws {
     self.service = service
     let folder = (path as NSString).deletingLastPathComponent
@@ -23,27 +23,27 @@ package final class SQLite: Database {
       configuration.prepareDatabase { db in
         try db.execute(sql: "pragma foreign_keys = on; pragma secure_delete = on; pragma trusted_schema = off")
       }
-      // Turning a new file into WAL takes an exclusive lock for which SQLite does not wait: one process at a time.
-      pool = try lock.held { try DatabasePool(path: path, configuration: configuration) }
-      // GRDB leaves NORMAL, which survives a crash of the process but may lose the last commits in a power cut.
+      // Switching a new file to WAL takes an exclusive lock for which SQLite does not wait: one process at a time.
+      pool = try lock.withLock { try DatabasePool(path: path, configuration: configuration) }
+      // GRDB sets NORMAL, which survives a crash of the process but may lose the last commits in a power cut.
       try pool.writeWithoutTransaction { try $0.execute(sql: "pragma synchronous = full") }
     } catch {
-      throw DatabaseFailure.unusable("\(path): \(SQLiteFailure.words(of: error))")
+      throw DatabaseFailure.unusable("\(path): \(SQLiteFailure.message(for: error))")
     }
   }
 
   package func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
-    try await translated { [pool, indexes] in
+    try await translatingErrors { [pool, indexes] in
       try await pool.read { try body(SQLiteConnection(db: $0, indexes: indexes)) }
     }
   }
 
-  /// SQLite has one writer at a time, so both levels are serializable.
+  /// SQLite has one writer at a time, so both isolation levels are serializable.
   @discardableResult
   package func write<T: Sendable>(
     _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
   ) async throws -> T {
-    try await translated { [pool, indexes] in
+    try await translatingErrors { [pool, indexes] in
       try await pool.writeWithoutTransaction { db in
         var result: T?
         try db.inTransaction(.immediate) {
@@ -57,10 +57,10 @@ package final class SQLite: Database {
   }
 
   package func migrate(_ migrations: [Migration]) async throws {
-    try lock.held {
+    try lock.withLock {
       do {
         try pool.writeWithoutTransaction { db in
-          try db.execute(sql: Migration.ledger)
+          try db.execute(sql: Migration.createTable)
           let applied = try GRDB.Row.fetchAll(
             db, sql: "select name, checksum from migration where service = ? order by position", arguments: [service]
           )
@@ -72,7 +72,7 @@ package final class SQLite: Database {
       } catch let failure as DatabaseFailure {
         throw failure
       } catch {
-        throw DatabaseFailure.unusable(SQLiteFailure.words(of: error))
+        throw DatabaseFailure.unusable(SQLiteFailure.message(for: error))
       }
     }
   }
@@ -82,35 +82,38 @@ package final class SQLite: Database {
       try db.execute(sql: migration.text(for: .sqlite))
       try db.execute(
         sql: "insert into migration (service, position, name, checksum, applied_at) values (?, ?, ?, ?, ?)",
-        arguments: [service, position, migration.name, migration.checksum(for: .sqlite), Instant.milliseconds(Date())])
+        arguments: [service, position, migration.name, migration.checksum(for: .sqlite), RFC3339.milliseconds(Date())])
       return .commit
     }
   }
 
-  package func scrub() async throws {
+  package func truncateWriteAheadLog() async throws {
     do {
-      // Readers of an older state hold the log; `secure_delete` has overwritten what is in the file itself.
+      // Readers of an older snapshot keep the log from being truncated. `secure_delete` has overwritten deleted rows in
+      // the main file.
       try await pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
     } catch { throw DatabaseFailure.contended }
   }
 
   package func close() async {
-    // `try?`: a statement that still runs keeps its connection; the process is ending and WAL is crash-safe.
+    // `try?`: closing fails while a statement still runs; the process is ending and WAL is crash-safe.
     try? pool.close()
   }
 
-  private func translated<T>(_ work: () async throws -> T) async throws -> T {
-    do { return try await work() } catch let error as DatabaseError { throw SQLiteFailure.of(error, indexes: indexes) }
+  private func translatingErrors<T>(_ work: () async throws -> T) async throws -> T {
+    do { return try await work() } catch let error as DatabaseError {
+      throw SQLiteFailure.failure(for: error, indexes: indexes)
+    }
   }
 }
 
-/// GRDB's connection within one transaction.
+/// A connection of GRDB within one transaction.
 private struct SQLiteConnection: Connection {
   let db: GRDB.Database
   let indexes: UniqueIndexes
 
   func rows(_ sql: SQL) throws -> [Row] {
-    try translated {
+    try translatingErrors {
       let statement = try db.cachedStatement(sql: sql.text)
       let cursor = try GRDB.Row.fetchCursor(statement, arguments: try arguments(sql))
       let columns = statement.columnNames
@@ -123,7 +126,7 @@ private struct SQLiteConnection: Connection {
   }
 
   func change(_ sql: SQL) throws -> Int {
-    try translated {
+    try translatingErrors {
       let statement = try db.cachedStatement(sql: sql.text)
       try statement.execute(arguments: try arguments(sql))
       return db.changesCount
@@ -134,8 +137,10 @@ private struct SQLiteConnection: Connection {
     StatementArguments(try sql.bindings.map { try $0.databaseValue() })
   }
 
-  private func translated<T>(_ work: () throws -> T) throws -> T {
-    do { return try work() } catch let error as DatabaseError { throw SQLiteFailure.of(error, indexes: indexes) }
+  private func translatingErrors<T>(_ work: () throws -> T) throws -> T {
+    do { return try work() } catch let error as DatabaseError {
+      throw SQLiteFailure.failure(for: error, indexes: indexes)
+    }
   }
 }
 

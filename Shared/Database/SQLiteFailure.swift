@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Turns SQLite's codes and sentences into the failures that both engines share.
+/// Maps SQLite's result codes and messages to the failures that both engines share.
 enum SQLiteFailure {
-  static func of(_ error: DatabaseError, indexes: UniqueIndexes) -> DatabaseFailure {
+  static func failure(for error: DatabaseError, indexes: UniqueIndexes) -> DatabaseFailure {
     let message = error.message ?? ""
     switch error.extendedResultCode {
     case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY:
@@ -23,8 +23,8 @@ enum SQLiteFailure {
     }
   }
 
-  /// One line for a person who has to mend a start that failed.
-  static func words(of error: any Error) -> String {
+  /// A one-line message for an operator whose process does not start.
+  static func message(for error: any Error) -> String {
     switch error {
     case let failure as DatabaseFailure: return "\(failure)"
     case let error as DatabaseError where error.resultCode == .SQLITE_NOTADB: return "is not a SQLite database"
@@ -35,18 +35,18 @@ enum SQLiteFailure {
     }
   }
 
-  /// What follows the colon in "UNIQUE constraint failed: account.email" and its siblings.
+  /// The part after the colon in "UNIQUE constraint failed: account.email" and similar messages.
   private static func tail(of message: String) -> String {
     message.range(of: ": ").map { String(message[$0.upperBound...]) } ?? message
   }
 }
 
-/// The names of unique indexes by the columns that SQLite reports in their place.
+/// The names of unique indexes by their columns. SQLite reports the columns in place of the name.
 final class UniqueIndexes: Sendable {
   private let names = Mutex<[String: String]>([:])
 
   /// - Throws: ``DatabaseFailure/unusable`` when two unique indexes have the same columns: their failures could not be
-  ///   told apart.
+  ///   distinguished.
   func read(from db: GRDB.Database) throws {
     let indexes = try GRDB.Row.fetchAll(
       db,
@@ -67,7 +67,7 @@ final class UniqueIndexes: Sendable {
     names.withLock { $0 = found }
   }
 
-  /// The index on `columns` ("account.email, account.kind"), or SQLite's own words for a primary key or an expression.
+  /// The index on `columns` ("account.email, account.kind"), or SQLite's own text for a primary key or an expression.
   func name(forColumns columns: String) -> String {
     if columns.hasPrefix("index '") { return String(columns.dropFirst(7).dropLast()) }
     return names.withLock { $0[columns] } ?? columns

@@ -1,7 +1,7 @@
 import Foundation
 import Wire
 
-/// What a column can hold on both engines. Times are text in UTC with milliseconds, ids are text, booleans are 0 and 1.
+/// A column value on both engines. Times are text in UTC with milliseconds, ids are text, booleans are 0 and 1.
 package enum Value: Sendable, Hashable {
   case null
   case integer(Int64)
@@ -9,14 +9,14 @@ package enum Value: Sendable, Hashable {
   case bytes([UInt8])
 }
 
-/// A type that can stand in a hole of ``SQL``.
+/// A type that can be interpolated into ``SQL``.
 package protocol Bindable {
   var binding: Value { get }
 }
 
-/// A type that a column can be read as.
+/// A type that a column value can be converted to.
 package protocol ColumnValue {
-  /// nil when the value is not of this type.
+  /// Returns nil when the value is not of this type.
   init?(column: Value)
 }
 
@@ -57,10 +57,10 @@ extension [UInt8]: Bindable, ColumnValue {
 }
 
 extension Date: Bindable, ColumnValue {
-  package var binding: Value { .text(Instant.milliseconds(self)) }
+  package var binding: Value { .text(RFC3339.milliseconds(self)) }
 
   package init?(column: Value) {
-    guard case .text(let text) = column, let date = Instant.parse(text) else { return nil }
+    guard case .text(let text) = column, let date = RFC3339.parse(text) else { return nil }
     self = date
   }
 }

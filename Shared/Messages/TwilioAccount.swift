@@ -1,11 +1,11 @@
 import Foundation
 import Web
 
-/// An account with Twilio, and whom its messages come from.
+/// A Twilio account and the sender of its messages.
 package struct TwilioAccount: Sendable {
   let url: String
   let authorization: String
-  /// The field of the form that says who sends, and its value.
+  /// The form field that names the sender, and its value.
   let sender: (name: String, value: String)
 
   /// - Parameter sender: a phone number, a short code, a name, or the id of a messaging service (`MG…`).
@@ -14,7 +14,7 @@ package struct TwilioAccount: Sendable {
     guard let components = URLComponents(string: base), let host = components.host, !host.isEmpty,
       ["https", "http"].contains(components.scheme), components.query == nil, components.user == nil
     else { throw StartFailure("TWILIO_BASE_URL must be an https URL") }
-    if isProduction, components.scheme != "https", !Self.loopback.contains(host) {
+    if isProduction, components.scheme != "https", !WebAddress.isLoopback(host: host) {
       throw StartFailure("TWILIO_BASE_URL must be an https URL in production: it is sent TWILIO_AUTH_TOKEN")
     }
     guard id.hasPrefix("AC"), id.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
@@ -25,8 +25,6 @@ package struct TwilioAccount: Sendable {
     authorization = "Basic " + Data("\(id):\(token)".utf8).base64EncodedString()
     self.sender = try Self.sender(sender)
   }
-
-  private static let loopback: Set = ["127.0.0.1", "localhost", "::1", "[::1]"]
 
   private static func sender(_ text: String) throws -> (String, String) {
     let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == " ") }
@@ -43,7 +41,9 @@ package struct TwilioAccount: Sendable {
 }
 
 extension Settings {
-  /// nil when none of Twilio's variables is set.
+  /// The configured account; nil when none of Twilio's variables is set.
+  ///
+  /// - Throws: ``StartFailure`` that names a variable that is missing or wrong.
   func twilioAccount() throws -> TwilioAccount? {
     let names = ["TWILIO_ACCOUNT_SID", "TWILIO_AUTH_TOKEN", "TWILIO_PHONE_NUMBER"]
     let values = names.compactMap(nonempty)

@@ -1,4 +1,4 @@
-/// How long to wait before the next try: twice as long each time, up to a limit, and never quite the same.
+/// Exponential backoff with jitter: the delay doubles with each failed try, up to a limit.
 package struct Backoff: Sendable {
   package let first: Duration
   package let longest: Duration
@@ -8,8 +8,8 @@ package struct Backoff: Sendable {
     self.longest = longest
   }
 
-  /// - Parameter tries: how many have failed, from 1.
-  package func wait(after tries: Int) -> Duration {
+  /// - Parameter tries: how many tries have failed, from 1.
+  package func delay(after tries: Int) -> Duration {
     let doubled = first * Double(1 << min(max(tries, 1) - 1, 20))
     return min(doubled, longest) * Double.random(in: 0.75...1.25)
   }

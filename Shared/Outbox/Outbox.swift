@@ -1,120 +1,122 @@
 import Database
 import Foundation
 import Logging
-import Measures
+import Prometheus
 import ServiceLifecycle
 import Tokens
 import Web
 import Wire
 
-/// Messages to the world: written in the transaction of their cause, sent afterwards, at least once, by whichever replica
-/// comes first. As an ``inbox``: news from the world, stored before it is answered for, worked on afterwards.
+/// A transactional outbox: messages are written in the transaction of their cause and sent afterwards, at least once,
+/// by any replica. As an inbox: incoming messages are stored before they are acknowledged, and worked on afterwards.
 package struct Outbox: Service {
-  private let store: PostStore
+  private let store: OutboxMessageStore
   private let database: any Database
   private let deliveries: [String: Delivery]
-  private let measures: OutboxMeasures
+  private let metrics: OutboxMetrics
   private let logger: Logger
   private let now: @Sendable () -> Date
   private let backoff: Backoff
-  private let pace: Pace
-  private let bell = Bell()
+  private let configuration: WorkerConfiguration
+  private let wakeUpSignal = WakeUpSignal()
 
-  package static let migration = PostStore.migration(of: "outbox")
-  package static let inboxMigration = PostStore.migration(of: "inbox")
+  package static let migration = OutboxMessageStore.migration(of: "outbox")
+  package static let inboxMigration = OutboxMessageStore.migration(of: "inbox")
 
   /// - Parameters:
-  ///   - table: `outbox`, or `inbox` for news from the world.
+  ///   - table: `outbox`, or `inbox` for incoming messages.
   ///   - deliveries: one for each kind of message.
   package init(
-    _ table: String = "outbox", database: any Database, keys: DataKeys, in surroundings: Surroundings,
-    backoff: Backoff = Backoff(), pace: Pace = Pace(), deliveries: [Delivery]
+    _ table: String = "outbox", database: any Database, keys: DataKeys, in dependencies: Dependencies,
+    backoff: Backoff = Backoff(), configuration: WorkerConfiguration = WorkerConfiguration(), deliveries: [Delivery]
   ) {
-    self.store = PostStore(table: table, keys: keys)
+    self.store = OutboxMessageStore(table: table, keys: keys)
     self.database = database
     self.deliveries = Dictionary(deliveries.map { ($0.kind, $0) }) { $1 }
-    self.measures = OutboxMeasures(table, in: surroundings.registry)
-    self.logger = surroundings.logger
-    self.now = surroundings.now
+    self.metrics = OutboxMetrics(table, in: dependencies.registry)
+    self.logger = dependencies.logger
+    self.now = dependencies.now
     self.backoff = backoff
-    self.pace = pace
+    self.configuration = configuration
   }
 
-  /// Writes a message in the transaction of its cause. Call ``ring()`` when that has committed, or it waits a second.
+  /// Writes a message in the transaction of its cause. Call ``wakeUp()`` after the commit; without it the message waits
+  /// for the next poll, a second by default.
   ///
   /// - Parameters:
-  ///   - once: names the cause; a second message of the same kind and cause is not written.
-  ///   - user: who is forgotten with it.
-  ///   - order: messages of one order are sent one after the other, as they were written by transactions that waited for
-  ///     each other. No personal data: it is not sealed.
-  /// - Returns: false when it was there already.
+  ///   - deduplicationKey: identifies the cause; a second message of the same kind and key is not written.
+  ///   - user: the user whose erasure deletes the message.
+  ///   - orderingKey: messages with the same key are sent one after the other, in the order in which they were written.
+  ///     The transactions that write them must wait for each other. No personal data: it is not encrypted.
+  /// - Returns: false when the message was already written.
   @discardableResult
   package func add(
-    _ kind: String, _ content: some Encodable, once: String? = nil, user: UserID? = nil, order: String? = nil,
-    at now: Date, on db: any Connection
+    _ kind: String, _ content: some Encodable, deduplicationKey: String? = nil, user: UserID? = nil,
+    orderingKey: String? = nil, at now: Date, on db: any Connection
   ) throws -> Bool {
-    let lasting = deliveries[kind]?.giveUpAfter ?? Delivery.day
+    let giveUpAfter = deliveries[kind]?.giveUpAfter ?? Delivery.day
     return try store.add(
-      kind, try JSON.encodeExact(content), once: once, user: user, order: order, giveUpAt: now + lasting.seconds,
-      at: now, on: db)
+      kind, try JSON.encodeExact(content), deduplicationKey: deduplicationKey, user: user, orderingKey: orderingKey,
+      giveUpAt: now + giveUpAfter.seconds, at: now, on: db)
   }
 
-  /// Something was written: do not wait for the next look.
-  package func ring() { bell.ring() }
+  /// Starts the worker's next poll at once. Call it after a transaction that has written a message.
+  package func wakeUp() { wakeUpSignal.send() }
 
-  /// Forgets every message of a user's, sent or not.
+  /// Deletes all messages of a user, sent or not.
   package func erase(_ user: UserID, on db: any Connection) throws { try store.erase(user, on: db) }
 
   /// Sends until graceful shutdown.
   package func run() async throws {
-    let leases = store.leases(lasting: leaseLasting)
+    let leases = store.leases(duration: leaseDuration)
     let worker = Worker(
-      leases: leases, database: database, logger: logger, now: now, bell: bell, pace: pace
+      leases: leases, database: database, logger: logger, now: now, wakeUpSignal: wakeUpSignal,
+      configuration: configuration
     ) { try await attempt($0, leases) }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await worker.run() }
-      group.addTask { await tidy() }
+      group.addTask { await sweepPeriodically() }
       try await group.waitForAll()
     }
   }
 
-  /// Longer than any try: a lease that ran out while its worker still sends would send twice.
-  private var leaseLasting: Duration {
+  /// Longer than any try: a message whose lease expired during a try would be sent twice.
+  private var leaseDuration: Duration {
     (deliveries.values.map(\.timeout).max() ?? .zero) + .seconds(30)
   }
 
-  private func attempt(_ leased: Leased, _ leases: Leases) async throws {
+  private func attempt(_ leased: LeasedRow, _ leases: LeaseTable) async throws {
     let kind = try leased.row.get("kind", as: String.self)
     guard let delivery = deliveries[kind] else {
-      // A newer version's, which will send it.
+      // A replica of a newer version has written it and will send it.
       return try await postpone(leased, kind, by: backoff.longest, leases, because: "unknown kind")
     }
     do {
-      try await delivery.carryOut(try store.post(leased))
+      try await delivery.deliver(try store.message(leased))
       try await settle(leased, kind, as: .done)
     } catch  where Task.isCancelled {
-      try await postpone(leased, kind, by: delivery.waitWhenUnknown, leases, because: "stopped")
-    } catch let refusal as Undeliverable {
-      try await giveUp(leased, kind, because: refusal.reason)
+      try await postpone(leased, kind, by: delivery.unknownOutcomeDelay, leases, because: "stopped")
+    } catch let failure as Undeliverable {
+      try await giveUp(leased, kind, because: failure.reason)
     } catch {
-      let least = error is TookTooLong ? delivery.waitWhenUnknown : (error as? TryLater)?.wait ?? .zero
-      let wait = max(least, backoff.wait(after: leased.tries))
-      let isTooLate = try now() + wait.seconds >= leased.row.get("give_up_at")
+      let minimum = error is DeliveryTimeout ? delivery.unknownOutcomeDelay : (error as? TryLater)?.wait ?? .zero
+      let delay = max(minimum, backoff.delay(after: leased.tries))
+      let isTooLate = try now() + delay.seconds >= leased.row.get("give_up_at")
       if isTooLate { return try await giveUp(leased, kind, because: "\(error)") }
-      try await postpone(leased, kind, by: wait, leases, because: "\(error)")
+      try await postpone(leased, kind, by: delay, leases, because: "\(error)")
     }
   }
 
-  private func settle(_ leased: Leased, _ kind: String, as outcome: Outcome) async throws {
+  private func settle(_ leased: LeasedRow, _ kind: String, as outcome: DeliveryOutcome) async throws {
     let now = now()
-    // Also while the process stops: what was sent must not be sent again.
-    let isOurs = try await Task { [database, store] in
+    // In a task of its own, which a shutdown does not cancel: a message that was sent must not be sent again.
+    let isSettled = try await Task { [database, store] in
       try await database.write { db in try store.settle(leased, as: outcome.rawValue, at: now, on: db) }
     }.value
-    if isOurs { measures.count(kind, outcome) }
+    if isSettled { metrics.count(kind, outcome) }
   }
 
-  private func giveUp(_ leased: Leased, _ kind: String, because reason: String) async throws {
+  private func giveUp(_ leased: LeasedRow, _ kind: String, because reason: String) async throws {
     logger.error(
       "given up",
       metadata: [
@@ -125,37 +127,37 @@ package struct Outbox: Service {
   }
 
   private func postpone(
-    _ leased: Leased, _ kind: String, by wait: Duration, _ leases: Leases, because reason: String
+    _ leased: LeasedRow, _ kind: String, by delay: Duration, _ leases: LeaseTable, because reason: String
   ) async throws {
-    measures.count(kind, .postponed)
+    metrics.count(kind, .postponed)
     logger.notice(
       "postponed",
       metadata: [
         "table": "\(store.table.text)", "kind": "\(kind)", "id": "\(leased.key)", "tries": "\(leased.tries)",
-        "wait_seconds": "\(Int(wait.seconds))", "error": "\(reason)",
+        "wait_seconds": "\(Int(delay.seconds))", "error": "\(reason)",
       ])
-    let due = now() + wait.seconds
-    // Also while the process stops: the next one should not have to wait for the lease.
+    let due = now() + delay.seconds
+    // In a task of its own, which a shutdown does not cancel: the next worker need not wait for the lease to expire.
     try await Task { [database] in
       _ = try await database.write { db in try leases.postpone(leased, until: due, on: db) }
     }.value
   }
 
-  /// Measures the depth, and forgets what was settled a week ago.
-  private func tidy() async {
+  /// Updates the depth metrics and deletes messages that were settled a week ago, every five seconds.
+  private func sweepPeriodically() async {
+    // Not a `PeriodicSweep`: one batch each time is enough, as the interval is short.
     await cancelWhenGracefulShutdown {
-      while !Task.isCancelled {
+      await repeatUntilCancelled(every: .seconds(5)) {
         do {
           let now = now()
           let depths = try await database.read { [store] db in try store.depths(on: db) }
-          measures.show(depths, of: deliveries.keys, at: now)
+          metrics.setDepths(depths, of: deliveries.keys, at: now)
           try await database.write { [store] db in try store.sweep(before: now - 7 * 86_400, limit: 500, on: db) }
         } catch { logger.warning("not tidied", metadata: ["table": "\(store.table.text)", "error": "\(error)"]) }
-        // `try?`: cancelled means that the server stops, which the loop sees.
-        try? await Task.sleep(for: .seconds(5))
       }
     }
   }
 }
 
-enum Outcome: String { case done, postponed, givenUp = "given_up" }
+/// What a try of a message ended with; the raw values are stored and label metrics.
+enum DeliveryOutcome: String { case done, postponed, givenUp = "given_up" }

@@ -1,53 +1,55 @@
 import Database
 import Foundation
 import Logging
-import Measures
+import Prometheus
 import ServiceLifecycle
 import Synchronization
 import Web
 
-/// Finishes changes that need other services: begun in one transaction by the owner, whose row says what is still to do,
-/// then carried out by steps that are each safe to repeat, until the last one settles the row.
+/// A saga: a change across services. The owner begins it in one transaction, whose row records what is still to do;
+/// then steps run that are each safe to repeat, until the last one finishes the row.
 ///
-/// A crash at any point leaves a row that is due again once its lease has run out. It is never given up: what takes long
-/// is told loudly instead.
+/// A crash at any point leaves a row that is due again after its lease has expired. A saga is never given up: one that
+/// takes long is logged as an error.
 package struct Saga: Service {
   private let name: String
-  private let leases: Leases
+  private let leases: LeaseTable
   private let database: any Database
-  private let waiting: Waiting
+  private let unfinished: UnfinishedGauge
   private let logger: Logger
   private let now: @Sendable () -> Date
   private let backoff: Backoff
-  private let pace: Pace
+  private let configuration: WorkerConfiguration
   private let steps: @Sendable (SagaRow) async throws -> Void
-  private let bell = Bell()
+  private let wakeUpSignal = WakeUpSignal()
 
   /// - Parameters:
   ///   - leases: the owner's table; its `due_at` is set in the transaction that begins the change.
-  ///   - steps: asks the others, then ends with the last ``SagaRow/step(last:_:)``.
+  ///   - steps: calls the other services and ends with the last ``SagaRow/step(last:_:)``.
   package init(
-    _ name: String, _ leases: Leases, database: any Database, in surroundings: Surroundings,
-    backoff: Backoff = Backoff(first: .seconds(1), longest: .seconds(30)), pace: Pace = Pace(),
+    _ name: String, _ leases: LeaseTable, database: any Database, in dependencies: Dependencies,
+    backoff: Backoff = Backoff(first: .seconds(1), longest: .seconds(30)),
+    configuration: WorkerConfiguration = WorkerConfiguration(),
     steps: @escaping @Sendable (SagaRow) async throws -> Void
   ) {
     self.name = name
     self.leases = leases
     self.database = database
-    self.waiting = Waiting(name, in: surroundings.registry)
-    self.logger = surroundings.logger
-    self.now = surroundings.now
+    self.unfinished = UnfinishedGauge(name, in: dependencies.registry)
+    self.logger = dependencies.logger
+    self.now = dependencies.now
     self.backoff = backoff
-    self.pace = pace
+    self.configuration = configuration
     self.steps = steps
   }
 
-  /// Something was begun: do not wait for the next look.
-  package func ring() { bell.ring() }
+  /// Starts the worker's next poll at once. Call it after a transaction that has begun a change.
+  package func wakeUp() { wakeUpSignal.send() }
 
   package func run() async throws {
     let worker = Worker(
-      leases: leases, database: database, logger: logger, now: now, bell: bell, pace: pace, attempt: attempt)
+      leases: leases, database: database, logger: logger, now: now, wakeUpSignal: wakeUpSignal,
+      configuration: configuration, attempt: attempt)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await worker.run() }
       group.addTask { await measure() }
@@ -55,19 +57,19 @@ package struct Saga: Service {
     }
   }
 
-  @Sendable private func attempt(_ leased: Leased) async throws {
+  @Sendable private func attempt(_ leased: LeasedRow) async throws {
     let row = SagaRow(leased: leased, leases: leases, database: database)
     do { try await steps(row) } catch {
-      let wait = Task.isCancelled ? .zero : backoff.wait(after: leased.tries)
-      // Tries come at growing intervals: by then they add up to a minute.
-      let isLoud = leased.tries > 6
+      let delay = Task.isCancelled ? .zero : backoff.delay(after: leased.tries)
+      // With the default backoff the delays add up to a minute by then.
+      let isOverdue = leased.tries > 6
       logger.log(
-        level: isLoud ? .error : .notice, "not finished yet",
+        level: isOverdue ? .error : .notice, "not finished yet",
         metadata: [
           "saga": "\(name)", "row": "\(leased.key)", "tries": "\(leased.tries)", "error": "\(error)",
         ])
-      let due = now() + wait.seconds
-      // Also while the process stops: the next one should not have to wait for the lease.
+      let due = now() + delay.seconds
+      // In a task of its own, which a shutdown does not cancel: the next worker need not wait for the lease to expire.
       try await Task { [database, leases] in
         _ = try await database.write { db in try leases.postpone(leased, until: due, on: db) }
       }.value
@@ -76,25 +78,24 @@ package struct Saga: Service {
 
   private func measure() async {
     await cancelWhenGracefulShutdown {
-      while !Task.isCancelled {
-        // `try?`: without an answer the last figure stays.
+      await repeatUntilCancelled(every: .seconds(5)) {
+        // `try?`: when the query fails, the last value stays.
         let now = now()
-        if let count = try? await database.read({ [leases] db in try leases.unfinished(at: now, on: db) }) {
-          waiting.show(count)
+        if let count = try? await database.read({ [leases] db in try leases.unfinishedCount(at: now, on: db) }) {
+          unfinished.set(count)
         }
-        try? await Task.sleep(for: .seconds(5))
       }
     }
   }
 }
 
-/// A change that is carried out, and still this worker's.
+/// A row of a saga that this worker has leased.
 package struct SagaRow: Sendable {
-  private let leased: Leased
-  private let leases: Leases
+  private let leased: LeasedRow
+  private let leases: LeaseTable
   private let database: any Database
 
-  init(leased: Leased, leases: Leases, database: any Database) {
+  init(leased: LeasedRow, leases: LeaseTable, database: any Database) {
     self.leased = leased
     self.leases = leases
     self.database = database
@@ -103,35 +104,35 @@ package struct SagaRow: Sendable {
   package var key: String { leased.key }
   package var row: Row { leased.row }
 
-  /// A step of the owner's own, in one transaction, unless another worker has taken over.
+  /// Runs a step on the owner's database in one transaction, unless another worker has taken over the row.
   ///
-  /// - Parameter last: settles the change: it is never carried out again.
-  /// - Throws: ``LeaseLost``, and then nothing has changed.
+  /// - Parameter last: finishes the row: its steps do not run again.
+  /// - Throws: ``LeaseLost`` when another worker has the row; then nothing has changed.
   @discardableResult
   package func step<T: Sendable>(
     last: Bool = false, _ body: @escaping @Sendable (any Connection) throws -> T
   ) async throws -> T {
     try await database.write { [leased, leases] db in
-      guard try last ? leases.finish(leased, on: db) : leases.holds(leased, on: db) else { throw LeaseLost() }
+      guard try last ? leases.finish(leased, on: db) : leases.lock(leased, on: db) else { throw LeaseLost() }
       return try body(db)
     }
   }
 }
 
-/// Another worker has taken over, because this one took too long.
+/// Another worker has taken over the row, because this worker's lease has expired.
 package struct LeaseLost: Error {
   package init() {}
 }
 
-/// How many changes of a saga are not finished.
-private final class Waiting: Sendable {
+/// The metric of a saga's unfinished rows.
+private final class UnfinishedGauge: Sendable {
   private let count = Mutex<Int?>(nil)
 
-  init(_ name: String, in registry: Registry) {
+  init(_ name: String, in registry: MetricsRegistry) {
     registry.gauge("kith_\(name)_unfinished", "Changes across services that are not finished.") { [weak self] in
       self?.count.withLock { $0 }.map { [([], Double($0))] } ?? []
     }
   }
 
-  func show(_ number: Int) { count.withLock { $0 = number } }
+  func set(_ number: Int) { count.withLock { $0 = number } }
 }

@@ -4,44 +4,47 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Carries out the due rows of one table, several at a time: as soon as the bell rings, and at least every second.
+/// Works on the due rows of one table, several at a time: when it is woken up, and at every poll interval.
 struct Worker: Service {
-  let leases: Leases
+  let leases: LeaseTable
   let database: any Database
   let logger: Logger
   let now: @Sendable () -> Date
-  let bell: Bell
-  let pace: Pace
-  /// Settles the row or gives it back. When it throws, the row is due again once its lease has run out.
-  let attempt: @Sendable (Leased) async throws -> Void
+  let wakeUpSignal: WakeUpSignal
+  let configuration: WorkerConfiguration
+  /// Finishes or postpones the row. When it throws, the row is due again after its lease has expired.
+  let attempt: @Sendable (LeasedRow) async throws -> Void
 
-  /// Until graceful shutdown: then nothing more is claimed, what runs may finish, and what takes too long is called off.
+  /// Runs until graceful shutdown. Then no more rows are claimed, and running attempts are cancelled after the shutdown
+  /// timeout.
   func run() async throws {
-    let running = Tally()
+    let running = RunningCount()
     await withGracefulShutdownHandler {
       await withDiscardingTaskGroup { group in
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
-          let claimed = await claim(pace.atOnce - running.count)
+          let claimed = await claim(configuration.concurrency - running.count)
           for leased in claimed {
             running.add(1)
             group.addTask {
-              await carryOut(leased)
+              await work(on: leased)
               running.add(-1)
-              bell.ring()
+              wakeUpSignal.send()
             }
           }
-          if claimed.isEmpty { await bell.wait(atMost: pace.look) }
+          if claimed.isEmpty { await wakeUpSignal.wait(atMost: configuration.pollInterval) }
         }
-        let end = ContinuousClock.now + pace.finish
-        while running.count > 0, !Task.isCancelled, ContinuousClock.now < end { await bell.wait(atMost: end - .now) }
+        let end = ContinuousClock.now + configuration.shutdownTimeout
+        while running.count > 0, !Task.isCancelled, ContinuousClock.now < end {
+          await wakeUpSignal.wait(atMost: end - .now)
+        }
         group.cancelAll()
       }
     } onGracefulShutdown: {
-      bell.ring()
+      wakeUpSignal.send()
     }
   }
 
-  private func claim(_ limit: Int) async -> [Leased] {
+  private func claim(_ limit: Int) async -> [LeasedRow] {
     guard limit > 0 else { return [] }
     do {
       let now = now()
@@ -52,7 +55,7 @@ struct Worker: Service {
     }
   }
 
-  private func carryOut(_ leased: Leased) async {
+  private func work(on leased: LeasedRow) async {
     do { try await attempt(leased) } catch {
       logger.warning(
         "not settled", metadata: ["table": "\(leases.table.text)", "row": "\(leased.key)", "error": "\(error)"])
@@ -60,20 +63,23 @@ struct Worker: Service {
   }
 }
 
-/// How much a worker does at once, how often it looks by itself, and how long it may finish what it has begun.
-package struct Pace: Sendable {
-  package var atOnce: Int
-  package var look: Duration
-  package var finish: Duration
+/// How many rows a worker works on at once, how often it polls, and how long running attempts may take at shutdown.
+package struct WorkerConfiguration: Sendable {
+  package var concurrency: Int
+  package var pollInterval: Duration
+  package var shutdownTimeout: Duration
 
-  package init(atOnce: Int = 8, look: Duration = .seconds(1), finish: Duration = .seconds(5)) {
-    self.atOnce = atOnce
-    self.look = look
-    self.finish = finish
+  package init(
+    concurrency: Int = 8, pollInterval: Duration = .seconds(1), shutdownTimeout: Duration = .seconds(5)
+  ) {
+    self.concurrency = concurrency
+    self.pollInterval = pollInterval
+    self.shutdownTimeout = shutdownTimeout
   }
 }
 
-private final class Tally: Sendable {
+/// How many attempts run.
+private final class RunningCount: Sendable {
   private let value = Mutex(0)
 
   var count: Int { value.withLock { $0 } }

@@ -1,6 +1,6 @@
 import Database
 
-/// Bindings as libpq wants them: one block of memory, pointers into it, text terminated by NUL.
+/// The bindings of a statement in libpq's format: one block of memory, pointers into it, text terminated by NUL.
 struct Parameters {
   private var storage: [CChar] = []
   private var offsets: [Int?] = []

@@ -1,11 +1,14 @@
 import CPostgres
 import Database
 
-/// Turns PostgreSQL's SQLSTATE (appendix A of its manual) into the failures that both engines share.
+/// Maps PostgreSQL's SQLSTATE (appendix A of its manual) to the failures that both engines share.
 enum PostgresFailure {
-  static func of(_ result: OpaquePointer?, connectionIsOpen: Bool, words: String) -> DatabaseFailure {
-    guard let state = field(result, .sqlState) else { return .unavailable(words) }
-    let message = field(result, .messagePrimary) ?? words
+  /// - Parameter connectionMessage: libpq's last error message of the connection, used where the result has none.
+  static func failure(
+    for result: OpaquePointer?, connectionIsOpen: Bool, connectionMessage: String
+  ) -> DatabaseFailure {
+    guard let state = field(result, .sqlState) else { return .unavailable(connectionMessage) }
+    let message = field(result, .messagePrimary) ?? connectionMessage
     let constraint = field(result, .constraintName) ?? ""
     switch state {
     case "23505": return .unique(constraint)
@@ -24,7 +27,7 @@ enum PostgresFailure {
     }
   }
 
-  /// The codes of `PQresultErrorField`: character macros of postgres_ext.h, which Swift does not import.
+  /// The field codes of `PQresultErrorField`: character macros of postgres_ext.h, which Swift does not import.
   private enum Field: Int32 {
     case sqlState = 67  // C
     case messagePrimary = 77  // M

@@ -1,19 +1,19 @@
 import Database
 
-/// One transaction on a lane's connection. It begins with its first statement, in the same round trip; a body without
-/// any has none.
+/// One transaction on a pooled connection. It begins with its first statement, in the same round trip; a body that runs
+/// no statement begins none.
 final class Transaction: Connection {
-  private let lane: Lane
+  private let connection: PooledConnection
   private let begin: String
-  /// Since the first statement.
-  private var link: Link?
-  /// The first statement failed before the transaction had begun, or one that was to be sent with another.
+  /// Set by the first statement.
+  private var handle: ConnectionHandle?
+  /// The first statement failed before the transaction had begun, or a statement failed that was sent with queued ones.
   private var isBroken = false
-  /// To be sent with the next statement, or the commit.
-  private var delayed: [SQL] = []
+  /// Sent with the next statement or the commit.
+  private var queued: [SQL] = []
 
-  init(on lane: Lane, begin: String) {
-    self.lane = lane
+  init(on connection: PooledConnection, begin: String) {
+    self.connection = connection
     self.begin = begin
   }
 
@@ -25,74 +25,74 @@ final class Transaction: Connection {
   }
 
   func rows(_ sql: SQL) throws -> [Row] { try run([sql]).flatMap(\.rows) }
-  func change(_ sql: SQL) throws -> Int { try run([sql]).first?.count ?? 0 }
+  func change(_ sql: SQL) throws -> Int { try run([sql]).first?.changedCount ?? 0 }
   func rows(of statements: [SQL]) throws -> [[Row]] { try run(statements).map(\.rows) }
 
-  func later(_ sql: SQL) throws {
-    try requireWhole()
-    delayed.append(sql)
+  func enqueue(_ sql: SQL) throws {
+    try requireNotBroken()
+    queued.append(sql)
   }
 
-  private func run(_ statements: [SQL]) throws -> [Answer] {
-    try requireWhole()
-    let delayed = takeDelayed()
-    guard !(delayed + statements).isEmpty else { return [] }
-    do { return try begun(with: delayed + statements).suffix(statements.count) } catch {
+  private func run(_ statements: [SQL]) throws -> [QueryResult] {
+    try requireNotBroken()
+    let queued = takeQueued()
+    guard !(queued + statements).isEmpty else { return [] }
+    do { return try send(queued + statements).suffix(statements.count) } catch {
       // Some of them may not even have been sent.
-      if !delayed.isEmpty { isBroken = true }
+      if !queued.isEmpty { isBroken = true }
       throw error
     }
   }
 
-  private func sendDelayed() throws {
+  private func sendQueued() throws {
     do { _ = try run([]) } catch {
       rollBack()
       throw error
     }
   }
 
-  private func takeDelayed() -> [SQL] {
-    defer { delayed = [] }
-    return delayed
+  private func takeQueued() -> [SQL] {
+    defer { queued = [] }
+    return queued
   }
 
-  private func begun(with statements: [SQL]) throws -> [Answer] {
-    if let link { return try link.run(statements) }
-    do { return try first(statements) } catch {
-      // Whatever the body does next must not happen outside of a transaction.
-      isBroken = !(link?.isInTransaction ?? false)
+  private func send(_ statements: [SQL]) throws -> [QueryResult] {
+    if let handle { return try handle.run(statements) }
+    do { return try sendFirst(statements) } catch {
+      // Later statements of the body must not run outside of a transaction.
+      isBroken = !(handle?.isInTransaction ?? false)
       throw error
     }
   }
 
-  /// A connection that broke while it lay idle shows at the first statement, when nothing can have been committed: a
-  /// second one is tried.
-  private func first(_ statements: [SQL]) throws -> [Answer] {
-    let first = try connected()
+  /// A connection that broke while it was idle fails at the first statement, when nothing can have been committed: a
+  /// new connection is opened and the statements are sent once more.
+  private func sendFirst(_ statements: [SQL]) throws -> [QueryResult] {
+    let first = try openHandle()
     do { return try first.run(statements, after: begin) } catch DatabaseFailure.unavailable where !first.isInTransaction
     {
-      lane.drop()
-      return try connected().run(statements, after: begin)
+      connection.discardHandle()
+      return try openHandle().run(statements, after: begin)
     }
   }
 
-  private func connected() throws -> Link {
-    let connected = try lane.connected()
-    link = connected
-    return connected
+  private func openHandle() throws -> ConnectionHandle {
+    let opened = try connection.openHandle()
+    handle = opened
+    return opened
   }
 
-  /// - Throws: ``DatabaseFailure/outcomeUnknown`` when the connection breaks before the answer.
+  /// - Throws: ``DatabaseFailure/outcomeUnknown`` when the connection breaks before the result of the commit arrives.
   func commit() throws {
-    try requireWhole()
-    if link == nil { try sendDelayed() }
-    guard let link else { return }
+    try requireNotBroken()
+    if handle == nil { try sendQueued() }
+    guard let handle else { return }
     do {
-      try requireSound(link)
-      try link.run(takeDelayed(), before: "commit")
+      try requireHealthy(handle)
+      try handle.run(takeQueued(), before: "commit")
     } catch let failure as DatabaseFailure {
-      guard link.isOpen else {
-        lane.drop()
+      guard handle.isOpen else {
+        connection.discardHandle()
         throw DatabaseFailure.outcomeUnknown
       }
       rollBack()
@@ -100,36 +100,36 @@ final class Transaction: Connection {
     }
   }
 
-  /// Nothing hangs on how a transaction ends that has only read, so nobody waits for it.
+  /// Ends a transaction that has only read, without waiting for the result, which cannot matter.
   func endReading() throws {
-    try requireWhole()
-    try sendDelayed()
-    guard let link else { return }
-    do { try requireSound(link) } catch {
+    try requireNotBroken()
+    try sendQueued()
+    guard let handle else { return }
+    do { try requireHealthy(handle) } catch {
       rollBack()
       throw error
     }
-    link.endReading()
+    handle.commitWithoutWaiting()
   }
 
-  /// A commit of a transaction in which a statement failed answers ROLLBACK: a body that swallowed the error must not
-  /// believe that its work was kept.
-  private func requireSound(_ link: Link) throws {
-    guard link.transactionIsSound else { throw Self.bodyWentOn }
+  /// The server answers the commit of a failed transaction with ROLLBACK, not with an error: a body that swallowed the
+  /// error must not return as if its changes were committed.
+  private func requireHealthy(_ handle: ConnectionHandle) throws {
+    guard handle.isTransactionHealthy else { throw Self.continuedAfterFailure }
   }
 
-  private func requireWhole() throws {
+  private func requireNotBroken() throws {
     guard isBroken else { return }
     rollBack()
-    throw Self.bodyWentOn
+    throw Self.continuedAfterFailure
   }
 
-  private static let bodyWentOn = DatabaseFailure.other("a statement failed and the body went on")
+  private static let continuedAfterFailure = DatabaseFailure.other("a statement failed and the body went on")
 
   private func rollBack() {
-    guard let link else { return }
-    guard link.isOpen else { return lane.drop() }
-    guard link.isInTransaction else { return }
-    do { try link.script("rollback") } catch { lane.drop() }
+    guard let handle else { return }
+    guard handle.isOpen else { return connection.discardHandle() }
+    guard handle.isInTransaction else { return }
+    do { try handle.script("rollback") } catch { connection.discardHandle() }
   }
 }

@@ -1,7 +1,7 @@
 import CPostgres
 import Database
 
-/// What PostgreSQL answers, as both engines have it.
+/// Converts a field of a libpq result to the representation that both engines share.
 extension Value {
   init(_ result: OpaquePointer?, _ row: Int32, _ column: Int32, _ type: Oid) {
     guard PQgetisnull(result, row, column) == 0, let start = PQgetvalue(result, row, column) else {

@@ -1,6 +1,6 @@
 import Wire
 
-/// How often something may be done within a time that begins with the first.
+/// A rate limit: how often something may be done within a window that begins with the first time.
 package struct Quota: Sendable {
   package let name: String
   package let limit: Int
@@ -13,19 +13,19 @@ package struct Quota: Sendable {
   }
 }
 
-/// What may be spent on text messages, by the settings of the same names.
-package struct TextQuotas: Sendable {
+/// The rate limits of text messages (SMS), read from settings.
+package struct SMSQuotas: Sendable {
   package let perNumber: Quota
   package let perAddress: Quota
   package let perPrefix: Quota
-  package let inAll: Quota
-  /// To a number that is somebody's, which neither the prefix nor the sum of all others may shut out.
+  package let total: Quota
+  /// For a number that belongs to an account: it is not subject to `perPrefix` and `total`.
   package let perAccountNumber: Quota
   package let toAccounts: Quota
 }
 
 extension Failure {
-  /// - Parameter seconds: when the first try of the window is forgotten.
+  /// - Parameter seconds: until the window ends.
   package static func limited(retryAfterSeconds seconds: Int) -> Failure {
     Failure(
       .limited, "rate_limited", "Too many requests. Please try again later.", retryAfterSeconds: max(1, seconds))

@@ -4,8 +4,8 @@ import Tokens
 import Web
 import Wire
 
-extension TextQuotas {
-  /// - Throws: ``StartFailure`` for a number that is none.
+extension SMSQuotas {
+  /// - Throws: ``StartFailure`` for a setting that is not a whole number from 0 to 1,000,000.
   package init(_ settings: Settings) throws {
     func quota(_ name: String, _ variable: String, _ fallback: Int, _ window: Duration) throws -> Quota {
       Quota(name: name, limit: try settings.int(variable, default: fallback, in: 0...1_000_000), window: window)
@@ -13,20 +13,20 @@ extension TextQuotas {
     perNumber = try quota("text to", "SMS_PER_NUMBER_HOUR", 3, .seconds(3600))
     perAddress = try quota("text here", "SMS_PER_ADDRESS_HOUR", 10, .seconds(3600))
     perPrefix = try quota("text prefix", "SMS_PER_PREFIX_HOUR", 100, .seconds(3600))
-    inAll = try quota("texts", "SMS_PER_DAY", 2000, .seconds(86_400))
-    // People sign in in few hours of a day.
+    total = try quota("texts", "SMS_PER_DAY", 2000, .seconds(86_400))
+    // The hourly limit times eight: users sign in during few hours of a day.
     perAccountNumber = Quota(name: "text to account", limit: perNumber.limit * 8, window: .seconds(86_400))
     toAccounts = try quota("texts to accounts", "SMS_TO_ACCOUNTS_PER_DAY", 2000, .seconds(86_400))
   }
 }
 
-/// Every statement on quotas, whose keys are HMACs: an address or a number is not there to be read.
+/// Every statement on the quota table. Keys are stored as HMACs, so that addresses and numbers cannot be read from it.
 package struct QuotaStore: Sendable {
   package let keys: DataKeys
 
   package init(keys: DataKeys) { self.keys = keys }
 
-  /// What the owner's database needs.
+  /// Creates the table in the owner's database.
   package static let table = """
     create table quota (
       name text not null,
@@ -38,9 +38,10 @@ package struct QuotaStore: Sendable {
     create index quota_age on quota (began_at);
     """
 
-  /// Takes `count` of a quota, or none. The row is the lock, so a race takes no more than there is.
+  /// Takes `count` from a quota. The update locks the row, so concurrent calls cannot exceed the limit.
   ///
-  /// - Throws: 429; the transaction must roll back then, or what was taken before stays taken.
+  /// - Throws: a failure with status 429 when fewer than `count` are left. The transaction must then roll back, or what
+  ///   it took before stays taken.
   package func take(
     _ quota: Quota, _ count: Int = 1, for key: String, at now: Date, on db: any Connection
   ) throws {
@@ -58,19 +59,20 @@ package struct QuotaStore: Sendable {
     guard took == 1 else { throw try full(quota, hash, at: now, on: db) }
   }
 
-  /// Counts one, however many there are already: for what must not be refused, but counts for others.
+  /// Counts one use without enforcing the limit.
   package func count(_ quota: Quota, for key: String, at now: Date, on db: any Connection) throws {
     let unlimited = Quota(name: quota.name, limit: Int(Int32.max), window: quota.window)
     try take(unlimited, for: key, at: now, on: db)
   }
 
-  /// How much of it is taken. Only right after it was taken from in the same transaction.
+  /// How much of the quota is taken. Correct only after `take` or `count` for the same key in the same transaction:
+  /// they move a count to the current HMAC key and start a new window.
   package func taken(_ quota: Quota, for key: String, on db: any Connection) throws -> Int {
     try db.row("select taken from quota where name = \(quota.name) and key_hash = \(hash(quota, key))")?
       .get("taken") ?? 0
   }
 
-  /// Gives one back: what was counted turned out well.
+  /// Gives one use back: the counted attempt has succeeded.
   package func giveBack(_ quota: Quota, for key: String, on db: any Connection) throws {
     try db.change(
       """
@@ -79,7 +81,7 @@ package struct QuotaStore: Sendable {
       """)
   }
 
-  /// Forgets what no window reaches back to, at most `limit` rows.
+  /// Deletes at most `limit` rows that began more than a day ago, the longest window. Returns how many.
   package func sweep(at now: Date, limit: Int, on db: any Connection) throws -> Int {
     try db.change(
       """
@@ -95,7 +97,7 @@ package struct QuotaStore: Sendable {
     return .limited(retryAfterSeconds: Int(left.rounded(.up)))
   }
 
-  /// The newest key's. What was counted under an earlier one goes on counting under this.
+  /// The hash under the newest HMAC key. A count that is stored under an earlier key is moved to the newest one.
   private func currentHash(_ quota: Quota, _ key: String, on db: any Connection) throws -> [UInt8] {
     let hashes = hashes(quota, key)
     if hashes.count > 1 {

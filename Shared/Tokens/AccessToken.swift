@@ -1,22 +1,22 @@
 import Foundation
 import Wire
 
-/// What one of our access tokens says.
+/// The claims of an access token.
 package struct AccessToken: Codable, Hashable, Sendable {
   package let user: UserID
   package let session: SessionID
   package let id: String
   package let issuedAtSeconds: Int
   package let expiresAtSeconds: Int
-  /// We set none, but what says so is not good before.
+  /// Never set here, but respected when it is present.
   let notBeforeSeconds: Int?
-  /// Only read by clients; to us the session's row decides.
+  /// For clients only; the services decide by the session's row.
   package let goTrue: GoTrueClaims?
   let type: String
   let issuer: String
 
   package static let issuer = "kith"
-  /// As long as `JWT_SIGN_IN_EXPIRE_DAYS` can make one live: what claims more was not made by us.
+  /// The longest lifetime that `JWT_SIGN_IN_EXPIRE_DAYS` allows. A token with a longer one was not issued here.
   package static let lifetimeSecondsMax = 365 * 86_400
 
   package init(
@@ -72,18 +72,19 @@ package struct AccessToken: Codable, Hashable, Sendable {
   package var expiresAt: Date { Date(timeIntervalSince1970: Double(expiresAtSeconds)) }
 }
 
-/// What Supabase's client libraries expect to find in an access token beside our own claims.
+/// The further claims of an access token that Supabase's client libraries expect.
 package struct GoTrueClaims: Hashable, Sendable {
   let email: String
   let phone: String
   let isAnonymous: Bool
   let appMetadata: JSONValue
   let userMetadata: JSONValue
-  /// How and when the session was opened.
+  /// How the session was opened, for `amr`.
   let method: String
+  /// When the session was opened.
   let signedInAt: Date
 
-  /// Metadata is left out where a token would become too long for a header.
+  /// Larger metadata is left out, as the token would become too long for a header.
   private static let metadataBytesMax = 1024
 
   package init(
@@ -96,7 +97,7 @@ package struct GoTrueClaims: Hashable, Sendable {
     self.phone = phone
     self.isAnonymous = isAnonymous
     self.appMetadata = appMetadata
-    // `try?`: what cannot be encoded cannot be shown either.
+    // `try?`: metadata that cannot be encoded is left out.
     let bytes = (try? JSON.encode(userMetadata))?.count ?? .max
     self.userMetadata = bytes <= Self.metadataBytesMax ? userMetadata : .object([:])
   }
@@ -119,69 +120,70 @@ package struct GoTrueClaims: Hashable, Sendable {
     try claims.encode(isAnonymous, forKey: .isAnonymous)
     try claims.encode(appMetadata, forKey: .appMetadata)
     try claims.encode(userMetadata, forKey: .userMetadata)
-    // Nobody has a second factor here.
+    // There is no second factor.
     try claims.encode("aal1", forKey: .aal)
     try claims.encode([Method(method: method, timestamp: Int(signedInAt.timeIntervalSince1970))], forKey: .amr)
   }
 
-  /// An entry of `amr`, as GoTrue writes them.
+  /// An entry of `amr` in GoTrue's format.
   private struct Method: Encodable {
     let method: String
     let timestamp: Int
   }
 }
 
-/// Signs access tokens with the newest key.
-package struct Issuer: Sendable {
+/// Signs access tokens with the key ring's signing key.
+package struct AccessTokenSigner: Sendable {
   private let ring: KeyRing
 
   package init(_ ring: KeyRing) { self.ring = ring }
 
-  /// - Throws: ``KeysUnavailable`` in a process without a key that signs.
+  /// - Throws: ``KeysUnavailable`` in a process without a signing key.
   package func sign(_ token: AccessToken) throws -> String {
     guard let key = ring.current.signing else { throw KeysUnavailable() }
     return try SignedToken.sign(token, with: key)
   }
 }
 
-/// Believes access tokens of ours: those that a key of ours signed, that are in their time.
+/// Verifies access tokens: signature, issuer, type and validity period.
 ///
-/// Which sessions have ended is not its business: ``EndedSessionList`` knows.
-package struct Verifier: Sendable {
+/// Whether a token's session has ended is checked with ``EndedSessionList``.
+package struct AccessTokenVerifier: Sendable {
   private let ring: KeyRing
-  private let remote: RemoteKeys?
-  /// How far the clocks of two machines may be apart.
+  private let remote: RemoteJWKS?
+  /// The clock skew that is tolerated.
   private static let leewaySeconds = 30
 
-  /// - Parameter remote: where to ask for other ids of ES256 keys, if anywhere.
-  package init(_ ring: KeyRing, remote: RemoteKeys? = nil) {
+  /// - Parameter remote: the key server for ES256 keys that are not in `ring`.
+  package init(_ ring: KeyRing, remote: RemoteJWKS? = nil) {
     self.ring = ring
     self.remote = remote
   }
 
-  /// Changes when keys were replaced or withdrawn: what was believed before may not be any more.
-  package var version: Int { ring.version &+ (remote?.withdrawals ?? 0) }
+  /// Changes when keys were replaced or removed. Cached results of an earlier version may be wrong.
+  package var version: Int { ring.version &+ (remote?.removals ?? 0) }
 
-  /// With the keys at hand, without waiting; nil when a key server has to be asked.
-  package func verifyNow(_ text: String, at now: Date) throws(TokenRejected) -> AccessToken? {
+  /// Verifies a token with the keys in memory, without waiting; nil when the key server has to be asked.
+  package func verifyLocally(_ text: String, at now: Date) throws(TokenRejected) -> AccessToken? {
     let signed = try SignedToken(text)
-    if let key = ring.key(signed.keyID) ?? remote?.keyAtHand(signed.keyID) {
-      return try Self.believed(signed, key, at: now)
+    if let key = ring.key(signed.keyID) ?? remote?.cachedKey(signed.keyID) {
+      return try Self.verified(signed, key, at: now)
     }
-    // Secrets are nowhere to be asked for.
+    // HS256 secrets are not on a key server.
     guard remote != nil, signed.algorithm == "ES256" else { throw .unknownKey }
     return nil
   }
 
-  /// - Throws: ``TokenRejected``; ``KeysUnavailable`` or a network error when the key server was needed and is away.
+  /// - Throws: ``TokenRejected``; ``KeysUnavailable`` or a network error when the key server was needed and did not
+  ///   answer.
   package func verify(_ text: String, at now: Date) async throws -> AccessToken {
-    if let token = try verifyNow(text, at: now) { return token }
+    if let token = try verifyLocally(text, at: now) { return token }
     let signed = try SignedToken(text)
     guard let remote else { throw TokenRejected.unknownKey }
-    return try Self.believed(signed, try await remote.key(signed.keyID), at: now)
+    return try Self.verified(signed, try await remote.key(signed.keyID), at: now)
   }
 
-  private static func believed(
+  private static func verified(
     _ signed: SignedToken, _ key: VerifyingKey, at now: Date
   ) throws(TokenRejected) -> AccessToken {
     let token = try signed.claims(AccessToken.self, signedBy: key)

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Base64url without padding (RFC 4648 §5), canonical only: two texts never mean the same bytes.
+/// Base64url without padding (RFC 4648 §5). Only the canonical encoding is accepted: no two strings decode to the same
+/// bytes.
 package enum Base64URL {
   package static func encode(_ bytes: some Sequence<UInt8>) -> String {
     var text = ""
@@ -18,7 +19,7 @@ package enum Base64URL {
     return text
   }
 
-  /// nil for padding, foreign characters, an impossible length, or spare bits that are not zero.
+  /// nil for padding, characters outside the alphabet, an impossible length, or trailing bits that are not zero.
   package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
     guard text.count % 4 != 1 else { return nil }
     var bytes: [UInt8] = []

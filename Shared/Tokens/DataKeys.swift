@@ -1,12 +1,13 @@
 import Crypto
 import Foundation
 
-/// The keys of what rests in the database (`DATA_KEYS`): the first seals and hashes, all of them open and recognise.
+/// The keys of encrypted and hashed columns (`DATA_KEYS`): the first encrypts and hashes, all of them decrypt and
+/// match.
 package struct DataKeys: Sendable {
   private let first: String
   private let secrets: [String]
 
-  /// nil without any secret.
+  /// nil when `secrets` is empty.
   package init?(_ secrets: [String]) {
     guard let first = secrets.first else { return nil }
     self.first = first
@@ -14,22 +15,22 @@ package struct DataKeys: Sendable {
   }
 
   package func seal(_ plain: Data, purpose: String) throws -> [UInt8] {
-    try Seal.seal(plain, under: first, purpose: purpose)
+    try SecretBox.seal(plain, under: first, purpose: purpose)
   }
 
-  /// - Throws: `CryptoKitError` when none of the keys has sealed this for this purpose.
+  /// - Throws: `CryptoKitError` when no key has sealed these bytes for this purpose.
   package func open(_ sealed: [UInt8], purpose: String) throws -> Data {
     for secret in secrets.dropLast() {
-      // `try?`: one key's refusal means only that another has to be tried.
-      if let plain = try? Seal.open(sealed, under: secret, purpose: purpose) { return plain }
+      // `try?`: when one key fails the next is tried.
+      if let plain = try? SecretBox.open(sealed, under: secret, purpose: purpose) { return plain }
     }
-    return try Seal.open(sealed, under: secrets.last ?? first, purpose: purpose)
+    return try SecretBox.open(sealed, under: secrets.last ?? first, purpose: purpose)
   }
 
-  /// The HMAC-SHA256 of `data` under every key, the first key's first: new rows hold that one, old rows any of them.
+  /// The HMAC-SHA256 of `data` under every key, in their order: new rows have the first, old rows any of them.
   package func digests(of data: Data, purpose: String) -> [[UInt8]] { digester(for: purpose).digests(of: data) }
 
-  /// For many digests of one purpose: the keys are derived once.
+  /// Derives the keys of a purpose once, for many digests.
   package func digester(for purpose: String) -> Digester {
     Digester(
       keys: secrets.map { secret in
@@ -38,6 +39,7 @@ package struct DataKeys: Sendable {
       })
   }
 
+  /// Computes digests with keys that were derived for one purpose.
   package struct Digester: Sendable {
     fileprivate let keys: [SymmetricKey]
 

@@ -2,12 +2,12 @@ import Foundation
 import Synchronization
 import Wire
 
-/// The sessions that have ended while access tokens of theirs could still live. Every process that believes tokens has
-/// one; it is as long as the ended sessions of one token's lifetime.
+/// The ended sessions whose access tokens have not expired yet. Every process that verifies tokens has one; its size is
+/// the number of sessions that ended within one token lifetime.
 package final class EndedSessionList: Sendable {
   private struct State {
     var until: [SessionID: Date] = [:]
-    var heardAt: Date?
+    var updatedAt: Date?
     var sweptAt = Date.distantPast
   }
 
@@ -15,25 +15,25 @@ package final class EndedSessionList: Sendable {
 
   package init() {}
 
-  /// False until auth has been heard for the first time.
-  package var isKnown: Bool { heardAt != nil }
+  /// False until the first list from auth has arrived.
+  package var isLoaded: Bool { updatedAt != nil }
 
-  /// When auth was last heard; what it has not said by then is not known.
-  package var heardAt: Date? { state.withLock { $0.heardAt } }
+  /// When the last list from auth arrived. Sessions that ended later may be missing.
+  package var updatedAt: Date? { state.withLock { $0.updatedAt } }
 
   package func contains(_ session: SessionID) -> Bool { state.withLock { $0.until[session] != nil } }
 
-  /// Takes over what auth has published. Safe to repeat, in any order.
+  /// Adds a list from auth. Safe to repeat, in any order.
   package func add(_ entries: [EndedSessions.Entry], at now: Date) {
     state.withLock { state in
       for entry in entries { state.until[entry.session] = entry.until }
-      state.heardAt = max(state.heardAt ?? now, now)
+      state.updatedAt = max(state.updatedAt ?? now, now)
       guard now.timeIntervalSince(state.sweptAt) > 60 else { return }
       state.sweptAt = now
       state.until = state.until.filter { $0.value > now }
     }
   }
 
-  /// A session that this process has just seen end, before auth's list tells.
+  /// Adds a session that this process has just ended, before auth's list contains it.
   package func add(_ session: SessionID, until: Date) { state.withLock { $0.until[session] = until } }
 }

@@ -2,7 +2,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// A public key as key servers publish it (RFC 7517). Only RSA and P-256 keys for signatures are of use here.
+/// A JSON Web Key (RFC 7517). Only public RSA and P-256 keys for signatures are supported.
 package struct JWK: Codable, Sendable {
   package var kty: String
   package var kid: String?
@@ -34,7 +34,7 @@ package struct JWK: Codable, Sendable {
     e = Base64URL.encode(primitives.publicExponent)
   }
 
-  /// The digest of RFC 7638 §3, for a key that has no id of its own.
+  /// The thumbprint of RFC 7638 §3, the key id of keys that have no other.
   package var thumbprint: String {
     let members =
       kty == "EC"
@@ -43,7 +43,7 @@ package struct JWK: Codable, Sendable {
     return Base64URL.encode(SHA256.hash(data: Data(members.utf8)))
   }
 
-  /// The key, pinned to the algorithm of its type. nil when it is not for signatures, names another algorithm, or is an
+  /// The key with the one algorithm of its type. nil when it is not for signatures, names another algorithm, or is an
   /// RSA key under 2048 bits.
   package var verifying: VerifyingKey? {
     guard use == nil || use == "sig" else { return nil }
@@ -64,7 +64,7 @@ package struct JWK: Codable, Sendable {
   }
 }
 
-/// A set of keys by id (RFC 7517 §5). Keys of no use here are skipped, as §5 asks.
+/// A JSON Web Key Set (RFC 7517 §5). Keys that are not supported are skipped, as §5 requires.
 package struct JWKS: Codable, Sendable {
   package var keys: [JWK]
 
@@ -75,7 +75,7 @@ package struct JWKS: Codable, Sendable {
     var list = try container.nestedUnkeyedContainer(forKey: .keys)
     keys = []
     while !list.isAtEnd {
-      // `try?`: one entry that cannot be read must not hide the others. `superDecoder` moves on whatever it holds.
+      // `try?`: an invalid entry is skipped. `superDecoder` advances past an entry of any kind.
       if let key = try? JWK(from: list.superDecoder()) { keys.append(key) }
     }
   }

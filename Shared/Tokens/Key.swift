@@ -2,7 +2,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// What can check a signature. Every key has one algorithm, so a token cannot choose another (RFC 8725 §3.1).
+/// A key that verifies signatures. Every key has one algorithm, so a token cannot choose another (RFC 8725 §3.1).
 package enum VerifyingKey: Sendable {
   case hs256(SymmetricKey)
   case es256(P256.Signing.PublicKey)
@@ -16,7 +16,7 @@ package enum VerifyingKey: Sendable {
     }
   }
 
-  /// Only public keys can be compared.
+  /// Whether both are the same public key; false for secrets.
   func isSame(as other: VerifyingKey) -> Bool {
     switch (self, other) {
     case (.es256(let key), .es256(let other)): key.rawRepresentation == other.rawRepresentation
@@ -41,7 +41,7 @@ package enum VerifyingKey: Sendable {
   }
 }
 
-/// What signs our access tokens.
+/// A key that signs access tokens.
 package struct SigningKey: Sendable {
   package enum Secret: Sendable {
     case hs256(SymmetricKey)
@@ -51,7 +51,7 @@ package struct SigningKey: Sendable {
   package let id: String
   package let secret: Secret
 
-  /// HS256 with the bytes of `secret`. The key id is a digest that says nothing about the secret.
+  /// HS256 with the bytes of `secret`. The key id is an HMAC, which does not reveal the secret.
   package init(secret: String) {
     let key = SymmetricKey(data: Data(secret.utf8))
     let digest = HMAC<SHA256>.authenticationCode(for: Data("kith key id".utf8), using: key)
@@ -61,8 +61,8 @@ package struct SigningKey: Sendable {
 
   /// ES256 with a P-256 private key in PEM (SEC1 or PKCS #8).
   ///
-  /// - Parameter id: what somebody else calls it; else its thumbprint (RFC 7638).
-  /// - Throws: `CryptoKitError` when the text is no such key.
+  /// - Parameter id: a key id that another party has assigned; by default its thumbprint (RFC 7638).
+  /// - Throws: `CryptoKitError` when the text is not such a key.
   package init(pem: String, id: String? = nil) throws {
     let key = try P256.Signing.PrivateKey(pemRepresentation: pem)
     self.id = id ?? JWK(key.publicKey).thumbprint

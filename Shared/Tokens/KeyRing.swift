@@ -2,32 +2,34 @@ import Crypto
 import Foundation
 import Synchronization
 
-/// The keys of our access tokens in one process: one that signs, and all that are believed. They can be replaced while
-/// tokens are signed and checked.
+/// The keys of access tokens in one process: the signing key and all verifying keys. They can be replaced while tokens
+/// are signed and verified.
 package final class KeyRing: Sendable {
+  /// The keys that are in use at one time.
   package struct Keys: Sendable {
-    /// nil in a process that only believes what auth has signed.
+    /// nil in a process that only verifies.
     package let signing: SigningKey?
-    fileprivate let believed: [String: VerifyingKey]
-    /// What others may know: public keys only.
+    /// By key id.
+    fileprivate let verifying: [String: VerifyingKey]
+    /// The public keys, for `/.well-known/jwks.json`.
     package let published: JWKS
 
     /// - Parameters:
-    ///   - signing: also believed.
-    ///   - secrets: HS256 keys that are believed.
-    ///   - publicKeys: ES256 keys that are believed, and published as long as they are here.
+    ///   - signing: the signing key, which also verifies.
+    ///   - secrets: further HS256 keys that verify.
+    ///   - publicKeys: further ES256 keys that verify and are published.
     package init(signing: SigningKey?, secrets: [SigningKey] = [], publicKeys: [P256.Signing.PublicKey] = []) {
       self.signing = signing
-      var (believed, published): ([String: VerifyingKey], [JWK]) = ([:], [])
-      for key in secrets { believed[key.id] = key.verifying }
+      var (verifying, published): ([String: VerifyingKey], [JWK]) = ([:], [])
+      for key in secrets { verifying[key.id] = key.verifying }
       for key in publicKeys {
         var jwk = JWK(key)
         jwk.kid = jwk.thumbprint
-        guard believed.updateValue(.es256(key), forKey: jwk.thumbprint) == nil else { continue }
+        guard verifying.updateValue(.es256(key), forKey: jwk.thumbprint) == nil else { continue }
         published.append(jwk)
       }
-      if let signing { believed[signing.id] = signing.verifying }
-      self.believed = believed
+      if let signing { verifying[signing.id] = signing.verifying }
+      self.verifying = verifying
       self.published = JWKS(keys: published)
     }
   }
@@ -39,7 +41,7 @@ package final class KeyRing: Sendable {
 
   package var current: Keys { keys.withLock { $0 } }
 
-  /// Changes with every replacement, so that whoever remembers verdicts can forget them.
+  /// Changes with every replacement, so that cached results can be discarded.
   package var version: Int { changes.load(ordering: .acquiring) }
 
   package func replace(with keys: Keys) {
@@ -47,5 +49,5 @@ package final class KeyRing: Sendable {
     changes.add(1, ordering: .releasing)
   }
 
-  func key(_ id: String) -> VerifyingKey? { keys.withLock { $0.believed[id] } }
+  func key(_ id: String) -> VerifyingKey? { keys.withLock { $0.verifying[id] } }
 }

@@ -1,14 +1,14 @@
 import Crypto
 import Foundation
 
-/// P-256 keys in one PEM text (RFC 7468): the first private one signs, all of them are believed.
+/// P-256 keys in one PEM text (RFC 7468): the first private key signs, all of them verify.
 package struct PEMKeys: Sendable {
   package private(set) var signing: SigningKey?
   package private(set) var publicKeys: [P256.Signing.PublicKey] = []
 
   package init() {}
 
-  /// - Throws: `CryptoKitError` when a block is no P-256 key, private (SEC1 or PKCS #8) or public.
+  /// - Throws: `CryptoKitError` when a block is not a private (SEC1 or PKCS #8) or public P-256 key.
   package init(_ text: String) throws {
     for block in Self.blocks(text) {
       if block.contains("PRIVATE KEY") {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A JSON web signature in compact form (RFC 7515 §7.1), read strictly and not yet believed.
+/// A JSON Web Signature in compact serialization (RFC 7515 §7.1), parsed strictly and not verified yet.
 package struct SignedToken: Sendable {
   package let keyID: String
   package let algorithm: String
@@ -28,7 +28,7 @@ package struct SignedToken: Sendable {
     guard parts.count == 3, let head = Base64URL.decode(parts[0]), let payload = Base64URL.decode(parts[1]),
       let signature = Base64URL.decode(parts[2]), !signature.isEmpty
     else { throw .malformed }
-    // `try?`: a header that cannot be read is this function's `.malformed`.
+    // `try?`: a header that cannot be decoded throws `.malformed`.
     guard let head = try? JSONDecoder().decode(Head.self, from: Data(head)), head.crit == nil, head.b64 == nil,
       head.zip == nil, head.typ.map(types.contains) ?? true
     else { throw .malformed }
@@ -39,14 +39,14 @@ package struct SignedToken: Sendable {
     self.payload = payload
   }
 
-  /// Who it says has signed it: nobody has checked that yet.
+  /// The `iss` claim, unverified.
   package var claimedIssuer: String? {
     struct Claim: Decodable { let iss: String? }
-    // `try?`: what cannot be read names nobody.
+    // `try?`: claims that cannot be decoded have no issuer.
     return (try? JSONDecoder().decode(Claim.self, from: Data(payload)))?.iss
   }
 
-  /// The claims, once `key` has been seen to have signed them.
+  /// The claims, after verifying that `key` signed them.
   ///
   /// - Throws: ``TokenRejected``; the algorithm must be the key's, whatever the header says.
   package func claims<Claims: Decodable>(_ type: Claims.Type, signedBy key: VerifyingKey) throws(TokenRejected)
@@ -54,7 +54,7 @@ package struct SignedToken: Sendable {
   {
     guard algorithm == key.algorithm else { throw .algorithm }
     guard key.isValid(signature, for: message) else { throw .signature }
-    // `try?`: claims that are missing or of another type are this function's `.claims`.
+    // `try?`: claims that are missing or of another type throw `.claims`.
     guard let claims = try? JSONDecoder().decode(Claims.self, from: Data(payload)) else { throw .claims }
     return claims
   }
@@ -68,7 +68,7 @@ package struct SignedToken: Sendable {
   }
 }
 
-/// Why a token is not believed. Clients are told no more than 401.
+/// Why a token is not valid. Clients get only a 401.
 package enum TokenRejected: Error, Hashable, Sendable {
   case malformed, unknownKey, algorithm, signature, claims, expired, notYetValid, ended, issuer, audience, nonce
 }

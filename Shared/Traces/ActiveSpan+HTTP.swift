@@ -1,39 +1,44 @@
-// What is said of requests, in the words of OpenTelemetry's conventions for HTTP.
+// The span names and attributes of OpenTelemetry's semantic conventions for HTTP.
 
-/// What came of a request.
-package enum Outcome: Sendable {
-  case answered(Int)
-  /// The answer began, but never came to its end.
-  case cutOff(Int)
-  /// There was none. Why, in one word of a few.
-  case unanswered(String)
+/// How a request ended.
+package enum RequestOutcome: Sendable {
+  /// A complete response with a status.
+  case response(Int)
+  /// A response with a status whose body was cut off.
+  case incompleteResponse(Int)
+  /// No response, with one of a few reasons, which becomes `error.type`.
+  case noResponse(String)
 
   var status: Int? {
     switch self {
-    case .answered(let status), .cutOff(let status): status
-    case .unanswered: nil
+    case .response(let status), .incompleteResponse(let status): status
+    case .noResponse: nil
     }
   }
 
-  /// - Parameter status: from which on an answer is an error.
-  func error(from status: Int) -> String? {
+  /// The value of `error.type`; nil without an error.
+  ///
+  /// - Parameter errorStatus: the lowest status that is an error.
+  func error(from errorStatus: Int) -> String? {
     switch self {
-    case .answered(let answered): answered >= status ? String(answered) : nil
-    case .cutOff: "cut_off"
-    case .unanswered(let why): why
+    case .response(let status): status >= errorStatus ? String(status) : nil
+    case .incompleteResponse: "cut_off"
+    case .noResponse(let reason): reason
     }
   }
 }
 
-/// Who was asked for what.
-package struct Asked: Sendable {
+/// A request to another service, as its client span describes it.
+package struct OutgoingRequest: Sendable {
   let method: String
   let template: String
   let service: String
   let host: String?
   let port: Int?
 
-  /// - Parameter template: the path, with names in braces where it has ids.
+  /// - Parameters:
+  ///   - template: the path, with braces in place of ids.
+  ///   - service: the name of the service that is called.
   package init(_ method: String, _ template: String, of service: String, host: String?, port: Int?) {
     self.method = method
     self.template = template
@@ -44,30 +49,34 @@ package struct Asked: Sendable {
 }
 
 extension ActiveSpan {
-  /// - Parameter route: the template; nil when no route answered.
-  package func answered(_ method: String, route: String?, _ outcome: Outcome) {
+  /// Ends the span of a request to this process.
+  ///
+  /// - Parameter route: the path template; nil when no route matched.
+  package func endServerSpan(_ method: String, route: String?, _ outcome: RequestOutcome) {
     let error = outcome.error(from: 500)
     end(
       Self.name(method, route), isError: (outcome.status ?? 0) >= 500,
       [Attribute("http.request.method", Self.known(method))] + (route.map { [Attribute("http.route", $0)] } ?? [])
-        + Self.attributes(of: outcome, error) + tracer.answering)
+        + Self.attributes(of: outcome, error) + tracer.serverAttributes)
   }
 
-  /// - Parameter resends: how often it was sent again.
-  package func asked(_ question: Asked, _ outcome: Outcome, resends: Int = 0) {
+  /// Ends the span of a request to another service.
+  ///
+  /// - Parameter resends: how often the request was sent again.
+  package func endClientSpan(_ request: OutgoingRequest, _ outcome: RequestOutcome, resends: Int = 0) {
     let error = outcome.error(from: 400)
     end(
-      Self.name(question.method, question.template), isError: error != nil,
+      Self.name(request.method, request.template), isError: error != nil,
       [
-        Attribute("http.request.method", Self.known(question.method)), Attribute("url.template", question.template),
-        Attribute("peer.service", question.service),
-      ] + (question.host.map { [Attribute("server.address", $0)] } ?? [])
-        + (question.port.map { [Attribute("server.port", $0)] } ?? [])
+        Attribute("http.request.method", Self.known(request.method)), Attribute("url.template", request.template),
+        Attribute("peer.service", request.service),
+      ] + (request.host.map { [Attribute("server.address", $0)] } ?? [])
+        + (request.port.map { [Attribute("server.port", $0)] } ?? [])
         + Self.attributes(of: outcome, error)
         + (resends > 0 ? [Attribute("http.request.resend_count", resends)] : []))
   }
 
-  private static func attributes(of outcome: Outcome, _ error: String?) -> [Attribute] {
+  private static func attributes(of outcome: RequestOutcome, _ error: String?) -> [Attribute] {
     (outcome.status.map { [Attribute("http.response.status_code", $0)] } ?? [])
       + (error.map { [Attribute("error.type", $0)] } ?? [])
   }
@@ -77,7 +86,7 @@ extension ActiveSpan {
     return route.map { "\(method) \($0)" } ?? method
   }
 
-  /// Anything can stand where a method should.
+  /// `_OTHER` for methods that are not in the conventions, as clients can send any.
   private static func known(_ method: String) -> String { methods.contains(method) ? method : "_OTHER" }
 
   private static let methods: Set = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]

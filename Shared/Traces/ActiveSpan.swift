@@ -1,7 +1,7 @@
 import Foundation
 import Wire
 
-/// A piece of work that is under way.
+/// A span that has started and not ended.
 package struct ActiveSpan: Sendable {
   package let context: SpanContext
   let tracer: Tracer
@@ -15,14 +15,14 @@ package struct ActiveSpan: Sendable {
     self.parent = parent
     self.kind = kind
     self.tracer = tracer
-    // When it was, by the clock on the wall; how long it takes is measured by one that nobody sets.
+    // The start is wall-clock time; the duration is measured with a monotonic clock.
     start = UInt64(max(0, Date().timeIntervalSince1970 * 1e6)) &* 1000
   }
 
-  /// The request that this task works for, if it is traced.
+  /// The server span of the request that this task handles, if it is traced.
   @TaskLocal package static var current: ActiveSpan?
 
-  /// `work` for the request of `span`; when that is nil, as if it were not there.
+  /// Runs `work` with `span` as the current span; without a span it only runs `work`.
   package static func within<T>(
     _ span: ActiveSpan?, isolation: isolated (any Actor)? = #isolation, _ work: () async -> T
   ) async -> T {
@@ -30,12 +30,12 @@ package struct ActiveSpan: Sendable {
     return await $current.withValue(span, operation: work)
   }
 
-  /// The span of a question to another process, which continues it by its `traceparent`.
-  package func asking() -> ActiveSpan {
+  /// Begins the span of a request to another process, which continues the trace by its `traceparent`.
+  package func beginClientSpan() -> ActiveSpan {
     tracer.begin(.client, in: context.trace, under: context.span, isSampled: context.isSampled)
   }
 
-  /// Nothing is made of a span that is not sampled.
+  /// Ends the span and queues it for export. Does nothing for a span that is not sampled.
   func end(_ name: @autoclosure () -> String, isError: Bool, _ attributes: @autoclosure () -> [Attribute]) {
     guard context.isSampled else { return }
     let took = (ContinuousClock.now - started).components

@@ -1,36 +1,39 @@
 import Logging
 import Synchronization
 
-/// Says how the collector is doing whenever that changes, and not for every batch.
+/// Logs when the state of the collector changes, instead of once per batch.
 final class CollectorLog: Sendable {
-  private enum State { case well, partly, away }
+  private enum State { case accepting, rejectingSome, unavailable }
 
-  private let state = Mutex(State.well)
+  private let state = Mutex(State.accepting)
   private let logger: Logger
 
   init(_ logger: Logger) { self.logger = logger }
 
-  func isAway(_ why: String) {
-    guard changed(to: .away) else { return }
-    logger.warning("the collector takes no spans", metadata: ["because": "\(why)"])
+  /// The collector is unreachable, or refused a batch.
+  func unavailable(_ reason: String) {
+    guard change(to: .unavailable) else { return }
+    logger.warning("the collector takes no spans", metadata: ["because": "\(reason)"])
   }
 
-  /// It took a batch, but for so many of its spans.
-  func rejected(_ count: Int, because why: String) {
-    guard changed(to: .partly) else { return }
+  /// The collector accepted a batch, except `count` of its spans.
+  func rejected(_ count: Int, reason: String) {
+    guard change(to: .rejectingSome) else { return }
     logger.warning(
-      "the collector rejects spans", metadata: ["count": .stringConvertible(count), "because": "\(why)"])
+      "the collector rejects spans", metadata: ["count": .stringConvertible(count), "because": "\(reason)"])
   }
 
-  func isWell() {
-    guard changed(to: .well) else { return }
+  /// The collector accepted a whole batch.
+  func accepted() {
+    guard change(to: .accepting) else { return }
     logger.notice("the collector takes spans again")
   }
 
-  private func changed(to now: State) -> Bool {
+  /// Whether the state was another one before.
+  private func change(to new: State) -> Bool {
     state.withLock { state in
-      defer { state = now }
-      return state != now
+      defer { state = new }
+      return state != new
     }
   }
 }

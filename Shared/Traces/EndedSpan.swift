@@ -1,16 +1,17 @@
 import Wire
 
-/// One piece of work that has ended, as it is told to a collector.
+/// A span that has ended, ready for export.
 package struct EndedSpan: Sendable {
+  /// The span kinds of OTLP that are used here.
   package enum Kind: Int, Sendable {
-    /// Answering a request.
+    /// A request to this process.
     case server = 2
-    /// Asking another process.
+    /// A request to another process.
     case client = 3
   }
 
   let context: SpanContext
-  /// nil: the trace begins here.
+  /// The parent's span id; nil for a root span.
   let parent: UInt64?
   let kind: Kind
   let name: String
@@ -21,8 +22,8 @@ package struct EndedSpan: Sendable {
   let isError: Bool
 }
 
-/// Something said of a span or of who tells it. Of a span, values come from small, fixed sets: never an id, a path as it
-/// came, or a person's data.
+/// An attribute of a span or of a resource. The values of span attributes come from small, fixed sets: never an id, a
+/// raw path, or personal data.
 package struct Attribute: Sendable {
   package enum Value: Sendable {
     case text(String)

@@ -1,10 +1,10 @@
 import Wire
 
-/// Who tells: the process, and what part of it.
-package struct Teller: Sendable {
-  /// Of the process, `service.name` among them.
+/// The source of spans: the resource (the process) and the instrumentation scope (the service in it).
+package struct TelemetrySource: Sendable {
+  /// The attributes of the process, including `service.name`.
   let resource: [Attribute]
-  /// The part: several services may be one process.
+  /// The name of the service: one process may run several.
   let scope: String
   let version: String
 
@@ -15,15 +15,15 @@ package struct Teller: Sendable {
   }
 }
 
-/// `ExportTraceServiceRequest` in the JSON of OTLP 1.x: ids in hex, names in camel case, 64-bit numbers as strings,
-/// enumerations as numbers.
+/// `ExportTraceServiceRequest` in the JSON encoding of OTLP 1.x: ids in hex, names in camel case, 64-bit integers as
+/// strings, enums as integers.
 struct OTLP: Encodable {
   private let resourceSpans: [ResourceSpans]
 
-  init(_ spans: [EndedSpan], from teller: Teller) {
+  init(_ spans: [EndedSpan], from source: TelemetrySource) {
     let scope = ScopeSpans(
-      scope: Scope(name: teller.scope, version: teller.version), spans: spans.map { SpanBody($0) })
-    let resource = Resource(attributes: teller.resource.map { AttributeBody($0) })
+      scope: Scope(name: source.scope, version: source.version), spans: spans.map { SpanBody($0) })
+    let resource = Resource(attributes: source.resource.map { AttributeBody($0) })
     resourceSpans = [ResourceSpans(resource: resource, scopeSpans: [scope])]
   }
 
@@ -72,7 +72,7 @@ struct OTLP: Encodable {
     }
   }
 
-  /// Unset, or 2: an error.
+  /// `code` is missing (unset) or 2 (error).
   private struct Status: Encodable {
     let code: Int?
   }

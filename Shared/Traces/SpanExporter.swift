@@ -1,136 +1,140 @@
 import Logging
-import Measures
+import Prometheus
 
-/// Sends spans to a collector, some at a time. A collector that is slow, broken or away costs spans, which are counted,
-/// and nothing else.
+/// Exports spans to a collector in batches. While the collector is slow or unavailable, spans are dropped and counted;
+/// nothing else is affected.
 package final class SpanExporter: Sendable {
-  /// How many spans wait, and how long it waits for what.
-  package struct Pace: Sendable {
-    package var spansMax = 2048
-    package var batchMax = 512
-    /// Between two batches that are not full.
-    package var delay = Duration.seconds(5)
-    /// For one try.
-    package var answer = Duration.seconds(10)
-    /// After which a batch is not tried again.
-    package var batch = Duration.seconds(30)
-    /// Before the second try; twice as long before each further one.
-    package var retry = Duration.seconds(1)
-    package var triesMax = 5
-    /// For all that is left when the process stops.
-    package var flush = Duration.seconds(2)
+  /// Sizes and timeouts, as in OpenTelemetry's batch span processor.
+  package struct BatchOptions: Sendable {
+    package var queueSpansMax = 2048
+    package var batchSpansMax = 512
+    /// The time between two batches that are not full.
+    package var scheduleDelay = Duration.seconds(5)
+    /// For one request to the collector.
+    package var requestTimeout = Duration.seconds(10)
+    /// For all attempts to export one batch.
+    package var exportTimeout = Duration.seconds(30)
+    /// Before the second attempt; doubled before each further one.
+    package var retryDelay = Duration.seconds(1)
+    package var attemptsMax = 5
+    /// For all queued spans when the process stops.
+    package var flushTimeout = Duration.seconds(2)
 
     package init() {}
   }
 
   private let queue: SpanQueue
-  private let collector: Collector
-  private let pace: Pace
+  private let collector: CollectorClient
+  private let options: BatchOptions
   private let log: CollectorLog
-  private let (bell, ringer) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+  private let (wakeUps, wakeUp) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
-  package init(to collector: Collector, pace: Pace = Pace(), registry: Registry, logger: Logger) {
+  package init(
+    to collector: CollectorClient, options: BatchOptions = BatchOptions(), registry: MetricsRegistry, logger: Logger
+  ) {
     self.collector = collector
-    self.pace = pace
+    self.options = options
     log = CollectorLog(logger)
-    queue = SpanQueue(pace, in: registry)
+    queue = SpanQueue(options, in: registry)
   }
 
-  /// Never waits.
+  /// Queues a span without blocking.
   func add(_ span: EndedSpan) {
-    if queue.add(span) { ringer.yield() }
+    if queue.add(span) { wakeUp.yield() }
   }
 
-  /// Sends for as long as `work` takes; what is left then has ``Pace/flush`` to go, also when `work` was called off.
+  /// Exports while `work` runs, then flushes the queue within ``BatchOptions/flushTimeout``, also when `work` threw or
+  /// was cancelled.
   package func during<T>(
     isolation: isolated (any Actor)? = #isolation, _ work: () async throws -> T
   ) async rethrows -> T {
-    let sending = Task { await send() }
+    let exporting = Task { await exportBatches() }
     do {
       let result = try await work()
-      await stop(sending)
+      await stop(exporting)
       return result
     } catch {
-      await stop(sending)
+      await stop(exporting)
       throw error
     }
   }
 
-  private func stop(_ sending: Task<Void, Never>) async {
-    sending.cancel()
-    await sending.value
+  private func stop(_ exporting: Task<Void, Never>) async {
+    exporting.cancel()
+    await exporting.value
     await Task { await flush() }.value
   }
 
-  private func send() async {
+  private func exportBatches() async {
     await withDiscardingTaskGroup { group in
-      group.addTask { [pace, ringer] in
+      group.addTask { [options, wakeUp] in
         while !Task.isCancelled {
-          // `try?`: the sleep is cut short by the end, which the loop looks for.
-          try? await Task.sleep(for: pace.delay)
-          ringer.yield()
+          // `try?`: a cancelled sleep ends the loop.
+          try? await Task.sleep(for: options.scheduleDelay)
+          wakeUp.yield()
         }
       }
-      for await _ in bell {
-        while !Task.isCancelled, let batch = queue.take() { await deliver(batch) }
+      for await _ in wakeUps {
+        while !Task.isCancelled, let batch = queue.take() { await export(batch) }
       }
       group.cancelAll()
     }
   }
 
-  /// OTLP's rules for trying again: only what may pass, after as long as the collector says, else later each time and not
-  /// all processes at once.
-  private func deliver(_ batch: [EndedSpan]) async {
-    let end = ContinuousClock.now + pace.batch
+  /// Exports a batch with OTLP's rules for retries: only transient errors, after the delay that the collector asks for,
+  /// else with exponential backoff and jitter.
+  private func export(_ batch: [EndedSpan]) async {
+    let end = ContinuousClock.now + options.exportTimeout
     for attempt in 1... {
-      let answer = await take(batch)
-      guard case .away(let why, let retryAfter) = answer else { return settle(answer, batch) }
+      let result = await send(batch)
+      guard case .unavailable(let reason, let retryAfter) = result else { return finish(batch, with: result) }
       guard !Task.isCancelled else { return queue.putBack(batch) }
-      log.isAway(why)
-      let wait = retryAfter ?? pace.retry * (1 << (attempt - 1)) * Double.random(in: 0.5...1.5)
-      guard attempt < pace.triesMax, retryAfter != nil || ContinuousClock.now + wait < end else {
+      log.unavailable(reason)
+      let wait = retryAfter ?? options.retryDelay * (1 << (attempt - 1)) * Double.random(in: 0.5...1.5)
+      guard attempt < options.attemptsMax, retryAfter != nil || ContinuousClock.now + wait < end else {
         return queue.drop(batch.count, .unreachable)
       }
       do { try await Task.sleep(for: wait) } catch { return queue.putBack(batch) }
     }
   }
 
-  private func take(_ batch: [EndedSpan]) async -> Collector.Answer {
-    await within(pace.answer) { [collector] in await collector.take(batch) } ?? .away("no answer in time")
+  private func send(_ batch: [EndedSpan]) async -> CollectorClient.ExportResult {
+    await withTimeout(options.requestTimeout) { [collector] in await collector.export(batch) }
+      ?? .unavailable("no answer in time")
   }
 
-  private func settle(_ answer: Collector.Answer, _ batch: [EndedSpan]) {
-    switch answer {
-    case .taken(let said, let why):
-      let rejected = min(said, batch.count)
+  private func finish(_ batch: [EndedSpan], with result: CollectorClient.ExportResult) {
+    switch result {
+    case .accepted(let reported, let message):
+      let rejected = min(reported, batch.count)
       queue.sent(batch.count - rejected)
       queue.drop(rejected, .refused)
-      if rejected > 0 || !why.isEmpty { log.rejected(rejected, because: why) } else { log.isWell() }
-    case .refused(let why):
-      log.isAway(why)
+      if rejected > 0 || !message.isEmpty { log.rejected(rejected, reason: message) } else { log.accepted() }
+    case .refused(let reason):
+      log.unavailable(reason)
       queue.drop(batch.count, .refused)
-    case .away(let why, _):
-      log.isAway(why)
+    case .unavailable(let reason, _):
+      log.unavailable(reason)
       queue.drop(batch.count, .stopped)
     }
   }
 
-  /// Sends what there is, once, and drops what did not get through in time.
+  /// Sends every queued batch once, and drops those that could not be sent in time.
   private func flush() async {
-    _ = await within(pace.flush) { [self] in
-      while !Task.isCancelled, let batch = queue.take() { settle(await take(batch), batch) }
+    _ = await withTimeout(options.flushTimeout) { [self] in
+      while !Task.isCancelled, let batch = queue.take() { finish(batch, with: await send(batch)) }
     }
     while let batch = queue.take() { queue.drop(batch.count, .stopped) }
   }
 }
 
-/// nil when `work` took longer, which it is then cancelled for.
-private func within<T: Sendable>(_ limit: Duration, _ work: @escaping @Sendable () async -> T) async -> T? {
+/// Runs `work`, and cancels it after `timeout`; the result is nil then.
+private func withTimeout<T: Sendable>(_ timeout: Duration, _ work: @escaping @Sendable () async -> T) async -> T? {
   await withTaskGroup(of: T?.self) { group in
     group.addTask { await work() }
     group.addTask {
-      // `try?`: being cut short means that there is an answer, or that nobody wants one.
-      try? await Task.sleep(for: limit)
+      // `try?`: a cancelled sleep means that `work` has ended or was cancelled itself.
+      try? await Task.sleep(for: timeout)
       return nil
     }
     defer { group.cancelAll() }

@@ -1,58 +1,60 @@
-import Measures
+import Prometheus
 import Synchronization
 
-/// Spans that wait for the exporter: so many and no more, as telling of the work must not get in its way.
+/// A bounded queue of spans for the exporter.
 final class SpanQueue: Sendable {
-  private let spansMax: Int
-  private let batchMax: Int
+  private let queueSpansMax: Int
+  private let batchSpansMax: Int
   private let waiting = Mutex<[EndedSpan]>([])
   private let dropped: Counter
   private let sent: Counter
 
-  init(_ pace: SpanExporter.Pace, in registry: Registry) {
-    spansMax = pace.spansMax
-    batchMax = pace.batchMax
+  init(_ options: SpanExporter.BatchOptions, in registry: MetricsRegistry) {
+    queueSpansMax = options.queueSpansMax
+    batchSpansMax = options.batchSpansMax
     sent = registry.counter("kith_spans_sent_total", "Spans that the collector took.")
     dropped = registry.counter("kith_spans_dropped_total", "Spans that no collector got.", labels: ["reason"])
   }
 
+  /// Adds a span, or drops it when the queue is full.
+  ///
   /// - Returns: whether a batch has become full.
   func add(_ span: EndedSpan) -> Bool {
     let count = waiting.withLock { waiting -> Int? in
-      guard waiting.count < spansMax else { return nil }
+      guard waiting.count < queueSpansMax else { return nil }
       waiting.append(span)
       return waiting.count
     }
     if count == nil { drop(1, .full) }
-    return count.map { $0 % batchMax == 0 } ?? false
+    return count.map { $0 % batchSpansMax == 0 } ?? false
   }
 
-  /// The oldest; nil when there are none.
+  /// Removes and returns the oldest batch; nil when the queue is empty.
   func take() -> [EndedSpan]? {
     waiting.withLock { waiting in
       guard !waiting.isEmpty else { return nil }
-      let batch = Array(waiting.prefix(batchMax))
+      let batch = Array(waiting.prefix(batchSpansMax))
       waiting.removeFirst(batch.count)
       return batch
     }
   }
 
-  /// Before all others: they may not have been sent after all.
+  /// Puts a batch that may not have been sent back at the front.
   func putBack(_ batch: [EndedSpan]) { waiting.withLock { $0.insert(contentsOf: batch, at: 0) } }
 
-  /// Why nobody will see a span.
-  enum Reason: String {
-    /// More came than could be sent.
+  /// Why a span was dropped.
+  enum DropReason: String {
+    /// The queue was full.
     case full
-    /// The collector did not want it.
+    /// The collector refused or rejected it.
     case refused
-    /// The collector did not take it, however often it was asked.
+    /// All attempts failed.
     case unreachable
-    /// The process ended.
+    /// The process stopped.
     case stopped
   }
 
-  func drop(_ count: Int, _ reason: Reason) {
+  func drop(_ count: Int, _ reason: DropReason) {
     guard count > 0 else { return }
     dropped.add(reason.rawValue, by: count)
   }

@@ -1,27 +1,27 @@
 import Wire
 
-/// Begins spans and hands those that have ended to the exporter. A process without a collector has none.
+/// Begins spans and passes ended ones to the exporter. A process without a collector has no tracer.
 package final class Tracer: Sendable {
   package let exporter: SpanExporter
   private let sampler: Sampler
-  /// What is said of every request that this process answers.
-  let answering: [Attribute]
+  /// The attributes of every server span.
+  let serverAttributes: [Attribute]
 
-  package init(_ exporter: SpanExporter, sampler: Sampler, answering: [Attribute] = []) {
+  package init(_ exporter: SpanExporter, sampler: Sampler, serverAttributes: [Attribute] = []) {
     self.exporter = exporter
     self.sampler = sampler
-    self.answering = answering
+    self.serverAttributes = serverAttributes
   }
 
-  /// The span of a request that has come.
+  /// Begins the server span of a request.
   ///
   /// - Parameters:
-  ///   - traceparent: what the caller said; a trace begins here when that is nothing, or nonsense.
+  ///   - traceparent: the caller's header; a new trace begins when it is missing or not valid.
   ///   - isTrusted: whether the caller is a service.
   package func begin(continuing traceparent: String?, isTrusted: @autoclosure () -> Bool) -> ActiveSpan {
     let parent = traceparent.flatMap { SpanContext(traceparent: $0) }
     let trace = parent?.trace ?? .random(in: 1 ... .max)
-    let isSampled = sampler.takes(trace, under: parent, isTrusted: parent != nil && isTrusted())
+    let isSampled = sampler.samples(trace, under: parent, isTrusted: parent != nil && isTrusted())
     return begin(.server, in: trace, under: parent?.span, isSampled: isSampled)
   }
 

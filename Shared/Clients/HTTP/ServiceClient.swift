@@ -1,0 +1,176 @@
+import AsyncHTTPClient
+import Foundation
+import Logging
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+import Traces
+import Web
+import Wire
+
+/// An HTTP client for one service. Sends this process's service key, the request id, the trace context and the
+/// deadline, retries, and decodes errors as ``Failure``.
+struct ServiceClient: Sendable {
+  private let service: ServiceName
+  private let serviceAddresses: ServiceAddresses
+  private let key: String?
+  private let logger: Logger
+  private let budget = RetryBudget()
+  private let keyErrorThrottle = LogThrottle()
+
+  init(_ service: ServiceName, in dependencies: Dependencies) {
+    self.service = service
+    self.serviceAddresses = dependencies.serviceAddresses
+    self.key = dependencies.settings.nonempty("SERVICE_KEY")
+    self.logger = dependencies.logger
+  }
+
+  /// Makes up to three attempts for calls that are safe to repeat: GET, calls with an idempotency key, and those with
+  /// `isRepeatable`. Any call is repeated when no connection could be made, as nothing was sent then.
+  ///
+  /// - Parameter timeout: for all attempts together; less when the current request's deadline is earlier.
+  /// - Throws: the ``Failure`` that the service answered with; ``Failure/unavailable`` when it did not answer in time,
+  ///   after which a call that changes something may or may not have done so.
+  func call<Reply: Decodable>(
+    _ method: HTTPMethod, _ path: CallPath, query: [String: String] = [:], body: (any Encodable & Sendable)? = nil,
+    idempotencyKey: String? = nil, isRepeatable: Bool = false, timeout: Duration = .seconds(5),
+    bodyBytesMax: Int = 4 * 1024 * 1024, as reply: Reply.Type = Reply.self
+  ) async throws -> Reply {
+    let end = ContinuousClock.now + Deadline.remaining(of: timeout)
+    let isRepeatable = isRepeatable || method == .GET || idempotencyKey != nil
+    var urls = serviceAddresses.urls(of: service).shuffled()[...]
+    guard !urls.isEmpty else { throw Failure.unavailable }
+    let target = path.text + Self.encoded(query)
+    let bytes = try body.map { ByteBuffer(data: try JSON.encodeExact($0)) }
+    budget.earn()
+    for attempt in 1... {
+      try Task.checkCancellation()
+      let url = urls.removeFirst()
+      urls.append(url)
+      var request = HTTPClientRequest(url: url + target)
+      request.method = method
+      request.headers = headers(idempotencyKey: idempotencyKey)
+      if let bytes {
+        request.headers.add(name: "content-type", value: "application/json")
+        request.body = .bytes(bytes)
+      }
+      switch await send(request, path.template, until: end, bodyBytesMax) {
+      case .response(204, _, _): return try JSON.decode(Reply.self, from: Data("{}".utf8))
+      case .response(let status, let data, _) where (200..<300).contains(status):
+        return try JSON.decode(Reply.self, from: data)
+      case .response(let status, let data, let retryAfterSeconds):
+        guard isRepeatable, [502, 503, 504].contains(status), try await mayRetry(attempt, until: end) else {
+          throw failure(in: data, retryAfterSeconds)
+        }
+      case .noResponse: guard isRepeatable, try await mayRetry(attempt, until: end) else { throw Failure.unavailable }
+      case .notSent: guard try await mayRetry(attempt, until: end) else { throw Failure.unavailable }
+      }
+    }
+    throw Failure.unavailable
+  }
+
+  /// The result of one attempt.
+  private enum Attempt {
+    case response(Int, Data, retryAfterSeconds: Int?)
+    /// The request may or may not have arrived.
+    case noResponse
+    case notSent
+  }
+
+  private static let attemptsMax = 3
+
+  /// Whether another attempt is allowed, after a wait with exponential backoff and jitter.
+  private func mayRetry(_ attempt: Int, until end: ContinuousClock.Instant) async throws -> Bool {
+    let wait = Duration.milliseconds(Int.random(in: (20 << attempt)...(80 << attempt)))
+    guard attempt < Self.attemptsMax, ContinuousClock.now + wait < end, budget.spend() else { return false }
+    try await Task.sleep(for: wait)
+    return true
+  }
+
+  private func failure(in data: Data, _ retryAfterSeconds: Int?) -> Failure {
+    // `try?`: a proxy in front of the service may answer in another format.
+    var failure = (try? JSON.decode(Problem.self, from: data))?.failure ?? .unavailable
+    if let retryAfterSeconds { failure.retryAfterSeconds = retryAfterSeconds }
+    guard failure.code == Failure.wrongServiceKey.code else { return failure }
+    // A configuration error between the processes, which is not the caller's fault.
+    if keyErrorThrottle.allows() {
+      logger.error("refused by a service: check SERVICE_KEY", metadata: ["by": "\(service.rawValue)"])
+    }
+    return .unavailable
+  }
+
+  private static func retryAfterSeconds(_ response: HTTPClientResponse) -> Int? {
+    response.headers.first(name: "retry-after").flatMap { Int($0) }.flatMap { (0...86_400).contains($0) ? $0 : nil }
+  }
+
+  private func send(
+    _ request: HTTPClientRequest, _ template: String, until end: ContinuousClock.Instant, _ bodyBytesMax: Int
+  ) async -> Attempt {
+    let remaining = (end - .now).milliseconds
+    guard remaining > 0 else { return .notSent }
+    var request = request
+    request.headers.add(name: Header.timeout, value: String(remaining))
+    let span = ActiveSpan.current?.beginClientSpan()
+    if let span { request.headers.replaceOrAdd(name: Header.traceparent, value: span.context.traceparent) }
+    func endSpan(_ outcome: @autoclosure () -> RequestOutcome) {
+      guard let span else { return }
+      let url = URL(string: request.url)
+      span.endClientSpan(
+        OutgoingRequest(request.method.rawValue, template, of: service.rawValue, host: url?.host(), port: url?.port),
+        outcome())
+    }
+    do {
+      let response = try await OutboundHTTP.client.execute(request, timeout: .milliseconds(remaining))
+      let body = try await response.body.collect(upTo: bodyBytesMax)
+      endSpan(.response(Int(response.status.code)))
+      return .response(
+        Int(response.status.code), Data(buffer: body), retryAfterSeconds: Self.retryAfterSeconds(response))
+    } catch {
+      endSpan(.noResponse(error is CancellationError ? "called_off" : "no_answer"))
+      return error is NIOConnectionError || error as? HTTPClientError == .connectTimeout ? .notSent : .noResponse
+    }
+  }
+
+  private func headers(idempotencyKey: String?) -> HTTPHeaders {
+    var headers = HTTPHeaders()
+    if let key { headers.add(name: Header.serviceKey, value: key) }
+    if let idempotencyKey { headers.add(name: Header.idempotencyKey, value: idempotencyKey) }
+    if let trace = Trace.current {
+      headers.add(name: Header.requestID, value: trace.requestID)
+      if let traceparent = trace.traceparent { headers.add(name: Header.traceparent, value: traceparent) }
+      if let tracestate = trace.tracestate { headers.add(name: Header.tracestate, value: tracestate) }
+    }
+    return headers
+  }
+
+  private static func encoded(_ query: [String: String]) -> String {
+    guard !query.isEmpty else { return "" }
+    let parts = query.sorted { $0.key < $1.key }.map { name, value in
+      "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")"
+    }
+    return "?" + parts.joined(separator: "&")
+  }
+}
+
+/// Limits a log message to one per minute.
+private final class LogThrottle: Sendable {
+  private let loggedAt = Mutex<ContinuousClock.Instant?>(nil)
+
+  /// Whether the message may be logged now. Starts the next minute if so.
+  func allows() -> Bool {
+    loggedAt.withLock { loggedAt in
+      let now = ContinuousClock.now
+      if let loggedAt, now - loggedAt < .seconds(60) { return false }
+      loggedAt = now
+      return true
+    }
+  }
+}
+
+extension Duration {
+  fileprivate var milliseconds: Int64 {
+    components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+  }
+}

@@ -1,0 +1,220 @@
+import CPostgres
+import Database
+import Foundation
+
+/// One libpq connection, used by one thread at a time.
+///
+/// Results are in text format, times are text in UTC, `bytea` is converted from and to bytes. Statements are prepared
+/// once and kept; when there are too many, the one that was prepared first is deallocated.
+final class ConnectionHandle {
+  private let pointer: OpaquePointer
+  private var prepared: [String: String] = [:]
+  private var preparationOrder: [String] = []
+  private var counter = 0
+  /// A commit was sent whose result has not been read yet.
+  private var hasUnreadCommit = false
+  /// The state of the connection is unknown: it must not be used again.
+  private var isLost = false
+  private static let preparedMax = 256
+
+  /// - Parameter settings: further settings of this session, as SQL.
+  /// - Throws: ``DatabaseFailure/unavailable`` within `connect_timeout` when the server does not respond.
+  init(url: String, schema: String, statementTimeoutMilliseconds: Int, settings: String = "") throws {
+    guard let pointer = Self.connect(url) else { throw DatabaseFailure.unavailable("out of memory") }
+    self.pointer = pointer
+    PQsetNoticeProcessor(pointer, { _, _ in }, nil)
+    // All properties are set: `deinit` closes the connection whatever is thrown from here on.
+    guard isOpen else { throw DatabaseFailure.unavailable(Self.errorMessage(pointer)) }
+    try script(
+      """
+      set client_encoding = 'UTF8'; set time zone 'UTC'; set datestyle = 'ISO'; set bytea_output = 'hex';
+      set statement_timeout = \(statementTimeoutMilliseconds);
+      set idle_in_transaction_session_timeout = \(statementTimeoutMilliseconds);
+      set search_path = "\(schema)"; \(settings)
+      """)
+  }
+
+  deinit { PQfinish(pointer) }
+
+  var isOpen: Bool { PQstatus(pointer) == CONNECTION_OK && !isLost }
+
+  var isInTransaction: Bool { isTransactionHealthy || PQtransactionStatus(pointer) == PQTRANS_INERROR }
+
+  /// False once a statement of the open transaction has failed.
+  var isTransactionHealthy: Bool { PQtransactionStatus(pointer) == PQTRANS_INTRANS }
+
+  /// Runs several statements without bindings in one implicit transaction.
+  func script(_ text: String) throws {
+    try readUnreadCommit()
+    let result = PQexec(pointer, text)
+    defer { PQclear(result) }
+    try check(result)
+  }
+
+  /// Commits a read-only transaction without waiting for the result, which is read before the next statement.
+  func commitWithoutWaiting() {
+    hasUnreadCommit = PQsendQuery(pointer, "commit") == 1
+    if !hasUnreadCommit { isLost = true }
+  }
+
+  /// Runs statements in one round trip: all are sent before the first result is read (libpq's pipeline mode).
+  /// Statements after the first failure do not run.
+  ///
+  /// - Parameters:
+  ///   - begin: a statement that begins a transaction; it is sent before `statements`.
+  ///   - end: a statement that ends it; it is sent after `statements`.
+  /// - Returns: the result of each of `statements`.
+  /// - Throws: the first failure.
+  @discardableResult
+  func run(_ statements: [SQL], after begin: String? = nil, before end: String? = nil) throws -> [QueryResult] {
+    try readUnreadCommit()
+    let names = try prepare(statements.map(\.text))
+    let parameters = try statements.map { try Parameters($0.bindings) }
+    if let name = names.first, names.count == 1, begin == nil, end == nil {
+      return [
+        try checkedResult(
+          parameters[0].withPointers { count, values, lengths, formats in
+            PQexecPrepared(pointer, name, count, values, lengths, formats, 0)
+          })
+      ]
+    }
+    let isSent =
+      PQenterPipelineMode(pointer) == 1 && begin.map(send) ?? true
+      && zip(names, parameters).allSatisfy(send) && end.map(send) ?? true && PQpipelineSync(pointer) == 1
+    guard isSent else { throw markLost() }
+    let results = Result {
+      if begin != nil { try readBeginResult() }
+      let results = try names.map { _ in try nextPipelineResult() }
+      if end != nil { _ = try nextPipelineResult() }
+      return results
+    }
+    leavePipeline()
+    return try results.get()
+  }
+
+  private func send(_ text: String) -> Bool { PQsendQueryParams(pointer, text, 0, nil, nil, nil, nil, 0) == 1 }
+
+  private func send(_ name: String, _ parameters: Parameters) -> Bool {
+    parameters.withPointers { count, values, lengths, formats in
+      PQsendQueryPrepared(pointer, name, count, values, lengths, formats, 0) == 1
+    }
+  }
+
+  /// Discards the connection when the transaction did not begin: the outcome of the statements after it is unknown.
+  private func readBeginResult() throws {
+    do { _ = try nextPipelineResult() } catch {
+      isLost = true
+      throw error
+    }
+  }
+
+  /// Reads the result of one statement, up to the nil that ends it.
+  private func nextPipelineResult() throws -> QueryResult {
+    let result = PQgetResult(pointer)
+    guard result == nil || PQgetResult(pointer) == nil else {
+      PQclear(result)
+      throw markLost()
+    }
+    return try checkedResult(result)
+  }
+
+  /// Reads past the statements that were not run. On a broken connection the end of the pipeline never arrives; the
+  /// error of the failed statement gives the reason.
+  private func leavePipeline() {
+    guard !isLost else { return }
+    var endings = 0
+    while endings < 2 {
+      guard let result = PQgetResult(pointer) else {
+        endings += 1
+        continue
+      }
+      endings = 0
+      defer { PQclear(result) }
+      guard PQresultStatus(result) != PGRES_PIPELINE_SYNC else {
+        isLost = PQexitPipelineMode(pointer) != 1
+        return
+      }
+    }
+    isLost = true
+  }
+
+  private func checkedResult(_ result: OpaquePointer?) throws -> QueryResult {
+    let queryResult = QueryResult(result)
+    try check(result)
+    return queryResult
+  }
+
+  /// Reads the result of a commit that was not waited for. Its transaction was read-only, so when the connection has
+  /// broken since, no change is lost.
+  private func readUnreadCommit() throws {
+    guard hasUnreadCommit else { return }
+    hasUnreadCommit = false
+    var isCommitted = true
+    while let result = PQgetResult(pointer) {
+      isCommitted = isCommitted && PQresultStatus(result) == PGRES_COMMAND_OK
+      PQclear(result)
+    }
+    guard isCommitted, isOpen else { throw markLost() }
+  }
+
+  private func markLost() -> DatabaseFailure {
+    isLost = true
+    return .unavailable(Self.errorMessage(pointer))
+  }
+
+  /// The names of prepared statements, all of which are prepared on return: preparing one may deallocate another.
+  ///
+  /// - Throws: ``DatabaseFailure/other`` for more statements than can be prepared at once.
+  private func prepare(_ texts: [String]) throws -> [String] {
+    guard texts.count <= Self.preparedMax else { throw DatabaseFailure.other("too many statements at once") }
+    while true {
+      let names = try texts.map { try prepare($0) }
+      if zip(texts, names).allSatisfy({ prepared[$0] == $1 }) { return names }
+    }
+  }
+
+  private func prepare(_ text: String) throws -> String {
+    if let name = prepared[text] { return name }
+    if preparationOrder.count >= Self.preparedMax,
+      let name = prepared.removeValue(forKey: preparationOrder.removeFirst())
+    {
+      try script("deallocate \(name)")
+    }
+    counter += 1
+    let name = "s\(counter)"
+    let result = PQprepare(pointer, name, text, 0, nil)
+    defer { PQclear(result) }
+    try check(result)
+    prepared[text] = name
+    preparationOrder.append(text)
+    return name
+  }
+
+  private func check(_ result: OpaquePointer?) throws {
+    switch PQresultStatus(result) {
+    case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: return
+    default:
+      throw PostgresFailure.failure(
+        for: result, connectionIsOpen: isOpen, connectionMessage: Self.errorMessage(pointer))
+    }
+  }
+
+  /// Limits how long a server that does not respond can block the thread, unless the URL sets other limits.
+  private static func connect(_ url: String) -> OpaquePointer? {
+    let defaults = [
+      ("dbname", url), ("connect_timeout", "3"), ("keepalives_idle", "10"), ("keepalives_interval", "3"),
+      ("keepalives_count", "3"), ("tcp_user_timeout", "10000"), ("fallback_application_name", "kith"),
+    ]
+    // With expand_dbname the URL in `dbname` is parsed, and the entries before it in the list are the defaults.
+    let ordered = defaults.dropFirst() + defaults.prefix(1)
+    let keys = ordered.map { strdup($0.0) } + [nil]
+    let values = ordered.map { strdup($0.1) } + [nil]
+    defer { for string in keys + values { free(string) } }
+    return PQconnectdbParams(keys.map { UnsafePointer($0) }, values.map { UnsafePointer($0) }, 1)
+  }
+
+  private static func errorMessage(_ pointer: OpaquePointer) -> String {
+    String(cString: PQerrorMessage(pointer)).trimmingCharacters(in: .whitespacesAndNewlines)
+      .replacingOccurrences(of: "\n", with: " ")
+  }
+}

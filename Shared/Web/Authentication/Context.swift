@@ -1,0 +1,87 @@
+import Foundation
+import Hummingbird
+import Wire
+
+/// The request context of all routes: caller, calling service, trace and connection address.
+package struct Context: RequestContext {
+  package var coreContext: CoreRequestContextStorage
+  package var caller: Caller = .anonymous
+  package var service: CallingService?
+  /// What ``ServiceCaller`` throws when `service` is nil.
+  var missingServiceFailure = Failure.wrongServiceKey
+  package var trace = Trace(requestID: nil, traceparent: nil)
+  /// The peer of the connection: the client or a proxy. nil when it has no IP address.
+  let address: String?
+  /// Whether the request has a header that proxies add.
+  var isForwarded = false
+
+  package init(source: ApplicationRequestContextSource) {
+    coreContext = .init(source: source)
+    address = source.channel.remoteAddress?.ipAddress
+  }
+
+  var isLoopback: Bool {
+    guard let address, !isForwarded else { return false }
+    return address == "::1" || address.hasPrefix("127.") || address.hasPrefix("::ffff:127.")
+  }
+}
+
+/// The user on whose behalf a request is made, if any.
+package enum Caller: Sendable, Hashable {
+  /// The request has no credential of a user.
+  case anonymous
+  case user(UserID, session: SessionID?)
+  /// The request has a credential that is not valid.
+  case rejected(Failure)
+}
+
+/// The context of routes for signed-in users. Its user is not optional, so no handler runs without one.
+package struct SignedIn: ChildRequestContext {
+  package var coreContext: CoreRequestContextStorage
+  package let user: UserID
+  package let session: SessionID?
+
+  /// - Throws: 401 without a valid bearer token.
+  package init(context: Context) throws {
+    switch context.caller {
+    case .user(let user, let session):
+      self.user = user
+      self.session = session
+    case .rejected(let failure): throw failure
+    case .anonymous: throw Failure.unauthorized
+    }
+    coreContext = context.coreContext
+  }
+}
+
+/// The context of routes for other services and external systems.
+package struct ServiceCaller: ChildRequestContext {
+  package var coreContext: CoreRequestContextStorage
+  package let service: CallingService
+
+  /// - Throws: 403 without a valid service key; 503 when this process has no keys configured.
+  package init(context: Context) throws {
+    guard let service = context.service else { throw context.missingServiceFailure }
+    self.service = service
+    coreContext = context.coreContext
+  }
+}
+
+extension ServiceCaller {
+  /// The user whose id is the path parameter.
+  ///
+  /// - Throws: 404 when it is not a UUID.
+  package func user(_ parameter: String = "id") throws(Failure) -> UserID {
+    guard let user = parameters.get(parameter).flatMap({ UserID($0) }) else { throw .userNotFound }
+    return user
+  }
+}
+
+extension Failure {
+  package static let wrongServiceKey = Failure(.forbidden, "wrong_service_key", "A valid service key is needed.")
+  package static let serviceKeysUnset = Failure(
+    .unavailable, "service_keys_unset", "This server has no service keys configured.")
+  package static let invalidToken = Failure(.unauthorized, "invalid_token", "Sign in to continue.")
+  package static let expiredToken = Failure(.unauthorized, "token_expired", "Your sign-in has expired.")
+  package static let sessionEnded = Failure(.unauthorized, "session_ended", "You have been signed out.")
+}

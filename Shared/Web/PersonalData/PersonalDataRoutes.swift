@@ -1,0 +1,46 @@
+import Database
+import Foundation
+import Hummingbird
+import Wire
+
+/// A store that exports and deletes everything that a service keeps about a user.
+package protocol PersonalDataStoring: Sendable {
+  associatedtype Export: Encodable & Sendable
+
+  var database: any Database { get }
+
+  /// Everything that the service keeps about a user; an empty export for an unknown user.
+  func export(of user: UserID) async throws -> Export
+
+  /// Deletes everything that the service keeps about a user. Safe to repeat, also after it was interrupted.
+  func erase(_ user: UserID, at now: Date) async throws
+}
+
+/// The internal routes by which auth exports and erases a user's data in another service.
+package struct PersonalDataRoutes<Store: PersonalDataStoring>: Sendable {
+  private let store: Store
+  private let now: @Sendable () -> Date
+
+  package init(_ store: Store, now: @escaping @Sendable () -> Date) {
+    self.store = store
+    self.now = now
+  }
+
+  package func add(to routes: Router<Context>) {
+    let inside = routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["auth"]))
+    inside.get("/internal/users/{id}/data", use: export)
+    inside.delete("/internal/users/{id}/data", use: erase)
+  }
+
+  /// Times have whole seconds, as the document is for the user.
+  @Sendable private func export(_ request: Request, _ context: ServiceCaller) async throws -> Response {
+    .json(try await store.export(of: try context.user()))
+  }
+
+  /// Succeeds for an unknown user as well.
+  @Sendable private func erase(_ request: Request, _ context: ServiceCaller) async throws -> Response {
+    try await store.erase(try context.user(), at: now())
+    try await store.database.truncateWriteAheadLog()
+    return Response(status: .noContent)
+  }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import Hummingbird
+import Logging
+import Traces
+import Wire
+
+/// The outermost layer of every service: authentication, deadline, error responses, request id, metrics, access log.
+struct BoundaryMiddleware: HTTPResponder {
+  let router: RouterResponder<Context>
+  let routes: [RegisteredRoute]
+  let authenticator: CallerAuthenticator
+  let lifecycle: Lifecycle
+  let deadlines: RequestDeadlines
+  let metrics: RequestMetrics
+  /// nil when no collector is configured.
+  let tracer: Tracer?
+  /// Requests that run on the event loop of their connection: their handlers neither block nor compute for long.
+  let runsOnEventLoop: @Sendable (Request) -> Bool
+  /// Requests whose responses contain tokens, which no cache may store.
+  let holdsTokens: @Sendable (Request) -> Bool
+  let logger: Logger
+
+  func respond(to request: Request, context: Context) async throws -> Response {
+    var context = context
+    let trace = Trace(
+      requestID: request.headers[.requestID], traceparent: request.headers[.traceparent],
+      tracestate: request.headers[.tracestate])
+    context.trace = trace
+    context.logger = logger
+    context.logger[metadataKey: "request_id"] = "\(trace.requestID)"
+    context.isForwarded = request.isForwarded
+    let started = ContinuousClock.now
+    let service = authenticator.service(of: request)
+    let request = request.replacingForwardedFor(context.address, from: service)
+    let span = tracer?.begin(continuing: trace.traceparent, isTrusted: service != nil)
+    if let span { context.logger[metadataKey: "trace_id"] = "\(span.context.traceID)" }
+    var response = await Trace.$current.withValue(trace) {
+      await ActiveSpan.within(span) { await respondWithinDeadline(to: request, context, keyOf: service) }
+    }
+    response.headers[.requestID] = trace.requestID
+    if lifecycle.isDraining { response.headers[.connection] = "close" }
+    let took = ContinuousClock.now - started
+    metrics.record(request.method.rawValue, route: context.endpointPath, status: response.status.code, took: took)
+    if let span, !isRoutine(context) {
+      span.endServerSpan(request.method.rawValue, route: route(context), .response(response.status.code))
+    }
+    log(request, context, response, took: took)
+    return response
+  }
+
+  private func respondWithinDeadline(
+    to request: Request, _ context: Context, keyOf service: CallingService?
+  ) async -> Response {
+    do {
+      return try await deadlines.withDeadline(request.callerTimeout) {
+        if runsOnEventLoop(request) { return try await routed(request, context, service) }
+        return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+          try await routed(request, context, service)
+        }
+      }
+    } catch {
+      return Failure(describing: error, logger: context.logger)
+        .response(to: request, requestID: context.trace.requestID)
+    }
+  }
+
+  private func routed(_ request: Request, _ context: Context, _ service: CallingService?) async throws -> Response {
+    let context = try await authenticator.authenticated(request, context, keyOf: service)
+    var response = try await router.respond(to: request, context: context)
+    // The router's own response to an unknown path or method has a body of another format.
+    if context.endpointPath == "NotFound" { throw routingFailure(request) }
+    if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = cacheControl(request, context) }
+    return response
+  }
+
+  /// `Cache-Control` for a response whose route does not set it (RFC 9111 §5.2.2).
+  private func cacheControl(_ request: Request, _ context: Context) -> String? {
+    if holdsTokens(request) { return "no-store" }
+    guard case .user = context.caller else { return nil }
+    return "private"
+  }
+
+  private func routingFailure(_ request: Request) -> Failure {
+    let allow = routes.filter { $0.path.matches(request.uri.path) }.map(\.method)
+    return allow.isEmpty ? .notFound : .methodNotAllowed(allow: allow.sorted())
+  }
+
+  private func log(_ request: Request, _ context: Context, _ response: Response, took: Duration) {
+    let milliseconds = Double(took.components.seconds) * 1000 + Double(took.components.attoseconds) / 1e15
+    context.logger.log(
+      level: isRoutine(context) ? .debug : .info, "request",
+      metadata: [
+        "method": "\(request.method.rawValue)", "route": "\(context.endpointPath ?? "-")",
+        "status": .stringConvertible(response.status.code),
+        "duration_ms": .stringConvertible((milliseconds * 1000).rounded() / 1000),
+      ])
+  }
+
+  /// Routes that other programs poll every second, which would drown the access log and the traces.
+  private func isRoutine(_ context: Context) -> Bool {
+    guard let route = context.endpointPath else { return false }
+    return route.hasPrefix("/health")
+      || ["/metrics", "/internal/sessions/ended", "/.well-known/jwks.json"].contains(route)
+  }
+
+  /// The route's path template; nil when no route matched.
+  private func route(_ context: Context) -> String? { context.endpointPath.flatMap { $0 == "NotFound" ? nil : $0 } }
+}
+
+extension Request {
+  /// How long the caller waits (`X-Timeout-Ms`); nil when it does not say so.
+  fileprivate var callerTimeout: Duration? {
+    guard let text = headers[.timeout], let milliseconds = Int64(text), (1...3_600_000).contains(milliseconds) else {
+      return nil
+    }
+    return .milliseconds(milliseconds)
+  }
+}
+
+/// A method and a path template that the router has.
+struct RegisteredRoute: Sendable {
+  let method: String
+  let path: RouterPath
+}
+
+extension RouterPath {
+  /// Whether a request's path matches this template, whatever the values of its variables.
+  func matches(_ path: String) -> Bool {
+    let parts = path.split(separator: "/")
+    return parts.count == components.count && zip(parts, components).allSatisfy { part, component in component == part }
+  }
+}

@@ -1,0 +1,61 @@
+import Synchronization
+
+/// The services that a process can call. Port and URL are configured by `AUTH_PORT`, `AUTH_URL` and so on.
+package enum ServiceName: String, Sendable, CaseIterable {
+  case auth, invites, groups, lists, credits, adventures, timepoints
+
+  /// The services of this repository; the others have no address unless their URL is set.
+  package static let bundled: [ServiceName] = [.auth, .invites, .groups, .lists, .credits]
+
+  package var isBundled: Bool { Self.bundled.contains(self) }
+
+  package var defaultPort: Int {
+    switch self {
+    case .auth: 8081
+    case .invites: 8082
+    case .groups: 8083
+    case .lists: 8084
+    case .credits: 8085
+    case .adventures: 8086
+    case .timepoints: 8087
+    }
+  }
+
+  /// The prefix of its environment variables: `AUTH`.
+  package var variablePrefix: String { rawValue.uppercased() }
+}
+
+/// The base URLs of the services. They can change while the process runs: where all services run in one process, their
+/// ports are known only once they listen.
+package final class ServiceAddresses: Sendable {
+  private let urls: Mutex<[ServiceName: [String]]>
+  private let changes = Atomic(0)
+
+  package init(_ settings: Settings) {
+    var urls: [ServiceName: [String]] = [:]
+    for service in ServiceName.allCases {
+      let variable = "\(service.variablePrefix)_URL"
+      let listed = settings.list(variable).map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+      // A variable that is set but empty means that there is no such service.
+      let isUnset = settings.string(variable) == nil
+      urls[service] = isUnset && service.isBundled ? ["http://127.0.0.1:\(service.defaultPort)"] : listed
+    }
+    self.urls = Mutex(urls)
+  }
+
+  /// The base URLs of a service's replicas, without a trailing slash; empty when it has none.
+  package func urls(of service: ServiceName) -> [String] { urls.withLock { $0[service] ?? [] } }
+
+  /// The services that have at least one URL.
+  package var configured: [ServiceName] { ServiceName.allCases.filter { !urls(of: $0).isEmpty } }
+
+  package func set(_ service: ServiceName, to url: String) { set(service, to: [url]) }
+
+  package func set(_ service: ServiceName, to urls: [String]) {
+    self.urls.withLock { $0[service] = urls }
+    changes.add(1, ordering: .releasing)
+  }
+
+  /// Changes whenever the URLs of a service change.
+  package var version: Int { changes.load(ordering: .acquiring) }
+}

@@ -1,0 +1,107 @@
+/// The error conventions of a group of paths. Their clients expect different statuses and codes for the same failure;
+/// nothing else about an error differs between them.
+package enum Dialect: Sendable, Hashable {
+  /// `/api/…` and `/internal/…`: invalid fields are 422.
+  case api
+  /// Paths without a prefix (share links, collections): invalid fields are 400.
+  case plain
+  /// `/auth/v1`: GoTrue's codes, as Supabase's client libraries expect.
+  case goTrue
+  /// `/rest/v1`: PostgREST's codes.
+  case postgREST
+
+  package init(path: some StringProtocol) {
+    switch true {
+    case path.hasPrefix("/auth/v1"): self = .goTrue
+    case path.hasPrefix("/rest/v1"): self = .postgREST
+    case path.hasPrefix("/api/"), path.hasPrefix("/internal/"): self = .api
+    default: self = .plain
+    }
+  }
+
+  /// The status of RFC 9110 that clients of this dialect expect.
+  package func status(of kind: Failure.Kind) -> Int {
+    switch kind {
+    case .invalid: self == .api ? 422 : 400
+    case .malformed: 400
+    case .unauthorized: 401
+    case .paymentRequired: 402
+    case .forbidden: 403
+    case .notFound: 404
+    case .methodNotAllowed: 405
+    case .timeout: 408
+    case .conflict: 409
+    case .gone: 410
+    case .preconditionFailed: 412
+    case .tooLarge: 413
+    case .targetTooLong: 414
+    case .unsupportedType: 415
+    case .unsatisfiable: 416
+    case .expectation: 417
+    case .unprocessable: 422
+    case .limited: 429
+    case .headTooLarge: 431
+    case .broken: 500
+    case .notImplemented: 501
+    case .badGateway: 502
+    case .unavailable: 503
+    case .gatewayTimeout: 504
+    case .versionUnsupported: 505
+    }
+  }
+
+  /// The same for one failure: GoTrue has a status of its own for a password that is too weak.
+  package func status(of failure: Failure) -> Int {
+    self == .goTrue && !failure.reasons.isEmpty ? 422 : status(of: failure.kind)
+  }
+
+  /// The top-level `code`: the failure's own, or the code of GoTrue or PostgREST for the same error.
+  package func code(of failure: Failure) -> String {
+    switch self {
+    case .api, .plain: failure.code
+    case .goTrue: failure.reasons.isEmpty ? Self.goTrueCodes[failure.code] ?? failure.code : "weak_password"
+    case .postgREST: Self.postgRESTCodes[failure.kind] ?? failure.code
+    }
+  }
+
+  /// `error.code`: the same as `code`, except where older clients expect one of a fixed list in upper case.
+  package func nestedCode(of failure: Failure) -> String {
+    switch self {
+    case .api, .plain: failure.code
+    case .goTrue, .postgREST: Self.upperCaseCode(failure)
+    }
+  }
+
+  private static let goTrueCodes = [
+    "unauthorized": "no_authorization", "validation_error": "validation_failed", "malformed_json": "bad_json",
+    "rate_limited": "over_request_rate_limit", "internal_error": "unexpected_failure",
+    "invalid_token": "bad_jwt", "token_expired": "bad_jwt", "session_ended": "session_not_found",
+    "forbidden": "no_authorization", "invalid_refresh_token": "refresh_token_not_found",
+    "refresh_token_reused": "refresh_token_already_used", "identity_taken": "identity_already_exists",
+    "gateway_timeout": "request_timeout",
+  ]
+
+  private static let postgRESTCodes: [Failure.Kind: String] = [
+    .malformed: "PGRST102", .invalid: "PGRST100", .notFound: "PGRST205", .unauthorized: "PGRST301",
+    .methodNotAllowed: "PGRST117", .forbidden: "42501", .conflict: "23505", .broken: "XX000",
+    .unavailable: "PGRST001",
+  ]
+
+  private static func upperCaseCode(_ failure: Failure) -> String {
+    switch failure.code {
+    case "invalid_credentials": return "INVALID_CREDENTIALS"
+    case "user_not_found": return "USER_NOT_FOUND"
+    case "group_not_found": return "GROUP_NOT_FOUND"
+    case "hunt_not_found": return "HUNT_NOT_FOUND"
+    default: break
+    }
+    switch failure.kind {
+    case .unauthorized: return "AUTH_REQUIRED"
+    case .forbidden, .paymentRequired: return "PERMISSION_DENIED"
+    case .limited: return "RATE_LIMIT_EXCEEDED"
+    case .unavailable, .badGateway, .gatewayTimeout: return "NOT_CONNECTED"
+    case .broken: return "SERVER_ERROR"
+    default: return "VALIDATION_ERROR"
+    }
+  }
+}

@@ -1,0 +1,21 @@
+/// Validates several values and reports all invalid fields at once.
+package enum FieldErrors {
+  /// The results of all `read` closures.
+  ///
+  /// - Throws: one validation failure with the invalid fields of all closures, in their order; any other error at once.
+  package static func collected<each Value>(_ read: repeat () throws -> each Value) throws -> (repeat each Value) {
+    var wrong: [Failure.Field] = []
+    func attempt<One>(_ read: () throws -> One) throws -> One? {
+      do { return try read() } catch let failure as Failure where failure.kind == .invalid {
+        wrong += failure.fields
+        return nil
+      }
+    }
+    func found<One>(_ value: One?) throws -> One {
+      guard let value else { throw Failure.invalid(wrong) }
+      return value
+    }
+    let values = (repeat try attempt(each read))
+    return (repeat try found(each values))
+  }
+}

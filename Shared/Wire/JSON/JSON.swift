@@ -1,0 +1,85 @@
+import Foundation
+
+/// The JSON encoders and decoders of all bodies, with the same format for dates and slashes.
+package enum JSON {
+  /// Encodes dates with whole seconds, for apps that decode them with `.iso8601`.
+  package static func encode(_ value: some Encodable) throws -> Data { try seconds.encode(value) }
+
+  /// Encodes dates with milliseconds, for bodies between services.
+  package static func encodeExact(_ value: some Encodable) throws -> Data { try milliseconds.encode(value) }
+
+  /// - Parameter userInfo: passed to the decoder.
+  package static func decode<T: Decodable>(
+    _ type: T.Type, from data: Data, userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  ) throws -> T {
+    let decoder = JSONDecoder()
+    decoder.dateDecodingStrategy = dates
+    decoder.userInfo = userInfo
+    decoder.userInfo[.jsonText] = JSONText(data)
+    return try decoder.decode(type, from: data)
+  }
+
+  private static let seconds = encoder(RFC3339.seconds)
+  private static let milliseconds = encoder(RFC3339.milliseconds)
+
+  private static let dates = JSONDecoder.DateDecodingStrategy.custom { decoder in
+    let container = try decoder.singleValueContainer()
+    guard let date = RFC3339.parse(try container.decode(String.self)) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "must be a time in UTC with Z")
+    }
+    return date
+  }
+
+  private static func encoder(_ format: @escaping @Sendable (Date) -> String) -> JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
+    encoder.dateEncodingStrategy = .custom { date, encoder in
+      var container = encoder.singleValueContainer()
+      try container.encode(format(date))
+    }
+    return encoder
+  }
+}
+
+/// An optional member that is encoded as null instead of being left out, for clients that expect every member.
+@propertyWrapper
+package struct NullCodable<Value: Encodable>: Encodable {
+  package var wrappedValue: Value?
+
+  package init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(wrappedValue)
+  }
+}
+
+extension NullCodable: Decodable where Value: Decodable {
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    wrappedValue = container.decodeNil() ? nil : try container.decode(Value.self)
+  }
+}
+
+extension NullCodable: Sendable where Value: Sendable {}
+extension NullCodable: Equatable where Value: Equatable {}
+extension NullCodable: Hashable where Value: Hashable {}
+
+/// Overloads for the synthesized `encode(to:)` of bodies, which avoid a container of its own for each value.
+extension KeyedEncodingContainer {
+  package mutating func encode<T: RawRepresentable<String> & Encodable>(_ value: T, forKey key: Key) throws {
+    try encode(value.rawValue, forKey: key)
+  }
+
+  package mutating func encode<T>(_ value: NullCodable<T>, forKey key: Key) throws {
+    guard let value = value.wrappedValue else { return try encodeNil(forKey: key) }
+    try encode(value, forKey: key)
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// Decodes a missing member as nil.
+  package func decode<T: Codable>(_ type: NullCodable<T>.Type, forKey key: Key) throws -> NullCodable<T> {
+    try decodeIfPresent(type, forKey: key) ?? NullCodable(wrappedValue: nil)
+  }
+}

@@ -1,0 +1,101 @@
+/// Spends credits of a user.
+package struct SpendCredits: Codable, Sendable {
+  package let userID: UserID
+  package let cost: Int
+  package var transactionType: String?
+  package var description: String?
+  package var referenceID: String?
+  package var referenceType: String?
+  package var idempotencyKey: String?
+
+  package init(
+    userID: UserID, cost: Int, transactionType: String? = nil, description: String? = nil,
+    referenceID: String? = nil, referenceType: String? = nil, idempotencyKey: String? = nil
+  ) {
+    self.userID = userID
+    self.cost = cost
+    self.transactionType = transactionType
+    self.description = description
+    self.referenceID = referenceID
+    self.referenceType = referenceType
+    self.idempotencyKey = idempotencyKey
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case userID = "user_id"
+    case cost, description
+    case transactionType = "transaction_type"
+    case referenceID = "reference_id"
+    case referenceType = "reference_type"
+    case idempotencyKey = "idempotency_key"
+  }
+}
+
+/// Grants credits to a user.
+package struct GrantCredits: Codable, Sendable {
+  package let userID: UserID
+  package let amount: Int
+  package var transactionType: String?
+  package var description: String?
+  package var idempotencyKey: String?
+
+  package init(
+    userID: UserID, amount: Int, transactionType: String? = nil, description: String? = nil,
+    idempotencyKey: String? = nil
+  ) {
+    self.userID = userID
+    self.amount = amount
+    self.transactionType = transactionType
+    self.description = description
+    self.idempotencyKey = idempotencyKey
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case userID = "user_id"
+    case amount, description
+    case transactionType = "transaction_type"
+    case idempotencyKey = "idempotency_key"
+  }
+}
+
+/// The result of a spend or a grant. Insufficient credits are a result, not an error: `success` is false and nothing
+/// was spent.
+package struct CreditTransactionResult: Codable, Sendable, Hashable {
+  package let success: Bool
+  @NullCodable package var transactionID: OperationID?
+  package let balanceAfter: Int
+  @NullCodable package var error: String?
+
+  package init(success: Bool, transactionID: OperationID?, balanceAfter: Int, error: String? = nil) {
+    self.success = success
+    self._transactionID = NullCodable(wrappedValue: transactionID)
+    self.balanceAfter = balanceAfter
+    self._error = NullCodable(wrappedValue: error)
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case success, error
+    case transactionID = "transaction_id"
+    case balanceAfter = "balance_after"
+  }
+}
+
+/// Whether a user could pay a cost now. May be out of date when it arrives; only a spend decides.
+package struct CreditCheck: Codable, Sendable, Hashable {
+  package let sufficient: Bool
+  package let balance: Int
+
+  package init(sufficient: Bool, balance: Int) {
+    self.sufficient = sufficient
+    self.balance = balance
+  }
+}
+
+extension Failure {
+  /// Nothing was charged. Apps show the message as it is.
+  package static func insufficientCredits(cost: Int) -> Failure {
+    Failure(
+      .paymentRequired, "insufficient_credits",
+      "Insufficient credits. This operation costs \(cost) credits.")
+  }
+}
