@@ -1,9 +1,9 @@
 import StrictHTTP
 import Web
 
-/// Accounts, and every door to them.
+/// Accounts, and every way to sign in.
 extension Route {
-  static let auth: [Route] = Array([sessions, mailDoors, phoneDoors, supabaseDoors, accounts].joined())
+  static let auth: [Route] = Array([sessions, email, phone, supabase, accounts].joined())
 
   private static let sessions: [Route] = [
     .init(.POST, "/api/v1/auth/apple", to: .auth, limit: .signIn),
@@ -29,11 +29,11 @@ extension Route {
     .init(.GET, "/.well-known/jwks.json", to: .auth),
   ]
 
-  private static let mailDoors: [Route] = [
+  private static let email: [Route] = [
     .init(.POST, "/api/v1/auth/sign_in", to: .auth, limit: .signIn),
     .init(.POST, "/api/v1/auth/sign_up", to: .auth, limit: .signIn),
     .init(.DELETE, "/api/v1/auth/sign_out", to: .auth, bearer: .required),
-    // Who is signed in changes the password, who has forgotten it asks for a mail.
+    // With a token they change the password, without one they request a mail to reset it.
     .init(.POST, "/api/v1/auth/password", to: .auth, bearer: .optional, limit: .signIn),
     .init(.PUT, "/api/v1/auth/password", to: .auth, bearer: .optional, limit: .signIn),
     .init(.PATCH, "/api/v1/auth/password", to: .auth, bearer: .optional, limit: .signIn),
@@ -43,7 +43,7 @@ extension Route {
     .init(.GET, "/profile", to: .auth, bearer: .required),
   ]
 
-  private static let phoneDoors: [Route] = [
+  private static let phone: [Route] = [
     .init(.POST, "/api/auth/request-verification", to: .auth, limit: .signIn),
     .init(.POST, "/api/auth/verify", to: .auth, limit: .signIn),
     .init(.POST, "/api/auth/verify/confirm", to: .auth, limit: .signIn),
@@ -51,23 +51,24 @@ extension Route {
     .init(.GET, "/api/auth/me", to: .auth, bearer: .required),
   ]
 
-  private static let supabaseDoors: [Route] = [
+  private static let supabase: [Route] = [
     .init(.POST, "/auth/v1/signin/email", to: .auth, limit: .signIn),
     .init(.POST, "/auth/v1/signin/apple", to: .auth, limit: .signIn),
     .init(.POST, "/auth/v1/signup/email", to: .auth, limit: .signIn),
     .init(.POST, "/auth/v1/signout", to: .auth, bearer: .required),
     .init(.POST, "/auth/v1/signup", to: .auth, limit: .signIn),
-    // Passwords and refresh tokens come by the same path, told apart by the query only. Whoever is signed in adds Apple.
+    // Sign-ins by password and token refreshes share this path; only the query distinguishes them. With a token it
+    // links an Apple ID.
     .init(
-      .POST, "/auth/v1/token", to: .auth, bearer: .welcome, limit: .signIn, refreshQuery: "grant_type=refresh_token"),
-    .init(.POST, "/auth/v1/otp", to: .auth, bearer: .welcome, limit: .signIn),
-    .init(.POST, "/auth/v1/magiclink", to: .auth, bearer: .welcome, limit: .signIn),
-    // A link in a mail: GET shows a page with a button, whose POST consumes.
+      .POST, "/auth/v1/token", to: .auth, bearer: .ifValid, limit: .signIn, refreshQuery: "grant_type=refresh_token"),
+    .init(.POST, "/auth/v1/otp", to: .auth, bearer: .ifValid, limit: .signIn),
+    .init(.POST, "/auth/v1/magiclink", to: .auth, bearer: .ifValid, limit: .signIn),
+    // A link in a mail: GET shows a page with a button, whose POST redeems the link.
     .init(.GET, "/auth/v1/verify", to: .auth),
-    // Signing in, and by whoever is signed in adding an address or a number.
-    .init(.POST, "/auth/v1/verify", to: .auth, bearer: .welcome, limit: .signIn),
+    // Without a token it signs in, with one it adds a mail address or a phone number.
+    .init(.POST, "/auth/v1/verify", to: .auth, bearer: .ifValid, limit: .signIn),
     .init(.POST, "/auth/v1/recover", to: .auth, limit: .signIn),
-    .init(.POST, "/auth/v1/resend", to: .auth, bearer: .welcome, limit: .signIn),
+    .init(.POST, "/auth/v1/resend", to: .auth, bearer: .ifValid, limit: .signIn),
     .init(.GET, "/auth/v1/reauthenticate", to: .auth, bearer: .required, limit: .signIn),
     .init(.GET, "/auth/v1/.well-known/jwks.json", to: .auth),
     .init(.GET, "/auth/v1/user", to: .auth, bearer: .required),
@@ -76,9 +77,9 @@ extension Route {
   ]
 
   private static let accounts: [Route] = [
-    .init(.POST, "/api/v1/users/resolve", to: .auth, bearer: .service),
-    // It asks every service.
-    .init(.GET, "/api/v1/users/me/export", to: .auth, bearer: .required, answerSeconds: 30),
+    .init(.POST, "/api/v1/users/resolve", to: .auth, bearer: .serviceKey),
+    // Auth collects the data from every service.
+    .init(.GET, "/api/v1/users/me/export", to: .auth, bearer: .required, responseSeconds: 30),
     .init(.GET, "/api/v1/users/profile", to: .auth, bearer: .required),
     .init(.PATCH, "/api/v1/users/profile", to: .auth, bearer: .required),
     .init(.PUT, "/api/v1/users/profile", to: .auth, bearer: .required),

@@ -1,7 +1,7 @@
 import StrictHTTP
 import Web
 
-/// Credits, and what they are bought with.
+/// Credits and billing.
 extension Route {
   static let credits: [Route] = Array([ledger, billing].joined())
 
@@ -15,9 +15,9 @@ extension Route {
   private static let billing: [Route] = [
     .init(.GET, "/api/v1/billing/products", to: .credits),
     .init(.GET, "/api/v1/billing/status", to: .credits, bearer: .required),
-    // Stripe is asked before the answer.
-    .init(.POST, "/api/v1/billing/stripe/checkout", to: .credits, bearer: .required, answerSeconds: 30),
-    .init(.GET, "/api/v1/billing/stripe/portal", to: .credits, bearer: .required, answerSeconds: 30),
+    // The service calls Stripe before it responds.
+    .init(.POST, "/api/v1/billing/stripe/checkout", to: .credits, bearer: .required, responseSeconds: 30),
+    .init(.GET, "/api/v1/billing/stripe/portal", to: .credits, bearer: .required, responseSeconds: 30),
     .init(.POST, "/api/v1/billing/apple/verify", to: .credits, bearer: .required),
     .init(.POST, "/webhooks/stripe", to: .credits, bodyBytesMax: webhookBytesMax),
     .init(.POST, "/webhooks/apple", to: .credits, bodyBytesMax: webhookBytesMax),

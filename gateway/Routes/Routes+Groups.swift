@@ -1,11 +1,11 @@
 import StrictHTTP
 import Web
 
-/// Groups and their photos, collections, who blocks whom, and which phones to tell.
+/// Groups and their photos, collections, blocked users, and devices for push notifications.
 extension Route {
-  static let groups: [Route] = Array([ownGroups, socialGroups, photos, blocks, collections, devices].joined())
+  static let groups: [Route] = Array([apiGroups, socialGroups, photos, blocks, collections, devices].joined())
 
-  private static let ownGroups: [Route] = [
+  private static let apiGroups: [Route] = [
     .init(.GET, "/api/groups", to: .groups, bearer: .required),
     .init(.POST, "/api/groups", to: .groups, bearer: .required),
     .init(.GET, "/api/groups/{group}", to: .groups, bearer: .required),
@@ -30,20 +30,20 @@ extension Route {
   private static let photos: [Route] = [
     .init(
       .POST, "/api/photos/upload", to: .groups, bearer: .required, limit: .upload, bodyBytesMax: photoBytesMax,
-      answerSeconds: 60, bodySeconds: 120),
+      responseSeconds: 60, bodySeconds: 120),
     .init(.POST, "/api/photos/upload-url", to: .groups, bearer: .required),
-    .init(.POST, "/api/photos/confirm-upload", to: .groups, bearer: .required, limit: .upload, answerSeconds: 60),
+    .init(.POST, "/api/photos/confirm-upload", to: .groups, bearer: .required, limit: .upload, responseSeconds: 60),
     .init(.GET, "/api/photos/{group}/today", to: .groups, bearer: .required),
     .init(.GET, "/api/photos/{photo}", to: .groups, bearer: .required),
     .init(.DELETE, "/api/photos/{photo}", to: .groups, bearer: .required),
-    // Signed links: the signature in the query is the permission.
+    // Signed links: the signature in the query authorizes the request.
     .init(.GET, "/api/photos/{photo}/file", to: .groups, limit: .photo),
     .init(
-      .PUT, "/api/photos/{photo}/file", to: .groups, limit: .upload, bodyBytesMax: photoBytesMax, answerSeconds: 60,
+      .PUT, "/api/photos/{photo}/file", to: .groups, limit: .upload, bodyBytesMax: photoBytesMax, responseSeconds: 60,
       bodySeconds: 120),
   ]
 
-  /// A photo of 10 MB, with what multipart puts around it.
+  /// A photo of 10 MB and the overhead of multipart.
   private static let photoBytesMax = 11 * 1024 * 1024
 
   private static let blocks: [Route] = [

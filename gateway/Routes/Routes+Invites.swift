@@ -1,11 +1,11 @@
 import StrictHTTP
 import Web
 
-/// Invitations by link and by code, whatever they lead to.
+/// Invites by link and by code to collections, groups and lists.
 extension Route {
-  static let invites: [Route] = Array([toCollections, toGroups, toLists, invitePages].joined())
+  static let invites: [Route] = Array([collectionInvites, groupInvites, listInvites, invitePages].joined())
 
-  private static let toCollections: [Route] = [
+  private static let collectionInvites: [Route] = [
     .init(.POST, "/collections/{collection}/invites", to: .invites, bearer: .required),
     .init(.GET, "/collections/{collection}/invites", to: .invites, bearer: .required),
     .init(.DELETE, "/collections/{collection}/invites/{invite}", to: .invites, bearer: .required),
@@ -14,7 +14,7 @@ extension Route {
     .init(.POST, "/invites/{invite}/reject", to: .invites, bearer: .required),
   ]
 
-  private static let toGroups: [Route] = [
+  private static let groupInvites: [Route] = [
     .init(.POST, "/api/invites/check-users", to: .invites, bearer: .required, limit: .search),
     .init(.POST, "/api/invites/send", to: .invites, bearer: .required),
     .init(.POST, "/api/invites/redeem", to: .invites, bearer: .required),
@@ -25,7 +25,7 @@ extension Route {
     .init(.GET, "/api/invites/pending/{group}", to: .invites, bearer: .required),
   ]
 
-  private static let toLists: [Route] = [
+  private static let listInvites: [Route] = [
     .init(.GET, "/api/v1/lists/{list}/invites", to: .invites, bearer: .required),
     .init(.POST, "/api/v1/lists/{list}/invites", to: .invites, bearer: .required),
     .init(.DELETE, "/api/v1/lists/{list}/invites", to: .invites, bearer: .required),
@@ -36,7 +36,7 @@ extension Route {
     .init(.POST, "/api/v1/invites/{code}/decline", to: .invites, bearer: .required),
   ]
 
-  /// What a phone opens, and what its system reads before it opens the app instead.
+  /// Pages for invite links, and the association files by which iOS opens the app instead.
   private static let invitePages: [Route] = [
     .init(.GET, "/invite/{token}", to: .invites, limit: .preview),
     .init(.GET, "/i/{code}", to: .invites, limit: .preview),

@@ -1,11 +1,11 @@
 import StrictHTTP
 import Web
 
-/// Lists, those who share them, and the tasks on them. Changes come as PATCH and as PUT.
+/// Lists, their memberships, tasks and tags. Changes are accepted as PATCH and as PUT.
 extension Route {
-  static let lists: [Route] = Array([ownLists, memberships, tasks, taskActions, subtasks, tags].joined())
+  static let lists: [Route] = Array([apiLists, memberships, tasks, taskActions, subtasks, tags].joined())
 
-  private static let ownLists: [Route] = [
+  private static let apiLists: [Route] = [
     .init(.GET, "/api/v1/lists", to: .lists, bearer: .required),
     .init(.POST, "/api/v1/lists", to: .lists, bearer: .required),
     .init(.GET, "/api/v1/lists/{list}", to: .lists, bearer: .required),
@@ -38,11 +38,11 @@ extension Route {
     .init(.DELETE, "/api/v1/lists/{list}/tasks/{task}", to: .lists, bearer: .required),
   ]
 
-  /// A task by itself, and as one of a list.
+  /// The two paths of a task: by itself, and below its list.
   private static let taskPaths = ["/api/v1/tasks/{task}", "/api/v1/lists/{list}/tasks/{task}"]
 
   private static let taskActions: [Route] = {
-    // A whole list in its new order.
+    // The body names all tasks of a list in their new order.
     var routes = ["/api/v1/tasks/reorder", "/api/v1/lists/{list}/tasks/reorder"].flatMap {
       actions($0, bodyBytesMax: 512 * 1024)
     }

@@ -1,8 +1,8 @@
-/// Every route that the outside can reach, area by area. What is not here is a 404; `/internal` never is.
+/// All public routes. Other paths are 404; no path below `/internal` may be listed.
 package let publicRoutes: [Route] = Array(
-  [Route.auth, Route.invites, Route.groups, Route.lists, Route.credits, Route.later].joined())
+  [Route.auth, Route.invites, Route.groups, Route.lists, Route.credits, Route.planned].joined())
 
 extension Route {
-  /// Webhooks are longer than what apps send, and one that is refused comes again for days.
+  /// Larger than for requests of apps, because a webhook that is refused is sent again for days.
   static let webhookBytesMax = 1024 * 1024
 }

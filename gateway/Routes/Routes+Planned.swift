@@ -1,9 +1,9 @@
 import StrictHTTP
 import Web
 
-/// What apps already call and services will answer.
+/// Routes that apps already call and that no service implements yet.
 extension Route {
-  static let later: [Route] = Array([adventures, hunts, places, timepoints, interactions, friends].joined())
+  static let planned: [Route] = Array([adventures, hunts, places, timepoints, interactions, friends].joined())
 
   private static let adventures: [Route] = [
     .init(.GET, "/rest/v1/users", to: .adventures, bearer: .required),
@@ -38,11 +38,11 @@ extension Route {
   private static let timepoints: [Route] = [
     .init(.POST, "/api/v1/timepoints/generate", to: .timepoints, bearer: .required),
     // Generating takes up to two minutes.
-    .init(.POST, "/api/v1/timepoints/generate/sync", to: .timepoints, bearer: .required, answerSeconds: 150),
+    .init(.POST, "/api/v1/timepoints/generate/sync", to: .timepoints, bearer: .required, responseSeconds: 150),
     .init(
-      .POST, "/api/v1/timepoints/generate/stream", to: .timepoints, bearer: .required, answerSeconds: 30,
-      silenceSeconds: 150),
-    // What is public, anybody may see.
+      .POST, "/api/v1/timepoints/generate/stream", to: .timepoints, bearer: .required, responseSeconds: 30,
+      idleSeconds: 150),
+    // Public timepoints need no token.
     .init(.GET, "/api/v1/timepoints", to: .timepoints, bearer: .optional),
     .init(.GET, "/api/v1/timepoints/{timepoint}", to: .timepoints, bearer: .optional),
     .init(.PATCH, "/api/v1/timepoints/{timepoint}/visibility", to: .timepoints, bearer: .required),
@@ -50,11 +50,11 @@ extension Route {
   ]
 
   private static let interactions: [Route] = [
-    .init(.POST, "/api/v1/interactions/{timepoint}/chat", to: .timepoints, bearer: .required, answerSeconds: 150),
-    .init(.POST, "/api/v1/interactions/{timepoint}/dialog", to: .timepoints, bearer: .required, answerSeconds: 150),
-    .init(.POST, "/api/v1/interactions/{timepoint}/survey", to: .timepoints, bearer: .required, answerSeconds: 150),
-    .init(.POST, "/api/v1/temporal/{timepoint}/next", to: .timepoints, bearer: .required, answerSeconds: 150),
-    .init(.POST, "/api/v1/temporal/{timepoint}/prior", to: .timepoints, bearer: .required, answerSeconds: 150),
+    .init(.POST, "/api/v1/interactions/{timepoint}/chat", to: .timepoints, bearer: .required, responseSeconds: 150),
+    .init(.POST, "/api/v1/interactions/{timepoint}/dialog", to: .timepoints, bearer: .required, responseSeconds: 150),
+    .init(.POST, "/api/v1/interactions/{timepoint}/survey", to: .timepoints, bearer: .required, responseSeconds: 150),
+    .init(.POST, "/api/v1/temporal/{timepoint}/next", to: .timepoints, bearer: .required, responseSeconds: 150),
+    .init(.POST, "/api/v1/temporal/{timepoint}/prior", to: .timepoints, bearer: .required, responseSeconds: 150),
     .init(.GET, "/api/v1/temporal/{timepoint}/sequence", to: .timepoints, bearer: .required),
   ]
 

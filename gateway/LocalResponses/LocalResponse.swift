@@ -1,0 +1,97 @@
+import Foundation
+import NIOCore
+import StrictHTTP
+import Wire
+
+/// A response that the gateway itself generates.
+struct LocalResponse: Sendable {
+  let status: Int
+  let headers: [(name: String, value: String)]
+  let body: [UInt8]
+
+  init(_ status: Int, _ type: String? = nil, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
+    self.status = status
+    self.headers = (type.map { [(name: "content-type", value: $0)] } ?? []) + headers
+    self.body = body
+  }
+
+  /// For responses that hold only for one caller or one moment (RFC 9111 §5.2.2.5).
+  static let noStore = (name: "cache-control", value: "no-store")
+
+  init(_ status: Int, json body: Data) {
+    self.init(status, "application/json", headers: status == 503 ? [("retry-after", "1")] : [], body: Array(body))
+  }
+
+  /// `try?`: the bodies of local responses consist of text and numbers, which can always be encoded.
+  init(_ status: Int, json body: some Encodable) { self.init(status, json: (try? JSON.encode(body)) ?? Data()) }
+
+  init(_ failure: Failure, as dialect: Dialect, version: GoTrueVersion? = nil, requestID: String) {
+    let response = FailureResponse(failure, as: dialect, version: version, requestID: requestID)
+    self.init(response.status, headers: response.headers, body: Array(response.body))
+  }
+
+  func adding(_ header: (name: String, value: String)) -> LocalResponse {
+    LocalResponse(status, headers: headers + [header], body: body)
+  }
+
+  var hasContentSecurityPolicy: Bool { headers.contains { $0.name == "content-security-policy" } }
+
+  /// Writes the status line and the headers, without those that the gateway adds to every response and without the
+  /// empty line that ends the head.
+  func writeHead(to out: inout ByteBuffer, date: [UInt8]) {
+    out.writeStaticString("HTTP/1.1 ")
+    out.writeDecimal(status)
+    out.writeStaticString(" ")
+    out.writeString(Self.reasonPhrases[status] ?? "-")
+    out.writeStaticString("\r\n")
+    out.writeBytes(date)
+    for (name, value) in headers {
+      out.writeString(name)
+      out.writeStaticString(": ")
+      out.writeString(value)
+      out.writeStaticString("\r\n")
+    }
+    guard status != 204 else { return }
+    out.writeStaticString("content-length: ")
+    out.writeDecimal(body.count)
+    out.writeStaticString("\r\n")
+  }
+
+  /// RFC 9110 §15.
+  private static let reasonPhrases = [
+    200: "OK", 204: "No Content", 304: "Not Modified", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden",
+    404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout", 413: "Content Too Large",
+    414: "URI Too Long", 417: "Expectation Failed", 429: "Too Many Requests", 431: "Request Header Fields Too Large",
+    500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+    504: "Gateway Timeout", 505: "HTTP Version Not Supported",
+  ]
+}
+
+extension Failure {
+  init(_ error: HTTPParseError) {
+    switch error {
+    case .malformed: self = .malformedRequest
+    case .unknownMethod: self = .methodNotAllowed(allow: RequestHead.Method.allCases.map(\.rawValue).sorted())
+    case .unsupportedVersion:
+      self = Failure(.versionUnsupported, "http_version_not_supported", "HTTP/1.1 is spoken here.")
+    case .targetTooLong: self = Failure(.targetTooLong, "uri_too_long", "The path and query are too long.")
+    case .headTooLarge: self = Failure(.headTooLarge, "headers_too_large", "The request has too many headers.")
+    case .unexpectedExpectation:
+      self = Failure(.expectation, "expectation_failed", "Only 100-continue can be expected.")
+    case .webSocket: self = Failure(.notImplemented, "websocket_unsupported", "WebSockets are not served here yet.")
+    }
+  }
+
+  static let malformedRequest = Failure(.malformed, "malformed_request", "This is not a request that can be served.")
+  static let upstreamBroke = Failure(
+    .badGateway, "bad_gateway", "The service broke off; it may or may not have done what was asked.")
+
+  static func limited(for seconds: Int) -> Failure {
+    Failure(.limited, "rate_limited", "Too many requests. Please try again later.", retryAfterSeconds: seconds)
+  }
+
+  static let tooManyConnections = Failure(
+    .unavailable, "too_many_connections", "Too many connections are open.", retryAfterSeconds: 5)
+  static let tooManyConnectionsFromAddress = Failure(
+    .limited, "too_many_connections", "Too many connections are open from this address.", retryAfterSeconds: 5)
+}

@@ -1,0 +1,1 @@
+Redoc.init("/openapi.json", { hideHostname: false, requiredPropsFirst: true }, document.getElementById("page"));
