@@ -7,61 +7,64 @@ import NIOSSL
 import Web
 import Wire
 
-/// The gateway: where everything meets.
+/// Wires the gateway from its dependencies; the only place where its parts are connected.
+///
+/// - Throws: ``StartFailure`` for settings that are missing or wrong.
 package func buildGateway(
-  _ surroundings: Surroundings, routes: [Route] = publicRoutes, patience: Patience = Patience(),
-  probing: Probing = Probing(), upstreamTrust: NIOSSLTrustRoots = .default
+  _ dependencies: Dependencies, routes: [Route] = publicRoutes, timeouts: Timeouts = Timeouts(),
+  healthProbe: HealthProbe = HealthProbe(), upstreamTrust: NIOSSLTrustRoots = .default
 ) throws -> GatewayServer {
-  let settings = surroundings.settings
+  let settings = dependencies.settings
   let lifecycle = Lifecycle()
-  let verification = try Verification(in: surroundings)
+  let verification = try TokenVerification(in: dependencies)
   let keys = try ServiceKeys(settings)
-  let users = UsersClient(in: surroundings)
+  let users = UsersClient(in: dependencies)
   let serviceKey = try settings.secret("SERVICE_KEY")
-  let quotas = try Quotas(settings)
+  let quotas = try LimitQuotas(settings)
   let redis = try RedisURL(settings)
   let certificate = try Certificate(settings)
-  let upstreams = Upstreams(surroundings.neighbours, logger: surroundings.logger, probing: probing)
+  let upstreams = Upstreams(dependencies.serviceAddresses, logger: dependencies.logger, healthProbe: healthProbe)
   var upstreamTLS = TLSConfiguration.makeClientConfiguration()
   upstreamTLS.trustRoots = upstreamTrust
   let upstreamContext = try NIOSSLContext(configuration: upstreamTLS)
-  surroundings.registry.addProcess()
+  dependencies.registry.addProcessMetrics()
   let localLimits = MemoryLimits()
-  let outage = RedisOutage()
-  let tracer = try surroundings.tracer(ofGatewayWithTLS: certificate != nil)
-  let loops = Loops()
-  let own = OwnAnswers(
+  let outageLog = RedisOutageLog()
+  let tracer = try dependencies.tracer(ofGatewayWithTLS: certificate != nil)
+  let loops = EventLoops()
+  let localRoutes = LocalRoutes(
     health: GatewayHealth(
-      upstreams, surroundings.neighbours, stage: try settings.stage(), lifecycle: lifecycle, now: surroundings.now),
+      upstreams, dependencies.serviceAddresses, stage: try settings.stage(), lifecycle: lifecycle,
+      now: dependencies.now),
     openAPI: MergedOpenAPI(
-      surroundings.neighbours, own: try OpenAPI(yaml: PackageResources.openapi_yaml), routes: routes,
+      dependencies.serviceAddresses, gateway: try OpenAPI(yaml: PackageResources.openapi_yaml), routes: routes,
       publicURL: settings.string("PUBLIC_URL", default: "/")),
     metrics: {
-      Metrics(
+      GatewayMetrics(
         series: await loops.gather { $0.metrics.snapshot }.flatMap { $0 },
         connections: await loops.gather { $0.clientCount }.reduce(0, +),
         bufferedBytes: await loops.gather { $0.bufferedBytes }.reduce(0, +), endpoints: upstreams.all,
-        limitedKeys: localLimits.count, registry: surroundings.registry)
+        limitedKeys: localLimits.count, registry: dependencies.registry)
     },
-    isReady: { verification.ended.isKnown && !lifecycle.isDraining },
+    isReady: { verification.ended.isLoaded && !lifecycle.isDraining },
     showsPages: try settings.bool("DEBUG", default: try settings.stage() == .development))
   let state = try GatewayState(
-    table: RouteTable(routes), verification: verification, lifecycle: lifecycle, own: own, settings: settings,
-    isTLS: certificate != nil, patience: patience, logger: surroundings.logger)
+    table: RouteTable(routes), verification: verification, lifecycle: lifecycle, localRoutes: localRoutes,
+    settings: settings, isTLS: certificate != nil, timeouts: timeouts, logger: dependencies.logger)
   return GatewayServer(
     state: state, certificate: certificate, upstreams: upstreams, loops: loops, exporter: tracer?.exporter,
     host: settings.string("HOST", default: "127.0.0.1"),
-    wantedPort: try settings.int("PORT", default: GatewayServer.defaultPort, in: 0...65535),
-    drainFor: .seconds(
+    configuredPort: try settings.int("PORT", default: GatewayServer.defaultPort, in: 0...65535),
+    drainDelay: .seconds(
       try settings.int("DRAIN_SECONDS", default: try settings.stage() == .production ? 3 : 0, in: 0...60)),
-    logger: surroundings.logger,
+    logger: dependencies.logger,
     makeLoop: { loop in
-      LoopState(
-        on: loop, bearer: Bearer(verification, keys: keys, users: users, now: surroundings.now),
+      EventLoopState(
+        on: loop, authenticator: Authenticator(verification, keys: keys, users: users, now: dependencies.now),
         limiter: Limiter(
-          quotas: quotas, local: localLimits, redis: redis, on: loop, logger: surroundings.logger,
-          now: { Int64(NIODeadline.now().uptimeNanoseconds) }, outage: outage, patience: patience.redis),
-        metrics: LoopMetrics(), tracer: tracer,
+          quotas: quotas, local: localLimits, redis: redis, on: loop, logger: dependencies.logger,
+          now: { Int64(NIODeadline.now().uptimeNanoseconds) }, outageLog: outageLog, timeout: timeouts.redis),
+        metrics: EventLoopMetrics(), tracer: tracer,
         pool: { service in
           ServicePool(service, upstreams) { endpoint in
             EndpointPool(endpoint, key: serviceKey, tls: endpoint.url.isTLS ? upstreamContext : nil, on: loop)

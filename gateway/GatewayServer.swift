@@ -7,27 +7,27 @@ import Traces
 import UnixSignals
 import Web
 
-/// Accepts connections and hands each to the event loop that will carry it from start to end.
+/// Accepts client connections; each is served by one event loop from start to end.
 package struct GatewayServer: Service {
   package static let defaultPort = 8080
-  package let port = Listening()
+  package let port = ListeningPort()
   let state: GatewayState
   private let certificate: Certificate?
   let upstreams: Upstreams
-  let loops: Loops
+  let loops: EventLoops
   private let exporter: SpanExporter?
   private let host: String
-  private let wantedPort: Int
-  private let drainFor: Duration
+  private let configuredPort: Int
+  private let drainDelay: Duration
   private let logger: Logger
-  let makeLoop: @Sendable (any EventLoop) -> LoopState
-  /// How long requests that are under way may still take when the gateway stops.
-  private static let finishFor = Duration.seconds(20)
+  let makeLoop: @Sendable (any EventLoop) -> EventLoopState
+  /// How long requests in flight may still take when the gateway stops.
+  private static let shutdownTimeout = Duration.seconds(20)
 
   init(
-    state: GatewayState, certificate: Certificate?, upstreams: Upstreams, loops: Loops, exporter: SpanExporter?,
-    host: String, wantedPort: Int, drainFor: Duration, logger: Logger,
-    makeLoop: @escaping @Sendable (any EventLoop) -> LoopState
+    state: GatewayState, certificate: Certificate?, upstreams: Upstreams, loops: EventLoops, exporter: SpanExporter?,
+    host: String, configuredPort: Int, drainDelay: Duration, logger: Logger,
+    makeLoop: @escaping @Sendable (any EventLoop) -> EventLoopState
   ) {
     self.state = state
     self.certificate = certificate
@@ -35,14 +35,14 @@ package struct GatewayServer: Service {
     self.loops = loops
     self.exporter = exporter
     self.host = host
-    self.wantedPort = wantedPort
-    self.drainFor = drainFor
+    self.configuredPort = configuredPort
+    self.drainDelay = drainDelay
     self.logger = logger
     self.makeLoop = makeLoop
   }
 
-  /// Serves until graceful shutdown: "not ready" while balancers find out, then no new connections, then the end of what
-  /// is under way.
+  /// Serves until graceful shutdown. Then the gateway reports "not ready" for `drainDelay`, so that load balancers
+  /// notice, stops accepting connections, and waits for the requests in flight.
   package func run() async throws {
     guard let exporter else { return try await serve() }
     try await exporter.during { try await serve() }
@@ -53,7 +53,7 @@ package struct GatewayServer: Service {
     OpenFiles.raiseLimit()
     try await loops.start(makeLoop)
     let channel = try await listen()
-    let bound = channel.localAddress?.port ?? wantedPort
+    let bound = channel.localAddress?.port ?? configuredPort
     logger.info("listening", metadata: ["host": "\(host)", "port": .stringConvertible(bound), "tls": "\(state.isTLS)"])
     port.opened(on: bound)
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -62,7 +62,7 @@ package struct GatewayServer: Service {
       if let certificate { group.addTask { await reload(certificate) } }
       try await gracefulShutdown()
       state.lifecycle.drain()
-      try await Task.sleep(for: drainFor)
+      try await Task.sleep(for: drainDelay)
       try await channel.close()
       await drain()
     }
@@ -70,8 +70,8 @@ package struct GatewayServer: Service {
 
   private func listen() async throws -> any Channel {
     let plain = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-    // What is accepted inherits these from what listens.
-    let bootstrap = KeepAlive.options.reduce(plain) { $0.serverChannelOption($1.option, value: $1.value) }
+    // Accepted sockets inherit these options from the listening socket.
+    let bootstrap = TCPKeepAlive.options.reduce(plain) { $0.serverChannelOption($1.option, value: $1.value) }
       .serverChannelOption(.backlog, value: 4096)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.autoRead, value: false)
@@ -84,12 +84,12 @@ package struct GatewayServer: Service {
           try pipeline.addHandler(ClientHandler(state, on: loop))
         }
       }
-    do { return try await bootstrap.bind(host: host, port: wantedPort).get() } catch {
-      throw StartFailure.of(error, host: host, port: wantedPort)
+    do { return try await bootstrap.bind(host: host, port: configuredPort).get() } catch {
+      throw StartFailure.listening(error, host: host, port: configuredPort)
     }
   }
 
-  /// SIGHUP: the certificate has been renewed. New connections get the new one.
+  /// Reloads the certificate on SIGHUP. New connections use the new one.
   private func reload(_ certificate: Certificate) async {
     await cancelWhenGracefulShutdown {
       for await _ in await UnixSignalsSequence(trapping: .sighup) {
@@ -104,7 +104,7 @@ package struct GatewayServer: Service {
   }
 
   private func drain() async {
-    let end = ContinuousClock.now + Self.finishFor
+    let end = ContinuousClock.now + Self.shutdownTimeout
     do {
       _ = await loops.gather { $0.drain() }
       while await loops.gather({ $0.clientCount }).reduce(0, +) > 0, ContinuousClock.now < end {

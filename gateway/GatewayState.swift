@@ -6,50 +6,53 @@ import Tokens
 import Web
 import Wire
 
-/// What all event loops of a gateway share; nothing in it changes but what guards itself.
+/// The state that all event loops of a gateway share. It is immutable but for members that synchronize themselves.
 final class GatewayState: Sendable {
   let table: RouteTable
-  let verification: Verification
+  let verification: TokenVerification
   let lifecycle: Lifecycle
-  let connections: Connections
-  let bodies = UnfinishedBodies()
-  let trusted: TrustedProxies
-  let cors: CrossOrigin?
-  let security: SecurityLines
+  let connectionLimits: ConnectionLimits
+  let bodyBudget = RequestBodyBudget()
+  let trustedProxies: TrustedProxies
+  let cors: CORSPolicy?
+  let securityHeaders: SecurityHeaders
   let showsTiming: Bool
-  /// Whether whoever calls from this machine may see how things are inside.
-  let trustsThisMachine: Bool
-  let patience: Patience
+  /// Whether callers from this machine may read internal state: metrics and the health of each service.
+  let trustsLoopback: Bool
+  let timeouts: Timeouts
   let isTLS: Bool
-  private let own: OwnAnswers
+  private let localRoutes: LocalRoutes
   private let logger: Logger
 
   init(
-    table: RouteTable, verification: Verification, lifecycle: Lifecycle, own: OwnAnswers, settings: Settings,
-    isTLS: Bool, patience: Patience, logger: Logger
+    table: RouteTable, verification: TokenVerification, lifecycle: Lifecycle, localRoutes: LocalRoutes,
+    settings: Settings, isTLS: Bool, timeouts: Timeouts, logger: Logger
   ) throws {
     self.table = table
     self.verification = verification
     self.lifecycle = lifecycle
-    self.own = own
+    self.localRoutes = localRoutes
     self.logger = logger
     self.isTLS = isTLS
-    self.patience = patience
-    trusted = try TrustedProxies(settings)
-    connections = try Connections(settings, trusted: trusted)
-    cors = try CrossOrigin(settings)
-    security = SecurityLines(isTLS: isTLS)
-    trustsThisMachine = try settings.stage() == .development
+    self.timeouts = timeouts
+    trustedProxies = try TrustedProxies(settings)
+    connectionLimits = try ConnectionLimits(settings, trustedProxies: trustedProxies)
+    cors = try CORSPolicy(settings)
+    securityHeaders = SecurityHeaders(isTLS: isTLS)
+    trustsLoopback = try settings.stage() == .development
     showsTiming = try settings.bool("SERVER_TIMING", default: false)
   }
 
-  /// What is not for this caller is not there.
-  func answer(_ route: OwnRoute, toInsider isInsider: Bool) async -> LocalAnswer? {
-    await own.answer(route, toInsider: isInsider)
+  /// nil when this caller may not see the route.
+  func response(to route: LocalRoute, isInternal: Bool) async -> LocalResponse? {
+    await localRoutes.response(to: route, isInternal: isInternal)
   }
 
-  /// What auth said in the answer that is just passing through.
-  func sessionsEnded(_ header: String) {
+  /// Records the sessions that auth reports as ended.
+  ///
+  /// - Parameter header: the value of `X-Ended-Sessions` in a response of auth: `session=until`, separated by commas,
+  ///   times in seconds since 1970. Malformed entries are ignored.
+  func recordEndedSessions(_ header: String) {
     for entry in header.split(separator: ",") {
       let parts = entry.split(separator: "=")
       guard parts.count == 2, let session = SessionID(String(parts[0])), let until = Double(parts[1]) else { continue }
@@ -58,8 +61,8 @@ final class GatewayState: Sendable {
   }
 
   func log(_ exchange: Exchange, status: Int, requestID: [UInt8], took: TimeAmount) {
-    // What balancers ask for every second would bury the rest.
-    let level: Logger.Level = exchange.isOwn ? .debug : .info
+    // Load balancers probe every second; at `info` their requests would dominate the log.
+    let level: Logger.Level = exchange.isLocal ? .debug : .info
     guard logger.logLevel <= level else { return }
     var metadata: Logger.Metadata = [
       "method": "\(exchange.method.rawValue)", "route": "\(exchange.route?.path ?? "-")",

@@ -1,20 +1,20 @@
-/// What was decided on one request, and what its sender is told. Times are durations, so it matters to nobody whose
-/// clock was asked.
+/// The decision of a rate limit on one request, and what its client is told. All times are durations, so it does not
+/// matter whose clock was used.
 package struct LimitVerdict: Sendable, Equatable {
   package let isAllowed: Bool
   package let limit: Int
   package let remaining: Int
-  /// Nanoseconds until the whole quota is back.
+  /// Nanoseconds until the whole quota is available again.
   package let resetAfter: Int64
-  /// Nanoseconds until one more would pass; 0 when this one did.
+  /// Nanoseconds until another request is allowed; 0 when this one is.
   package let retryAfter: Int64
 
-  /// - Parameter ahead: how far the arrival time is ahead of now once this request is counted, or not, in nanoseconds;
-  ///   0 to the quota's `whole`.
+  /// - Parameter ahead: how far the theoretical arrival time is ahead of now, in nanoseconds: after counting this
+  ///   request if it is allowed; 0 to the quota's `refillTime`.
   init(isAllowed: Bool, ahead: Int64, of quota: Quota) {
     self.isAllowed = isAllowed
     limit = quota.perMinute
-    let left = quota.whole - ahead
+    let left = quota.refillTime - ahead
     remaining = isAllowed ? Int(left / quota.interval) : 0
     resetAfter = ahead
     retryAfter = isAllowed ? 0 : quota.interval - left
@@ -28,42 +28,42 @@ package struct LimitVerdict: Sendable, Equatable {
 /// time (TAT) at which the bucket will be full again.
 package enum GCRA {
   /// - Parameters:
-  ///   - tat: what the last take returned; nil for a full bucket.
-  ///   - now: nanoseconds on any clock that goes forward. If it goes back, nobody waits longer than for a whole quota.
-  /// - Returns: the verdict, and the time to remember; a refusal does not move it.
+  ///   - tat: the time that the last `take` returned; nil for a full bucket.
+  ///   - now: nanoseconds on any monotonic clock. If it goes backwards, no client waits longer than for a whole quota.
+  /// - Returns: the verdict, and the time to store; a refusal does not change it.
   package static func take(
     from tat: Int64?, quota: Quota, at now: Int64
   ) -> (verdict: LimitVerdict, tat: Int64) {
     let ahead = Self.ahead(tat, quota, at: now)
     let counted = ahead + quota.interval
-    guard counted <= quota.whole else {
+    guard counted <= quota.refillTime else {
       return (LimitVerdict(isAllowed: false, ahead: ahead, of: quota), now.adding(ahead))
     }
     return (LimitVerdict(isAllowed: true, ahead: counted, of: quota), now.adding(counted))
   }
 
-  /// The refusal that `take` would give, or nil if it would not.
+  /// The refusal that `take` would return, or nil if it would allow the request.
   static func refusal(from tat: Int64, quota: Quota, at now: Int64) -> LimitVerdict? {
     let ahead = Self.ahead(tat, quota, at: now)
-    guard ahead + quota.interval > quota.whole else { return nil }
+    guard ahead + quota.interval > quota.refillTime else { return nil }
     return LimitVerdict(isAllowed: false, ahead: ahead, of: quota)
   }
 
   private static func ahead(_ tat: Int64?, _ quota: Quota, at now: Int64) -> Int64 {
     guard let tat, tat > now else { return 0 }
     let (ahead, overflow) = tat.subtractingReportingOverflow(now)
-    return overflow ? quota.whole : min(ahead, quota.whole)
+    return overflow ? quota.refillTime : min(ahead, quota.refillTime)
   }
 }
 
 extension Int64 {
-  /// The sum, or the last time there is.
+  /// The sum, or the maximum on overflow.
   func adding(_ nanoseconds: Int64) -> Int64 {
     let (sum, overflow) = addingReportingOverflow(nanoseconds)
     return overflow ? .max : sum
   }
 
-  /// Nanoseconds, not negative, in whole seconds.
+  /// Nanoseconds, which must not be negative, in whole seconds.
   var secondsRoundedUp: Int64 {
     let (seconds, rest) = quotientAndRemainder(dividingBy: 1_000_000_000)
     return rest > 0 ? seconds + 1 : seconds

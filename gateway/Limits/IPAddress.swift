@@ -8,15 +8,15 @@ import NIOCore
   import Darwin
 #endif
 
-/// An IP address of either version. An IPv4 address is the IPv6 address it is mapped to (RFC 4291 §2.5.5.2), as sockets
-/// for both versions have it.
+/// An IP address of either version. An IPv4 address is stored as the IPv6 address it is mapped to (RFC 4291 §2.5.5.2),
+/// as in dual-stack sockets.
 package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   let high: UInt64
   let low: UInt64
 
   static let unspecified = IPAddress(high: 0, low: 0)
   private static let mapped: UInt64 = 0xFFFF_0000_0000
-  /// What the longest form takes (RFC 4291 §2.2), without zone.
+  /// The length of the longest form (RFC 4291 §2.2), without a zone.
   private static let textBytesMax = 45
 
   init(high: UInt64, low: UInt64) {
@@ -24,7 +24,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     self.low = low
   }
 
-  /// - Parameter v4: the four bytes as one number, the first one on top.
+  /// - Parameter v4: the four bytes as one number, the first byte most significant.
   init(v4: UInt32) { self.init(high: 0, low: Self.mapped | UInt64(v4)) }
 
   private init(_ v6: in6_addr) {
@@ -36,7 +36,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Nil for a Unix domain socket.
+  /// nil for a Unix domain socket.
   package init?(_ socket: SocketAddress?) {
     switch socket {
     case .v4(let v4): self.init(v4: UInt32(bigEndian: v4.address.sin_addr.s_addr))
@@ -45,13 +45,13 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The address as text, alone: no port, no zone, no blanks, no leading zeros in IPv4.
+  /// Parses an address without port, zone, whitespace, or leading zeros in IPv4.
   package init?(_ text: Span<UInt8>) {
     guard (2...Self.textBytesMax).contains(text.count) else { return nil }
     let parsed = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Self.textBytesMax + 1) { copy -> IPAddress? in
       for index in text.indices { copy[index] = CChar(bitPattern: text[index]) }
       copy[text.count] = 0
-      // A NUL would end the text for C alone.
+      // C would take a NUL for the end of the text.
       guard let start = copy.baseAddress, strlen(start) == text.count else { return nil }
       var v4 = in_addr()
       if inet_pton(AF_INET, start, &v4) == 1 { return IPAddress(v4: UInt32(bigEndian: v4.s_addr)) }
@@ -71,10 +71,10 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
   var isLoopback: Bool { isV4 ? UInt8(truncatingIfNeeded: low >> 24) == 127 : high == 0 && low == 1 }
 
-  /// What one subscriber has: an IPv4 address, or the /64 of an IPv6 address.
+  /// What one subscriber is usually assigned: an IPv4 address, or the /64 of an IPv6 address.
   package var network: IPAddress { isV4 ? self : IPAddress(high: high, low: 0) }
 
-  /// The bits beyond the first `length`, of 128, set to zero.
+  /// The address with all but the first `length` of its 128 bits set to zero.
   func masked(to length: Int) -> IPAddress {
     // Shifting by the whole width gives zero.
     let highMask = UInt64.max << UInt64(clamping: 64 - min(length, 64))
@@ -82,7 +82,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     return IPAddress(high: high & highMask, low: low & lowMask)
   }
 
-  /// Dotted for IPv4, RFC 5952 for IPv6.
+  /// Dotted decimal for IPv4, RFC 5952 for IPv6.
   package var description: String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: Self.textBytesMax + 1) { text in
       let capacity = socklen_t(text.count)

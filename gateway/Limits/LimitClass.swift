@@ -1,21 +1,21 @@
-/// What a request is counted as.
+/// The class that a request is rate limited in; each has its own quota.
 package enum LimitClass: UInt8, Sendable, CaseIterable {
-  /// Signing in and up, one-time codes and magic links: one budget.
+  /// Sign-in, sign-up, one-time codes and magic links share one quota.
   case signIn
   case refresh
   case anonymous
   case user
   case upload
   case search
-  /// Public looks at invites.
+  /// Public previews of invites.
   case preview
-  /// Fetching photos by their links. A screen of groups shows many at once, and many phones may be behind one address.
+  /// Fetching photos by their links. An app shows many photos at once, and many phones may share one address.
   case photo
-  /// Bearers and keys that were refused, and the lack of one. What anonymous callers may do is counted apart, so that
-  /// they cannot lock out users behind the same address.
+  /// Rejected and missing credentials. They are counted apart from anonymous requests, so that anonymous callers cannot
+  /// lock out users behind the same address.
   case refused
 
-  /// As `RateLimit-Policy` and the keys in Redis have it.
+  /// The name in `RateLimit-Policy` and in the keys in Redis.
   package var name: String {
     switch self {
     case .signIn: "sign-in"
@@ -30,11 +30,11 @@ package enum LimitClass: UInt8, Sendable, CaseIterable {
     }
   }
 
-  /// What a request counts as whose route names nothing of its own: the user's, or an anonymous caller's.
-  package static func usual(isUser: Bool) -> LimitClass { isUser ? .user : .anonymous }
+  /// The class of requests whose route has none of its own.
+  package static func standard(isUser: Bool) -> LimitClass { isUser ? .user : .anonymous }
 
-  /// Whether it is the person who is counted when there is one; else it is the address, whoever signs in from there.
-  var countsUsers: Bool {
+  /// Whether requests of a signed-in user are counted by user; else all requests are counted by address.
+  var isPerUser: Bool {
     switch self {
     case .user, .upload, .search: true
     case .signIn, .refresh, .anonymous, .preview, .photo, .refused: false

@@ -8,22 +8,22 @@ import NIOCore
   import Darwin
 #endif
 
-/// What the sender is told of its limit: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers), and
+/// The response headers of a verdict: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers), and
 /// the older `X-RateLimit-…`.
 extension LimitVerdict {
   private static let windowSeconds = 60
 
-  /// Appends the header lines, allocating nothing unless the buffer is full.
+  /// Appends the header lines. Allocates nothing unless the buffer is full.
   ///
   /// - Parameters:
-  ///   - limit: the route's own; nil: the user's, or an anonymous caller's.
+  ///   - limit: the class of the route; nil: ``LimitClass/standard(isUser:)``.
   ///   - epoch: nanoseconds since 1970.
-  package func writeLines(
+  package func writeHeaders(
     to out: inout ByteBuffer, class limit: LimitClass?, isUser: Bool, epoch: Int64 = LimitVerdict.epoch()
   ) {
-    let limit = limit ?? .usual(isUser: isUser)
-    out.writeWithUnsafeMutableBytes(minimumWritableBytes: Lines.bytesMax) { bytes in
-      var lines = Lines(bytes)
+    let limit = limit ?? .standard(isUser: isUser)
+    out.writeWithUnsafeMutableBytes(minimumWritableBytes: HeaderLineWriter.bytesMax) { bytes in
+      var lines = HeaderLineWriter(to: bytes)
       lines.add("ratelimit-policy: \"", limit.name)
       lines.add("\";q=", self.limit)
       lines.add(";w=", Self.windowSeconds)
@@ -38,11 +38,11 @@ extension LimitVerdict {
     }
   }
 
-  /// The same for the gateway's own answers; a refusal also says when to try again.
+  /// The same headers for a ``LocalResponse``; a refusal has `Retry-After` too.
   package func headers(
     class limit: LimitClass?, isUser: Bool, epoch: Int64 = LimitVerdict.epoch()
   ) -> [(name: String, value: String)] {
-    let name = (limit ?? .usual(isUser: isUser)).name
+    let name = (limit ?? .standard(isUser: isUser)).name
     let headers = [
       (name: "ratelimit-policy", value: "\"\(name)\";q=\(self.limit);w=\(Self.windowSeconds)"),
       (name: "ratelimit", value: "\"\(name)\";r=\(remaining);t=\(resetAfter.secondsRoundedUp)"),
@@ -63,14 +63,15 @@ extension LimitVerdict {
   }
 }
 
-/// Text that is put together in memory that is there already: every answer carries these lines.
-private struct Lines {
-  /// More than the longest lines take.
+/// Writes text to memory that is already allocated, because every response has these lines. Text that does not fit is
+/// left out.
+private struct HeaderLineWriter {
+  /// More than the longest lines need.
   static let bytesMax = 320
   private(set) var count = 0
   private let bytes: UnsafeMutableRawBufferPointer
 
-  init(_ bytes: UnsafeMutableRawBufferPointer) { self.bytes = bytes }
+  init(to bytes: UnsafeMutableRawBufferPointer) { self.bytes = bytes }
 
   mutating func add(_ text: StaticString) {
     guard let start = bytes.baseAddress, bytes.count - count >= text.utf8CodeUnitCount else { return }

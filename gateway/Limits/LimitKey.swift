@@ -1,7 +1,7 @@
 import Wire
 
-/// Who is counted, in one class: a user, or an IP address (IPv4 whole, IPv6 by its /64, for one household has 2^64 of
-/// them).
+/// The key under which requests are counted: a class, and a user or an IP address (an IPv6 address by its /64, because
+/// one subscriber has 2^64 addresses).
 package struct LimitKey: Hashable, Sendable {
   package let limit: LimitClass
   package let isUser: Bool
@@ -15,12 +15,12 @@ package struct LimitKey: Hashable, Sendable {
     self.low = low
   }
 
-  /// Who is counted on a route.
+  /// The key of a request.
   ///
-  /// - Parameter limit: the route's own; nil: the user's, or an anonymous caller's.
+  /// - Parameter limit: the class of the route; nil: ``LimitClass/standard(isUser:)``.
   package init(_ limit: LimitClass?, user: UserID?, address: IPAddress) {
-    let limit = limit ?? .usual(isUser: user != nil)
-    if let user, limit.countsUsers { self = .user(user, limit) } else { self = .address(address, limit) }
+    let limit = limit ?? .standard(isUser: user != nil)
+    if let user, limit.isPerUser { self = .user(user, limit) } else { self = .address(address, limit) }
   }
 
   package static func user(_ uuid: UInt128, _ limit: LimitClass) -> LimitKey {
@@ -41,7 +41,7 @@ package struct LimitKey: Hashable, Sendable {
     return LimitKey(limit, isUser: false, high: network.high, low: network.low)
   }
 
-  /// Two words instead of four pieces: this is done for every request.
+  /// Hashes two words instead of four values, because every request hashes its key.
   package func hash(into hasher: inout Hasher) {
     hasher.combine(high ^ UInt64(limit.rawValue) << 1 ^ (isUser ? 1 : 0))
     hasher.combine(low)

@@ -1,66 +1,66 @@
 import Logging
 import NIOCore
 
-/// Counts the requests of one event loop: with all gateways through Redis while it is there, with this gateway's other
-/// event loops in memory while it is not. Made, used and stopped on its event loop.
+/// Counts the requests of one event loop: in Redis, together with all gateways, while it is available, else in memory,
+/// together with the other event loops of this gateway. Created, used and stopped on its event loop.
 ///
-/// Memory also keeps what Redis said. Whoever has used up a quota is refused without asking again, so a flood stays
-/// here; and when Redis goes away, nobody starts afresh.
+/// Replies of Redis are also recorded in memory. A key whose quota is used up is refused without asking Redis again, so
+/// a flood stays at this gateway, and quotas are not reset when Redis becomes unavailable.
 package final class Limiter {
-  private let quotas: Quotas
+  private let quotas: LimitQuotas
   private let local: MemoryLimits
   private let now: @Sendable () -> Int64
-  private let redis: RedisLink?
+  private let redis: RedisClient?
 
   /// - Parameters:
-  ///   - now: nanoseconds on a clock that only goes forward.
-  ///   - outage: one for all event loops, so that an outage is logged once.
-  ///   - patience: how long Redis may take to answer.
+  ///   - now: nanoseconds on a monotonic clock.
+  ///   - outageLog: one for all event loops, so that an outage is logged once.
+  ///   - timeout: how long a reply of Redis may take.
   package init(
-    quotas: Quotas, local: MemoryLimits, redis: RedisURL?, on loop: any EventLoop, logger: Logger,
-    now: @escaping @Sendable () -> Int64, outage: RedisOutage = RedisOutage(),
-    patience: TimeAmount
+    quotas: LimitQuotas, local: MemoryLimits, redis: RedisURL?, on loop: any EventLoop, logger: Logger,
+    now: @escaping @Sendable () -> Int64, outageLog: RedisOutageLog = RedisOutageLog(), timeout: TimeAmount
   ) {
     self.quotas = quotas
     self.local = local
     self.now = now
     self.redis = redis.map { url in
-      RedisLink(to: url, on: loop, patience: patience, outage: outage, logger: logger) { question, answer in
-        question.later(Self.verdict(question, answer, local, now))
+      RedisClient(to: url, on: loop, timeout: timeout, outageLog: outageLog, logger: logger) { command, reply in
+        command.completion(Self.verdict(command, reply, local, now))
       }
     }
   }
 
-  /// Whether verdicts may come later. False while Redis is away.
+  /// Whether requests are counted in Redis, so that verdicts may be asynchronous. False while Redis is unavailable.
   package var isShared: Bool { redis?.isReady ?? false }
 
-  /// Counts in memory alone.
+  /// Counts in memory only.
   package func take(_ key: LimitKey) -> LimitVerdict { local.take(key, quotas[key.limit], at: now()) }
 
-  /// - Parameter later: called on this event loop, after this function has returned nil, and within `patience`.
-  /// - Returns: nil when the verdict comes later.
-  package func take(_ key: LimitKey, later: @escaping (LimitVerdict) -> Void) -> LimitVerdict? {
+  /// - Parameter completion: called on this event loop, after this function has returned nil, and within `timeout`.
+  /// - Returns: nil when the verdict is passed to `completion` instead.
+  package func take(_ key: LimitKey, completion: @escaping (LimitVerdict) -> Void) -> LimitVerdict? {
     guard let redis, redis.isReady else { return take(key) }
     let quota = quotas[key.limit]
     let time = now()
-    // What one gateway has seen, all together have seen: it is a refusal there as well.
+    // All gateways together have counted at least what this one has, so Redis would refuse the request too.
     if let refusal = local.refusal(key, quota, at: time) { return refusal }
-    guard redis.ask(RedisQuestion(key: key, quota: quota, askedAt: time, later: later)) else { return take(key) }
+    let command = RedisCommand(key: key, quota: quota, sentAt: time, completion: completion)
+    guard redis.send(command) else { return take(key) }
     return nil
   }
 
-  /// The refusal that is certain from what is known at this gateway. Counts nothing.
+  /// The refusal that follows from what this gateway has recorded, if any. Counts nothing.
   func refusal(_ key: LimitKey) -> LimitVerdict? { local.refusal(key, quotas[key.limit], at: now()) }
 
-  /// Gives up on Redis; whatever waits gets its verdict now.
+  /// Closes the connection to Redis. Requests that wait for a reply get their verdicts from memory now.
   package func stop() { redis?.stop() }
 
   private static func verdict(
-    _ question: RedisQuestion, _ answer: RedisAnswer?, _ local: MemoryLimits, _ now: @Sendable () -> Int64
+    _ command: RedisCommand, _ reply: RedisReply?, _ local: MemoryLimits, _ now: @Sendable () -> Int64
   ) -> LimitVerdict {
-    guard let answer else { return local.take(question.key, question.quota, at: now()) }
-    // Since then some time has passed, so this is no more than what Redis counts.
-    local.learn(question.askedAt.adding(answer.ahead), of: question.key, at: question.askedAt)
-    return LimitVerdict(isAllowed: answer.isAllowed, ahead: answer.ahead, of: question.quota)
+    guard let reply else { return local.take(command.key, command.quota, at: now()) }
+    // Relative to when the command was sent, so memory never counts more than Redis does.
+    local.merge(command.sentAt.adding(reply.ahead), of: command.key, at: command.sentAt)
+    return LimitVerdict(isAllowed: reply.isAllowed, ahead: reply.ahead, of: command.quota)
   }
 }

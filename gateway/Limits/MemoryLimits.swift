@@ -1,90 +1,92 @@
 import Synchronization
 
-/// How much of their quotas all have used, in the memory of this process and shared by its event loops.
+/// The used quotas of all keys, in the memory of this process and shared by its event loops.
 ///
-/// Split into shards that are locked for nanoseconds. What was not used for a minute is a whole quota again and may be
-/// forgotten: each shard has two generations, and every minute the old one goes and the young one becomes old. When the
-/// young one is full this happens early, which bounds the memory against senders with endless addresses.
+/// The keys are split into shards, each with a lock that is held for nanoseconds. A quota that was not used for a
+/// minute is full again, so its entry can be removed: each shard has two generations of entries, and every minute the
+/// old generation is removed and the young one becomes old. When the young one is full this happens earlier, which
+/// bounds the memory against clients with many addresses.
 package final class MemoryLimits: Sendable {
   private let shards: [Shard]
   private let seed = UInt64.random(in: .min ... .max)
 
-  /// - Parameter entriesMax: keys that are remembered at most; half of them are never forgotten within a minute.
+  /// - Parameter entriesMax: the maximum number of entries. Half as many keys are never removed within a minute.
   package init(entriesMax: Int = 262_144) {
-    // Few keys are not split: chance would fill one shard long before the others.
+    // A small table is not split, because random imbalance would fill one shard long before the others.
     let count = entriesMax < 65_536 ? 1 : 64
-    let youngMax = max(1, entriesMax / count / 2)
-    shards = (0..<count).map { _ in Shard(youngMax: youngMax) }
+    let youngEntriesMax = max(1, entriesMax / count / 2)
+    shards = (0..<count).map { _ in Shard(youngEntriesMax: youngEntriesMax) }
   }
 
   package func take(_ key: LimitKey, _ quota: Quota, at now: Int64) -> LimitVerdict {
     shard(of: key).take(key, quota, at: now)
   }
 
-  /// The refusal that is certain from what is known here. Counts nothing.
+  /// The refusal that follows from the entry of the key, if any. Counts nothing.
   func refusal(_ key: LimitKey, _ quota: Quota, at now: Int64) -> LimitVerdict? {
     shard(of: key).refusal(key, quota, at: now)
   }
 
-  /// Takes over what has been counted elsewhere, unless more is known here.
-  func learn(_ tat: Int64, of key: LimitKey, at now: Int64) { shard(of: key).learn(tat, of: key, at: now) }
+  /// Records what was counted in Redis, unless more has been counted here.
+  func merge(_ tat: Int64, of key: LimitKey, at now: Int64) { shard(of: key).merge(tat, of: key, at: now) }
 
-  /// How many entries there are, which is never more than `entriesMax`.
+  /// The number of entries, at most `entriesMax`.
   package var count: Int { shards.reduce(0) { $0 + $1.count } }
 
-  /// The seed keeps senders from choosing addresses that all meet in one shard.
+  /// The random seed prevents clients from choosing addresses that all fall into one shard.
   private func shard(of key: LimitKey) -> Shard {
     let mixed = (key.high ^ seed).multipliedFullWidth(by: key.low ^ seed &* 0x9E37_79B9_7F4A_7C15 | 1)
     return shards[Int(truncatingIfNeeded: (mixed.high ^ mixed.low) >> 32) & (shards.count &- 1)]
   }
 }
 
-/// A part of all keys, locked as one.
+/// A part of all keys, with one lock.
 private final class Shard: Sendable {
-  private let generations: Mutex<Generations>
+  private let table: Mutex<GenerationalTable>
 
-  init(youngMax: Int) { generations = Mutex(Generations(youngMax: youngMax)) }
+  init(youngEntriesMax: Int) { table = Mutex(GenerationalTable(youngEntriesMax: youngEntriesMax)) }
 
-  var count: Int { generations.withLock { $0.young.count + $0.old.count } }
+  var count: Int { table.withLock { $0.young.count + $0.old.count } }
 
   func take(_ key: LimitKey, _ quota: Quota, at now: Int64) -> LimitVerdict {
-    generations.withLock { $0.take(key, quota, at: now) }
+    table.withLock { $0.take(key, quota, at: now) }
   }
 
   func refusal(_ key: LimitKey, _ quota: Quota, at now: Int64) -> LimitVerdict? {
-    generations.withLock { $0.refusal(key, quota, at: now) }
+    table.withLock { $0.refusal(key, quota, at: now) }
   }
 
-  func learn(_ tat: Int64, of key: LimitKey, at now: Int64) {
-    generations.withLock { $0.learn(tat, of: key, at: now) }
+  func merge(_ tat: Int64, of key: LimitKey, at now: Int64) {
+    table.withLock { $0.merge(tat, of: key, at: now) }
   }
 }
 
-/// What the keys of a shard have used, by when it was used last.
-private struct Generations {
+/// The theoretical arrival times of the keys of a shard, in two generations by their last use.
+private struct GenerationalTable {
   private(set) var young: [LimitKey: Int64]
   private(set) var old: [LimitKey: Int64]
-  /// When the young generation began.
-  private var turnedAt: Int64?
-  private let youngMax: Int
+  /// When the young generation was started.
+  private var rotatedAt: Int64?
+  private let youngEntriesMax: Int
   private static let period: Int64 = 60_000_000_000
 
-  /// Takes all memory at once, so that nothing grows on the way of a request. The system gives none before it is used.
-  init(youngMax: Int) {
-    young = .init(minimumCapacity: youngMax)
-    old = .init(minimumCapacity: youngMax)
-    self.youngMax = youngMax
+  /// Allocates the full capacity at once, so that no request pays for a growing table. The system commits the memory
+  /// only when it is used.
+  init(youngEntriesMax: Int) {
+    young = .init(minimumCapacity: youngEntriesMax)
+    old = .init(minimumCapacity: youngEntriesMax)
+    self.youngEntriesMax = youngEntriesMax
   }
 
   mutating func take(_ key: LimitKey, _ quota: Quota, at now: Int64) -> LimitVerdict {
-    turnIfDue(at: now)
+    rotateIfNeeded(at: now)
     if let index = young.index(forKey: key) {
       let (verdict, tat) = GCRA.take(from: young.values[index], quota: quota, at: now)
       if verdict.isAllowed { young.values[index] = tat }
       return verdict
     }
     let (verdict, tat) = GCRA.take(from: old[key], quota: quota, at: now)
-    // Also after a refusal: whoever keeps coming is not forgotten in the middle of a flood.
+    // Also after a refusal, so that a key in use is not removed during a flood of other keys.
     insert(tat, key, at: now)
     return verdict
   }
@@ -96,8 +98,8 @@ private struct Generations {
     return refusal
   }
 
-  mutating func learn(_ tat: Int64, of key: LimitKey, at now: Int64) {
-    turnIfDue(at: now)
+  mutating func merge(_ tat: Int64, of key: LimitKey, at now: Int64) {
+    rotateIfNeeded(at: now)
     if let index = young.index(forKey: key) {
       if tat > young.values[index] { young.values[index] = tat }
     } else if tat > old[key] ?? now {
@@ -106,21 +108,21 @@ private struct Generations {
   }
 
   private mutating func insert(_ tat: Int64, _ key: LimitKey, at now: Int64) {
-    if young.count >= youngMax { turn(at: now) }
+    if young.count >= youngEntriesMax { rotate(at: now) }
     young[key] = tat
   }
 
-  private mutating func turnIfDue(at now: Int64) {
-    guard let turnedAt else { return self.turnedAt = now }
-    guard now >= turnedAt.adding(Self.period) else { return }
-    turn(at: now)
-    // Nobody came for so long that the young ones were old, too.
-    if now >= turnedAt.adding(Self.period).adding(Self.period) { old.removeAll(keepingCapacity: true) }
+  private mutating func rotateIfNeeded(at now: Int64) {
+    guard let rotatedAt else { return self.rotatedAt = now }
+    guard now >= rotatedAt.adding(Self.period) else { return }
+    rotate(at: now)
+    // There was no request for so long that the young generation has expired too.
+    if now >= rotatedAt.adding(Self.period).adding(Self.period) { old.removeAll(keepingCapacity: true) }
   }
 
-  private mutating func turn(at now: Int64) {
+  private mutating func rotate(at now: Int64) {
     swap(&young, &old)
     young.removeAll(keepingCapacity: true)
-    turnedAt = now
+    rotatedAt = now
   }
 }

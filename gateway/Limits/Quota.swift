@@ -1,12 +1,12 @@
 import Web
 
-/// How much is allowed: so many in a minute, all at once or spread out.
+/// The number of requests that are allowed in a minute, all at once or spread out.
 package struct Quota: Sendable, Hashable {
   package let perMinute: Int
-  /// Nanoseconds until one more is allowed again. Rounded down, so that the whole quota is back within a minute.
+  /// Nanoseconds in which one request is refilled. Rounded down, so that the whole quota is refilled within a minute.
   let interval: Int64
-  /// Nanoseconds until all of it is allowed again.
-  let whole: Int64
+  /// Nanoseconds in which the whole quota is refilled.
+  let refillTime: Int64
 
   package static let range = 1...1_000_000_000
   private static let minute: Int64 = 60_000_000_000
@@ -15,12 +15,12 @@ package struct Quota: Sendable, Hashable {
     let count = min(max(perMinute, Self.range.lowerBound), Self.range.upperBound)
     self.perMinute = count
     interval = Self.minute / Int64(count)
-    whole = interval * Int64(count)
+    refillTime = interval * Int64(count)
   }
 }
 
-/// What the settings allow in each class.
-package struct Quotas: Sendable {
+/// The quotas of all classes, from the settings.
+package struct LimitQuotas: Sendable {
   private let signIn: Quota
   private let refresh: Quota
   private let anonymous: Quota

@@ -1,7 +1,7 @@
 import Web
 
-/// Whose word counts on where a request comes from: `TRUSTED_PROXIES`. Anybody can write an `X-Forwarded-For`, so it is
-/// read from the end, and only for as long as the one who wrote the entry is trusted.
+/// The proxies whose `X-Forwarded-For` is used (`TRUSTED_PROXIES`). Any client can send that header, so it is read from
+/// its end, and only as long as the proxy that added an entry is trusted.
 package struct TrustedProxies: Sendable {
   private let blocks: [CIDR]
 
@@ -22,56 +22,56 @@ package struct TrustedProxies: Sendable {
     return false
   }
 
-  /// Who sent a request.
+  /// The address of the client of a request.
   ///
   /// - Parameter forwardedFor: the values of all `X-Forwarded-For` fields, in their order.
   package func client(peer: IPAddress, forwardedFor: [String]) -> IPAddress {
-    var walk = ForwardedWalk(from: peer, trusting: self)
-    for value in forwardedFor.reversed() where walk.goesOn {
+    var reader = ForwardedForReader(from: peer, trusting: self)
+    for value in forwardedFor.reversed() where reader.isUnfinished {
       let bytes = Array(value.utf8)
-      walk.read(bytes.span)
+      reader.read(bytes.span)
     }
-    return walk.client
+    return reader.client
   }
 }
 
-/// The way back from a peer to the client, along the proxies that are trusted. Allocates nothing.
-package struct ForwardedWalk {
-  /// The last good address: the client, once the walk is over.
+/// Reads `X-Forwarded-For` from the peer back to the client, past the proxies that are trusted. Allocates nothing.
+package struct ForwardedForReader {
+  /// The last valid address: that of the client, once reading has finished.
   package private(set) var client: IPAddress
-  package private(set) var goesOn: Bool
+  package private(set) var isUnfinished: Bool
   private var entriesLeft = 32
   private let trusted: TrustedProxies
 
   package init(from peer: IPAddress, trusting trusted: TrustedProxies) {
     client = peer
-    goesOn = trusted.contains(peer)
+    isUnfinished = trusted.contains(peer)
     self.trusted = trusted
   }
 
-  /// Reads the value of a field from its end. The last field has to come first.
+  /// Reads the value of a field from its end. The last field must be read first.
   package mutating func read(_ value: Span<UInt8>) {
     var end = value.count
-    while goesOn, end >= 0 {
+    while isUnfinished, end >= 0 {
       var start = end
       while start > 0, value[start - 1] != UInt8(ascii: ",") { start -= 1 }
-      step(value, start, end)
+      readEntry(value, start, end)
       end = start - 1
     }
   }
 
-  private mutating func step(_ value: Span<UInt8>, _ start: Int, _ end: Int) {
+  private mutating func readEntry(_ value: Span<UInt8>, _ start: Int, _ end: Int) {
     var start = start
     var end = end
     while start < end, value[start].isSpace { start += 1 }
     while end > start, value[end - 1].isSpace { end -= 1 }
-    guard entriesLeft > 0 else { return goesOn = false }
+    guard entriesLeft > 0 else { return isUnfinished = false }
     entriesLeft -= 1
-    // Empty elements of a list are no elements (RFC 9110 §5.6.1).
+    // Empty list elements are ignored (RFC 9110 §5.6.1).
     guard start < end else { return }
-    guard let address = Self.address(value.extracting(start..<end)) else { return goesOn = false }
+    guard let address = Self.address(value.extracting(start..<end)) else { return isUnfinished = false }
     client = address
-    goesOn = trusted.contains(address)
+    isUnfinished = trusted.contains(address)
   }
 
   /// `1.2.3.4`, `1.2.3.4:5678`, `::1`, `[::1]` or `[::1]:80`.
@@ -96,7 +96,7 @@ package struct ForwardedWalk {
     return isPort(entry, from: firstColon) ? IPAddress(entry.extracting(0..<firstColon)) : nil
   }
 
-  /// Whether a colon at `index` and a port are all that follows.
+  /// Whether exactly a colon at `index` and a port follow.
   private static func isPort(_ entry: Span<UInt8>, from index: Int) -> Bool {
     guard (2...6).contains(entry.count - index), entry[index] == UInt8(ascii: ":") else { return false }
     var port = 0

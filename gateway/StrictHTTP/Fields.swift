@@ -1,13 +1,13 @@
-/// The header fields of one head: found, checked, and left where they are.
+/// The header fields of one head, validated. Fields are kept as positions in the bytes of the head; nothing is copied.
 package struct Fields: Sendable {
   package struct Field: Sendable {
     /// The whole line, with its CRLF.
-    package let line: Slice
+    package let line: HeadSlice
     package let nameEnd: UInt16
-    package let value: Slice
+    package let value: HeadSlice
     package let name: FieldName
-    /// Named by `Connection`, so for this hop only.
-    package fileprivate(set) var isForThisHop = false
+    /// Whether `Connection` names it, so that it is not forwarded (RFC 9110 §7.6.1).
+    package fileprivate(set) var isConnectionOption = false
   }
 
   package private(set) var list: [Field] = []
@@ -21,7 +21,7 @@ package struct Fields: Sendable {
     return nil
   }
 
-  /// The one of that name; nil when there are none or several.
+  /// The only field of that name; nil when there are none or several.
   package func only(_ name: FieldName) -> Field? {
     var found: Field?
     for field in list where field.name == name {
@@ -33,10 +33,10 @@ package struct Fields: Sendable {
 
   package func contains(_ name: FieldName) -> Bool { first(name) != nil }
 
-  /// Reads field lines (RFC 9112 §5) from `index` on, up to and with the empty line that ends them.
+  /// Reads field lines (RFC 9112 §5) from `start` through the empty line that ends them.
   ///
   /// - Returns: the index after that line, or nil when the bytes end before it.
-  mutating func read(_ bytes: Span<UInt8>, from start: Int) throws(Refusal) -> Int? {
+  mutating func read(_ bytes: Span<UInt8>, from start: Int) throws(HTTPParseError) -> Int? {
     var index = start
     while true {
       guard index < bytes.count else { return nil }
@@ -45,31 +45,32 @@ package struct Fields: Sendable {
         guard bytes[index + 1] == .lineFeed else { throw .malformed }
         return index + 2
       }
-      guard list.count < Limits.fieldsMax else { throw .headTooLarge }
+      guard list.count < HTTPLimits.fieldsMax else { throw .headTooLarge }
       guard let next = try readLine(bytes, from: index) else { return nil }
       index = next
     }
   }
 
-  private mutating func readLine(_ bytes: Span<UInt8>, from start: Int) throws(Refusal) -> Int? {
+  private mutating func readLine(_ bytes: Span<UInt8>, from start: Int) throws(HTTPParseError) -> Int? {
     guard let nameEnd = try Self.nameEnd(bytes, from: start) else { return nil }
     guard let valueEnd = try Self.lineEnd(bytes, from: nameEnd + 1) else { return nil }
     guard valueEnd + 1 < bytes.count else { return nil }
     guard bytes[valueEnd + 1] == .lineFeed else { throw .malformed }
     var first = nameEnd + 1
     var last = valueEnd
-    while first < last, bytes[first].isBlank { first += 1 }
-    while last > first, bytes[last - 1].isBlank { last -= 1 }
+    while first < last, bytes[first].isWhitespace { first += 1 }
+    while last > first, bytes[last - 1].isWhitespace { last -= 1 }
     list.append(
       Field(
-        line: Slice(start, valueEnd + 2), nameEnd: UInt16(clamping: nameEnd), value: Slice(first, last),
+        line: HeadSlice(start, valueEnd + 2), nameEnd: UInt16(clamping: nameEnd), value: HeadSlice(first, last),
         name: FieldName(bytes, start, nameEnd)))
     return valueEnd + 2
   }
 
-  /// Letters, digits and hyphens up to a colon. An underscore becomes a hyphen in some programs: `X_User_ID` would be a
-  /// way in. A blank before the colon, or at the start of a line, is read differently by different programs.
-  private static func nameEnd(_ bytes: Span<UInt8>, from start: Int) throws(Refusal) -> Int? {
+  /// The end of a field name: letters, digits and hyphens up to a colon. Underscores are malformed because some
+  /// programs convert them to hyphens, so that `X_User_ID` could be taken for `X-User-ID`. Whitespace before the colon
+  /// or at the start of a line is malformed because programs interpret it differently.
+  private static func nameEnd(_ bytes: Span<UInt8>, from start: Int) throws(HTTPParseError) -> Int? {
     var index = start
     while index < bytes.count {
       let byte = bytes[index]
@@ -77,18 +78,19 @@ package struct Fields: Sendable {
         guard index > start else { throw .malformed }
         return index
       }
-      guard byte.isOfName, index - start < Limits.fieldNameBytesMax else { throw .malformed }
+      guard byte.isFieldNameByte, index - start < HTTPLimits.fieldNameBytesMax else { throw .malformed }
       index += 1
     }
     return nil
   }
 
-  /// The carriage return that ends a value. Eight bytes at a time: most of a head is one long bearer.
-  private static func lineEnd(_ bytes: Span<UInt8>, from start: Int) throws(Refusal) -> Int? {
+  /// The carriage return that ends a value. Eight bytes are checked at a time, because most of a head is one long
+  /// token.
+  private static func lineEnd(_ bytes: Span<UInt8>, from start: Int) throws(HTTPParseError) -> Int? {
     let raw = bytes.bytes
     var index = start
     while index + 8 <= bytes.count {
-      // A bearer's bytes are all in 0x20...0x7E; whatever else is in a word is looked at byte by byte.
+      // The bytes of a token are all in 0x20...0x7E; a word with any other byte is checked byte by byte.
       let word = raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
       let below = (word &- 0x2020_2020_2020_2020) & ~word
       let delete = word ^ 0x7F7F_7F7F_7F7F_7F7F
@@ -99,49 +101,49 @@ package struct Fields: Sendable {
       }
       for _ in 0..<8 {
         if bytes[index] == .carriageReturn { return index }
-        guard bytes[index].isOfValue else { throw .malformed }
+        guard bytes[index].isFieldValueByte else { throw .malformed }
         index += 1
       }
     }
     while index < bytes.count {
       if bytes[index] == .carriageReturn { return index }
-      guard bytes[index].isOfValue else { throw .malformed }
+      guard bytes[index].isFieldValueByte else { throw .malformed }
       index += 1
     }
     return nil
   }
 
-  /// Marks the fields that `Connection` names. A list that names what the gateway sets or reads is a trick to make it
-  /// drop its own words.
+  /// Marks the fields that `Connection` names. Naming a field that the gateway sets or reads is malformed: it is an
+  /// attempt to have that field removed.
   ///
-  /// - Returns: whether it says `close`, and whether `keep-alive`.
+  /// - Returns: whether the list contains `close`, and whether it contains `keep-alive`.
   mutating func readConnection(
-    _ bytes: Span<UInt8>, _ value: Slice
-  ) throws(Refusal) -> (closes: Bool, keepsAlive: Bool) {
+    _ bytes: Span<UInt8>, _ value: HeadSlice
+  ) throws(HTTPParseError) -> (closes: Bool, keepsAlive: Bool) {
     var closes = false
     var keepsAlive = false
     var index = value.start
     while index < value.end {
-      while index < value.end, bytes[index].isBlank || bytes[index] == UInt8(ascii: ",") { index += 1 }
+      while index < value.end, bytes[index].isWhitespace || bytes[index] == UInt8(ascii: ",") { index += 1 }
       let start = index
-      while index < value.end, bytes[index].isOfName { index += 1 }
+      while index < value.end, bytes[index].isFieldNameByte { index += 1 }
       let end = index
-      while index < value.end, bytes[index].isBlank { index += 1 }
+      while index < value.end, bytes[index].isWhitespace { index += 1 }
       guard index == value.end || bytes[index] == UInt8(ascii: ",") else { throw .malformed }
       guard start < end else { continue }
-      if same(bytes, start, end, "close") {
+      if equalsIgnoringCase(bytes, start, end, "close") {
         closes = true
-      } else if same(bytes, start, end, "keep-alive") {
+      } else if equalsIgnoringCase(bytes, start, end, "keep-alive") {
         keepsAlive = true
       } else {
-        try mark(bytes, start, end)
+        try markConnectionOption(bytes, start, end)
       }
     }
     return (closes, keepsAlive)
   }
 
-  private mutating func mark(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) throws(Refusal) {
-    guard end - start <= Limits.fieldNameBytesMax else { throw .malformed }
+  private mutating func markConnectionOption(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) throws(HTTPParseError) {
+    guard end - start <= HTTPLimits.fieldNameBytesMax else { throw .malformed }
     switch FieldName(bytes, start, end) {
     case .other, .hopByHop, .upgrade: break
     default: throw .malformed
@@ -154,7 +156,7 @@ package struct Fields: Sendable {
         isSame = false
         break
       }
-      if isSame { list[index].isForThisHop = true }
+      if isSame { list[index].isConnectionOption = true }
     }
   }
 }
@@ -164,10 +166,10 @@ extension UInt8 {
   static let carriageReturn: UInt8 = 0x0D
 
   /// A space or a tab.
-  var isBlank: Bool { self == 0x20 || self == 0x09 }
+  var isWhitespace: Bool { self == 0x20 || self == 0x09 }
 
   /// A letter, a digit or a hyphen.
-  var isOfName: Bool {
+  var isFieldNameByte: Bool {
     switch self {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
@@ -176,13 +178,13 @@ extension UInt8 {
     }
   }
 
-  /// Visible, blank, or beyond ASCII (RFC 9110 §5.5).
-  var isOfValue: Bool { self >= 0x20 ? self != 0x7F : self == 0x09 }
+  /// Visible, whitespace, or outside of ASCII (RFC 9110 §5.5).
+  var isFieldValueByte: Bool { self >= 0x20 ? self != 0x7F : self == 0x09 }
 
   var isDigit: Bool { self &- 0x30 < 10 }
 
   /// The value of a hexadecimal digit.
-  var hexDigit: UInt8? {
+  var hexDigitValue: UInt8? {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
     case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10

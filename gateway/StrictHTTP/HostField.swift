@@ -1,6 +1,7 @@
-/// The value of `Host` (RFC 9112 §3.2): a name or an address, and a port if need be. No user, no list, no blanks.
+/// Validates the value of `Host` (RFC 9112 §3.2): a name or an address and an optional port; no user information, no
+/// list, no whitespace.
 enum HostField {
-  static func check(_ bytes: Span<UInt8>, _ value: Slice) throws(Refusal) {
+  static func check(_ bytes: Span<UInt8>, _ value: HeadSlice) throws(HTTPParseError) {
     guard (1...255).contains(value.count) else { throw .malformed }
     let nameEnd =
       bytes[value.start] == UInt8(ascii: "[")
@@ -10,8 +11,8 @@ enum HostField {
     try checkPort(bytes, nameEnd + 1, value.end)
   }
 
-  /// Labels of letters, digits, hyphens and underscores, none of them empty but for a dot at the end.
-  private static func nameEnd(_ bytes: Span<UInt8>, _ value: Slice) throws(Refusal) -> Int {
+  /// Labels of letters, digits, hyphens and underscores. None is empty, but a dot may end the name.
+  private static func nameEnd(_ bytes: Span<UInt8>, _ value: HeadSlice) throws(HTTPParseError) -> Int {
     var index = value.start
     var labelStart = index
     while index < value.end, bytes[index] != UInt8(ascii: ":") {
@@ -19,7 +20,7 @@ enum HostField {
         guard index > labelStart else { throw .malformed }
         labelStart = index + 1
       } else {
-        guard bytes[index].isOfName || bytes[index] == UInt8(ascii: "_") else { throw .malformed }
+        guard bytes[index].isFieldNameByte || bytes[index] == UInt8(ascii: "_") else { throw .malformed }
       }
       index += 1
     }
@@ -27,15 +28,15 @@ enum HostField {
     return index
   }
 
-  /// An IPv6 address in brackets: hexadecimal groups and colons, with an IPv4 address behind them if need be.
-  private static func addressEnd(_ bytes: Span<UInt8>, _ value: Slice) throws(Refusal) -> Int {
+  /// An IPv6 address in brackets: hexadecimal groups and colons, optionally followed by an IPv4 address.
+  private static func addressEnd(_ bytes: Span<UInt8>, _ value: HeadSlice) throws(HTTPParseError) -> Int {
     var index = value.start + 1
     var colons = 0
     while index < value.end, bytes[index] != UInt8(ascii: "]") {
       if bytes[index] == UInt8(ascii: ":") {
         colons += 1
       } else {
-        guard bytes[index].hexDigit != nil || bytes[index] == UInt8(ascii: ".") else { throw .malformed }
+        guard bytes[index].hexDigitValue != nil || bytes[index] == UInt8(ascii: ".") else { throw .malformed }
       }
       index += 1
     }
@@ -43,7 +44,7 @@ enum HostField {
     return index + 1
   }
 
-  private static func checkPort(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) throws(Refusal) {
+  private static func checkPort(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) throws(HTTPParseError) {
     guard (1...5).contains(end - start) else { throw .malformed }
     var port = 0
     for index in start..<end {

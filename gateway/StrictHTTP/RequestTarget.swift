@@ -1,7 +1,8 @@
-/// The target of a request: origin form only (RFC 9112 §3.2.1), and only spellings that no two programs read differently.
+/// Validates the request target: origin form only (RFC 9112 §3.2.1), and only spellings that all programs interpret
+/// alike.
 enum RequestTarget {
-  /// The space that ends the target, or nil when it has not come yet.
-  static func end(_ bytes: Span<UInt8>, from start: Int) throws(Refusal) -> Int? {
+  /// The index of the space that ends the target, or nil when it has not arrived yet.
+  static func end(_ bytes: Span<UInt8>, from start: Int) throws(HTTPParseError) -> Int? {
     var index = start
     while index < bytes.count {
       let byte = bytes[index]
@@ -10,14 +11,14 @@ enum RequestTarget {
         return index
       }
       guard byte > 0x20, byte < 0x7F else { throw .malformed }
-      guard index - start < Limits.targetBytesMax else { throw .targetTooLong }
+      guard index - start < HTTPLimits.targetBytesMax else { throw .targetTooLong }
       index += 1
     }
     return nil
   }
 
-  /// - Returns: where the path ends.
-  static func check(_ bytes: Span<UInt8>, _ target: Slice) throws(Refusal) -> Int {
+  /// - Returns: the end of the path.
+  static func check(_ bytes: Span<UInt8>, _ target: HeadSlice) throws(HTTPParseError) -> Int {
     guard bytes[target.start] == UInt8(ascii: "/") else { throw .malformed }
     var pathEnd = target.end
     var isPlain = true
@@ -38,21 +39,23 @@ enum RequestTarget {
       previous = byte
       index += 1
     }
-    if !isPlain { try checkEscapes(bytes, target, pathEnd) }
+    if !isPlain { try checkPercentEncoding(bytes, target, pathEnd) }
     return pathEnd
   }
 
-  /// Decodes the path as a service would, and once more as a careless one would.
-  private static func checkEscapes(_ bytes: Span<UInt8>, _ target: Slice, _ pathEnd: Int) throws(Refusal) {
+  /// Checks the decoded path, and also what decoding it a second time would give, as a careless service might.
+  private static func checkPercentEncoding(
+    _ bytes: Span<UInt8>, _ target: HeadSlice, _ pathEnd: Int
+  ) throws(HTTPParseError) {
     var index = target.start
     var segment: [UInt8] = []
     while index < target.end {
       var byte = bytes[index]
       let isInPath = index < pathEnd
       if byte == UInt8(ascii: "%") {
-        byte = try escaped(bytes, index, target.end)
+        byte = try decodedByte(bytes, index, target.end)
         guard byte != 0 else { throw .malformed }
-        if isInPath { try checkEscaped(byte, bytes, after: index + 3, pathEnd) }
+        if isInPath { try checkDecodedByte(byte, bytes, after: index + 3, pathEnd) }
         index += 2
       } else if byte == UInt8(ascii: "/"), isInPath {
         try checkSegment(segment)
@@ -66,20 +69,21 @@ enum RequestTarget {
     try checkSegment(segment)
   }
 
-  private static func escaped(_ bytes: Span<UInt8>, _ index: Int, _ end: Int) throws(Refusal) -> UInt8 {
-    guard index + 2 < end, let high = bytes[index + 1].hexDigit, let low = bytes[index + 2].hexDigit else {
+  private static func decodedByte(_ bytes: Span<UInt8>, _ index: Int, _ end: Int) throws(HTTPParseError) -> UInt8 {
+    guard index + 2 < end, let high = bytes[index + 1].hexDigitValue, let low = bytes[index + 2].hexDigitValue else {
       throw .malformed
     }
     return high << 4 | low
   }
 
-  /// No slash, backslash or control character, and no percent sign that begins another such escape.
-  private static func checkEscaped(
+  /// A decoded byte must not be a slash, a backslash or a control character, nor a percent sign that begins an escape
+  /// of NUL, a dot, a slash, a backslash or a percent sign.
+  private static func checkDecodedByte(
     _ byte: UInt8, _ bytes: Span<UInt8>, after index: Int, _ end: Int
-  ) throws(Refusal) {
+  ) throws(HTTPParseError) {
     guard byte >= 0x20, byte != 0x7F, byte != UInt8(ascii: "/"), byte != UInt8(ascii: "\\") else { throw .malformed }
-    guard byte == UInt8(ascii: "%"), index + 1 < end, let high = bytes[index].hexDigit,
-      let low = bytes[index + 1].hexDigit
+    guard byte == UInt8(ascii: "%"), index + 1 < end, let high = bytes[index].hexDigitValue,
+      let low = bytes[index + 1].hexDigitValue
     else { return }
     switch high << 4 | low {
     case 0, UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "%"): throw .malformed
@@ -87,8 +91,8 @@ enum RequestTarget {
     }
   }
 
-  /// Not a dot segment, also not with a parameter behind it (`..;x`), which some programs cut off.
-  private static func checkSegment(_ segment: [UInt8]) throws(Refusal) {
+  /// A segment must not be a dot segment, nor one with a parameter (`..;x`), because some programs remove parameters.
+  private static func checkSegment(_ segment: [UInt8]) throws(HTTPParseError) {
     let name = segment.prefix { $0 != UInt8(ascii: ";") }
     guard !name.elementsEqual(".".utf8), !name.elementsEqual("..".utf8) else { throw .malformed }
   }

@@ -2,19 +2,19 @@ import NIOCore
 import Synchronization
 import Web
 
-/// One address of a service, and what the whole gateway knows of it.
+/// One address of a service with its health, which all event loops share.
 final class Endpoint: Sendable {
   let service: ServiceName
   let url: UpstreamURL
-  /// nil: a name that nobody has resolved yet.
+  /// nil while the name has not been resolved yet.
   let address: SocketAddress?
   private let health = Mutex(EndpointHealth())
-  /// What `health` comes to, for every request to read.
-  private let stands = Atomic(EndpointHealth().standing.rawValue)
-  private let doubted = Atomic(false)
-  private let probing = Atomic(false)
-  /// Whether the log has a warning of how it stands.
-  let isWarnedOf = Atomic(false)
+  /// The status of `health`, which every request reads without locking.
+  private let cachedStatus = Atomic(EndpointHealth().status.rawValue)
+  private let hasFailedConnects = Atomic(false)
+  private let isProbing = Atomic(false)
+  /// Whether its present status has been logged as a warning.
+  let hasLoggedWarning = Atomic(false)
 
   init(_ service: ServiceName, _ url: UpstreamURL, _ address: SocketAddress?) {
     self.service = service
@@ -22,44 +22,44 @@ final class Endpoint: Sendable {
     self.address = address
   }
 
-  var standing: EndpointHealth.Standing {
-    EndpointHealth.Standing(rawValue: stands.load(ordering: .relaxed)) ?? .ready
+  var status: EndpointHealth.Status {
+    EndpointHealth.Status(rawValue: cachedStatus.load(ordering: .relaxed)) ?? .ready
   }
 
-  /// Whether its answers to probes come late, or not at all.
+  /// Whether it answers probes late or not at all.
   var isSlow: Bool { health.withLock { $0.isSlow } }
 
-  /// Whether it has answered a probe that it is ready, ever.
+  /// Whether it has ever answered a probe with "ready".
   var hasBeenReady: Bool { health.withLock { $0.hasBeenReady } }
 
-  /// Whether it has answered a probe at all, and has not been found down since.
-  var isKnownToLive: Bool { health.withLock { $0.hasAnswered && !$0.standing.isOut } }
+  /// Whether it has ever answered a probe and is not excluded now.
+  var isKnownAlive: Bool { health.withLock { $0.hasAnswered && !$0.status.isExcluded } }
 
-  func note(_ event: EndpointHealth.Event) {
-    // Connections are made all the time, and hardly ever say anything new.
-    if event == .connected, !doubted.load(ordering: .relaxed) { return }
+  func record(_ event: EndpointHealth.Event) {
+    // Connections are made all the time and rarely change the status.
+    if event == .connected, !hasFailedConnects.load(ordering: .relaxed) { return }
     health.withLock { health in
-      health.note(event)
-      stands.store(health.standing.rawValue, ordering: .relaxed)
-      doubted.store(health.isDoubted, ordering: .relaxed)
+      health.record(event)
+      cachedStatus.store(health.status.rawValue, ordering: .relaxed)
+      hasFailedConnects.store(health.hasFailedConnects, ordering: .relaxed)
     }
   }
 
-  /// - Returns: false while another probe is under way.
-  func beginProbe() -> Bool { probing.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged }
+  /// - Returns: false while another probe is in flight.
+  func beginProbe() -> Bool { isProbing.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged }
 
-  func endProbe() { probing.store(false, ordering: .relaxed) }
+  func endProbe() { isProbing.store(false, ordering: .relaxed) }
 
-  func isSame(as url: UpstreamURL, _ address: SocketAddress?) -> Bool { self.url == url && self.address == address }
+  func matches(_ url: UpstreamURL, _ address: SocketAddress?) -> Bool { self.url == url && self.address == address }
 }
 
-/// Where a service is, as `AUTH_URL` and its like say it.
+/// The base URL of a service, from `AUTH_URL` and the variables of the other services.
 struct UpstreamURL: Sendable, Hashable {
   let host: String
   let port: Int
   let isTLS: Bool
 
-  /// nil: neither `http://host:port` nor `https://host:port`.
+  /// nil for text that is neither `http://host[:port]` nor `https://host[:port]`. A path is ignored.
   init?(_ text: String) {
     isTLS = text.hasPrefix("https://")
     guard isTLS || text.hasPrefix("http://") else { return nil }
@@ -81,9 +81,9 @@ struct UpstreamURL: Sendable, Hashable {
     guard (1...65_535).contains(port), !host.isEmpty else { return nil }
   }
 
-  /// An address needs no resolver. `try?`: what is not an address is a name.
-  var literal: SocketAddress? { try? SocketAddress(ipAddress: host, port: port) }
+  /// The address when the host is one, so that no resolver is needed. `try?`: a host that is not an address is a name.
+  var literalAddress: SocketAddress? { try? SocketAddress(ipAddress: host, port: port) }
 
-  /// As `Host` says it.
+  /// The value of `Host`.
   var authority: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
 }

@@ -3,36 +3,37 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// What is known of how an address does, and when that is enough to leave it out.
+/// The health of one address of a service, and whether it is excluded from requests.
 ///
-/// Where nobody listens is known at once, by a refused connection. Silence is not: a busy machine is slow, and whoever is
-/// left out for that makes the others slow. So it takes several silences in a row to be left out, and several answers to
-/// come back.
+/// One refused connection is enough to exclude an address, because nothing listens there. One timeout is not: a busy
+/// machine is slow, and excluding it would overload the others. So an address is excluded after several timeouts in a
+/// row, and included again after several answers.
 struct EndpointHealth: Sendable {
-  enum Standing: Int, Sendable {
+  enum Status: Int, Sendable {
     case ready
-    /// It answers, but asked not to be sent new requests: it is stopping, or its database is away.
+    /// It answers that it is not ready for requests: it is stopping, or its database is unavailable.
     case unready
-    /// Out: it takes connections and does not answer.
+    /// Excluded: it does not answer probes in time, or connections take too long.
     case silent
-    /// Out: it takes no connections.
+    /// Excluded: connections are refused or break.
     case unreachable
 
-    var isOut: Bool { self == .silent || self == .unreachable }
+    var isExcluded: Bool { self == .silent || self == .unreachable }
 
-    /// Who is asked first; those that take no connections always come last.
+    /// The order in which endpoints are chosen, lowest first. In a panic silent endpoints rank like ready ones;
+    /// unreachable endpoints always come last.
     func rank(inPanic isPanic: Bool) -> Int { isPanic && self == .silent ? Self.ready.rawValue : rawValue }
   }
 
   enum Event: Sendable, Equatable {
     /// An answer to a probe.
     case answered(isReady: Bool, isLate: Bool)
-    /// A probe whose patience ran out.
-    case silent
+    /// A probe was not answered in time.
+    case probeTimeout
     /// A connection was refused or broke.
     case unreachable
-    /// A connection was not made in time, as when a packet was lost, or a machine.
-    case lateConnection
+    /// A connection was not made in time, for example because a packet was lost or the machine has failed.
+    case connectTimeout
     case connected
   }
 
@@ -40,45 +41,45 @@ struct EndpointHealth: Sendable {
   private(set) var hasBeenReady = false
   private(set) var isSlow = false
   private var isReady = true
-  private var isSilent = false
+  private var isUnresponsive = false
   private var isUnreachable = false
-  private var silences = 0
+  private var probeTimeouts = 0
   private var answers = 0
-  private var lateConnections = 0
+  private var connectTimeouts = 0
 
-  /// So many in a row are needed.
-  static let silencesMax = 3
+  /// Consecutive timeouts that exclude an address, and answers that include it again.
+  static let timeoutsMax = 3
   static let answersMin = 2
 
-  /// Whether it matters that a connection was made.
-  var isDoubted: Bool { isUnreachable || lateConnections > 0 }
+  /// Whether a ``Event/connected`` would change anything.
+  var hasFailedConnects: Bool { isUnreachable || connectTimeouts > 0 }
 
-  var standing: Standing {
+  var status: Status {
     if isUnreachable { return .unreachable }
-    if isSilent { return .silent }
+    if isUnresponsive { return .silent }
     return isReady ? .ready : .unready
   }
 
-  mutating func note(_ event: Event) {
+  mutating func record(_ event: Event) {
     switch event {
     case .answered(let isReady, let isLate): answered(isReady, isLate)
-    case .silent:
+    case .probeTimeout:
       isSlow = true
       answers = 0
-      silences += 1
-      if silences >= Self.silencesMax { isSilent = true }
+      probeTimeouts += 1
+      if probeTimeouts >= Self.timeoutsMax { isUnresponsive = true }
     case .unreachable:
       answers = 0
       isUnreachable = true
-    case .lateConnection:
-      lateConnections += 1
-      guard lateConnections >= Self.silencesMax else { return }
+    case .connectTimeout:
+      connectTimeouts += 1
+      guard connectTimeouts >= Self.timeoutsMax else { return }
       answers = 0
-      isSilent = true
+      isUnresponsive = true
     case .connected:
-      // A process that hangs still has connections made by the kernel, so this is no answer.
+      // Does not count as an answer: the kernel accepts connections even for a process that hangs.
       isUnreachable = false
-      lateConnections = 0
+      connectTimeouts = 0
     }
   }
 
@@ -88,34 +89,34 @@ struct EndpointHealth: Sendable {
     isSlow = isLate
     self.isReady = isReady
     isUnreachable = false
-    silences = 0
-    lateConnections = 0
+    probeTimeouts = 0
+    connectTimeouts = 0
     answers = min(answers + 1, Self.answersMin)
-    if answers == Self.answersMin { isSilent = false }
+    if answers == Self.answersMin { isUnresponsive = false }
   }
 }
 
 extension EndpointHealth.Event {
-  /// What a failed attempt to connect says of the other side; nil: nothing, as the fault is on this one.
+  /// The event for a failed connection or probe; nil when the error is local to this process.
   init?(connecting error: any Error) {
     switch error {
-    case let error as IOError where Self.ownFaults.contains(error.errnoCode): return nil
-    case let error as IOError where error.errnoCode == ETIMEDOUT: self = .lateConnection
-    case ChannelError.connectTimeout: self = .lateConnection
-    case let error as NIOConnectionError where error.connectionErrors.isEmpty: self = .lateConnection
+    case let error as IOError where Self.localErrors.contains(error.errnoCode): return nil
+    case let error as IOError where error.errnoCode == ETIMEDOUT: self = .connectTimeout
+    case ChannelError.connectTimeout: self = .connectTimeout
+    case let error as NIOConnectionError where error.connectionErrors.isEmpty: self = .connectTimeout
     case let error as NIOConnectionError:
       let events = error.connectionErrors.map { EndpointHealth.Event(connecting: $0.error) }
-      guard let worst = events.contains(.lateConnection) ? .lateConnection : events.compactMap(\.self).first else {
+      guard let worst = events.contains(.connectTimeout) ? .connectTimeout : events.compactMap(\.self).first else {
         return nil
       }
       self = worst
-    case let error as HTTPClientError where Self.timeouts.contains(error): self = .silent
+    case let error as HTTPClientError where Self.timeouts.contains(error): self = .probeTimeout
     default: self = .unreachable
     }
   }
 
-  /// No more files, ports or memory here.
-  private static let ownFaults: Set = [EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL]
+  /// This process or machine is out of files, ports or memory.
+  private static let localErrors: Set = [EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL]
 
   private static let timeouts: [HTTPClientError] = [
     .deadlineExceeded, .connectTimeout, .readTimeout, .writeTimeout, .tlsHandshakeTimeout,

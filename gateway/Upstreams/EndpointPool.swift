@@ -6,26 +6,29 @@ import Web
 /// The keep-alive connections of one event loop to one address of a service.
 final class EndpointPool {
   let endpoint: Endpoint
-  /// The lines that every request to this service carries.
-  let lines: [UInt8]
+  /// The header lines of every request to this endpoint: `Host` and the gateway's service key.
+  let headerLines: [UInt8]
   private let loop: any EventLoop
   private let tls: NIOSSLContext?
   private let resolver: (any Resolver & Sendable)?
   private var idle: [UpstreamHandler] = []
   private var open = 0
-  /// No longer among the service's addresses: what runs ends, nothing is kept.
+  /// Set when the service no longer has this address: exchanges in flight end, and no connection is kept.
   var isRetired = false {
     didSet { if isRetired { closeIdle { _ in true } } }
   }
 
-  /// So that several can be tried within a second or two.
-  private static let connectFor = TimeAmount.milliseconds(800)
+  /// Short enough to try several endpoints within two or three seconds.
+  private static let connectTimeout = TimeAmount.milliseconds(800)
   private static let openMax = 1024
   private static let idleMax = 256
-  /// Shorter than the services', so that it is the gateway that closes and no request meets a closing connection.
-  private static let idleFor = TimeAmount.seconds(30)
+  /// Shorter than the idle timeout of services, so that the gateway closes first and no request is sent on a connection
+  /// that the service is closing.
+  private static let idleTimeout = TimeAmount.seconds(30)
 
-  /// - Parameter resolver: nil: the system's.
+  /// - Parameters:
+  ///   - key: the gateway's service key.
+  ///   - resolver: nil for the system's.
   init(
     _ endpoint: Endpoint, key: String, tls: NIOSSLContext?, on loop: any EventLoop,
     resolver: (any Resolver & Sendable)? = nil
@@ -34,34 +37,37 @@ final class EndpointPool {
     self.loop = loop
     self.tls = tls
     self.resolver = resolver
-    lines = Array("host: \(endpoint.url.authority)\r\nx-service-key: \(key)\r\n".utf8)
+    headerLines = Array("host: \(endpoint.url.authority)\r\nx-service-key: \(key)\r\n".utf8)
   }
 
-  /// Requests that are under way on it.
-  var busy: Int { open - idle.count }
+  /// The number of connections with an exchange in flight, or still connecting.
+  var activeCount: Int { open - idle.count }
 
-  /// A connection that was kept, if there is one.
-  func kept() -> UpstreamHandler? {
+  /// Takes an idle connection, if there is one.
+  func takeIdle() -> UpstreamHandler? {
     while let handler = idle.popLast() {
       if handler.isOpen { return handler }
     }
     return nil
   }
 
-  /// A new connection; nil when none can be made within 800 ms.
-  func connect(_ done: @escaping (UpstreamHandler?) -> Void) {
-    guard open < Self.openMax else { return done(nil) }
+  /// Opens a connection.
+  ///
+  /// - Parameter completion: called on this event loop; with nil when the connection fails or takes longer than 800 ms,
+  ///   or when too many are open.
+  func connect(_ completion: @escaping (UpstreamHandler?) -> Void) {
+    guard open < Self.openMax else { return completion(nil) }
     let handler = UpstreamHandler(self)
     open += 1
-    // The handlers come when the connection stands: on the way there, several addresses may be tried at once.
+    // Handlers are added when the connection is established: until then several addresses may be tried at once.
     channel().assumeIsolated().whenComplete { [self] result in
       do { try add(handler, to: try result.get()) } catch {
         open -= 1
-        if let event = EndpointHealth.Event(connecting: error) { endpoint.note(event) }
-        return done(nil)
+        if let event = EndpointHealth.Event(connecting: error) { endpoint.record(event) }
+        return completion(nil)
       }
-      guard tls != nil else { return connected(handler, done) }
-      secure(handler, done)
+      guard tls != nil else { return connected(handler, completion) }
+      awaitTLS(handler, completion)
     }
   }
 
@@ -77,33 +83,34 @@ final class EndpointPool {
     }
   }
 
-  private func connected(_ handler: UpstreamHandler, _ done: (UpstreamHandler?) -> Void) {
-    endpoint.note(.connected)
-    done(handler)
+  private func connected(_ handler: UpstreamHandler, _ completion: (UpstreamHandler?) -> Void) {
+    endpoint.record(.connected)
+    completion(handler)
   }
 
-  /// A connection counts once TLS is agreed on: before that nothing has been asked, and somebody else can still be.
-  private func secure(_ handler: UpstreamHandler, _ done: @escaping (UpstreamHandler?) -> Void) {
-    var isLate = false
-    let late = loop.assumeIsolated().scheduleTask(in: Self.connectFor) {
-      isLate = true
+  /// Completes after the TLS handshake: until then no request has been sent, so that another endpoint can still be
+  /// tried.
+  private func awaitTLS(_ handler: UpstreamHandler, _ completion: @escaping (UpstreamHandler?) -> Void) {
+    var hasTimedOut = false
+    let timeout = loop.assumeIsolated().scheduleTask(in: Self.connectTimeout) {
+      hasTimedOut = true
       handler.close()
     }
-    handler.whenSecure = { [self] isSecure in
-      late.cancel()
-      if isSecure { return connected(handler, done) }
-      endpoint.note(isLate ? .lateConnection : .unreachable)
-      done(nil)
+    handler.onTLSResult = { [self] isSecure in
+      timeout.cancel()
+      if isSecure { return connected(handler, completion) }
+      endpoint.record(hasTimedOut ? .connectTimeout : .unreachable)
+      completion(nil)
     }
     handler.read()
   }
 
   private func channel() -> EventLoopFuture<any Channel> {
-    let bootstrap = KeepAlive.options.reduce(ClientBootstrap(group: loop)) {
+    let bootstrap = TCPKeepAlive.options.reduce(ClientBootstrap(group: loop)) {
       $0.channelOption($1.option, value: $1.value)
     }
     .resolver(resolver)
-    .connectTimeout(Self.connectFor)
+    .connectTimeout(Self.connectTimeout)
     .channelOption(.autoRead, value: false)
     .channelOption(.socketOption(.tcp_nodelay), value: 1)
     if let address = endpoint.address { return bootstrap.connect(to: address) }
@@ -111,13 +118,13 @@ final class EndpointPool {
   }
 
   private static func tlsHandler(_ context: NIOSSLContext, _ host: String) throws -> NIOSSLClientHandler {
-    // An address cannot be named in SNI (RFC 6066 §3). `try?`: what is not an address is a name.
+    // SNI does not allow addresses (RFC 6066 §3). `try?`: a host that is not an address is a name.
     let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
     return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
   }
 
-  /// Takes back a connection whose exchange ended cleanly.
-  func keep(_ handler: UpstreamHandler) {
+  /// Returns a connection whose exchange ended cleanly.
+  func returnIdle(_ handler: UpstreamHandler) {
     guard !isRetired, idle.count < Self.idleMax else { return handler.close() }
     idle.append(handler)
   }
@@ -127,16 +134,16 @@ final class EndpointPool {
     if let index = idle.lastIndex(where: { $0 === handler }) { idle.remove(at: index) }
   }
 
-  /// Closes what has lain idle for too long.
+  /// Closes connections that have been idle for too long.
   func sweep(at now: NIODeadline) {
-    closeIdle { $0.idleSince + Self.idleFor <= now }
+    closeIdle { $0.idleSince + Self.idleTimeout <= now }
   }
 
-  /// With TLS a close takes a while. Nobody must be given the connection meanwhile, so it is taken out first.
-  private func closeIdle(_ isToClose: (UpstreamHandler) -> Bool) {
-    guard idle.contains(where: isToClose) else { return }
-    let closing = idle.filter(isToClose)
-    idle.removeAll(where: isToClose)
+  /// With TLS a close takes a while. The connections are removed first, so that none of them is used meanwhile.
+  private func closeIdle(where shouldClose: (UpstreamHandler) -> Bool) {
+    guard idle.contains(where: shouldClose) else { return }
+    let closing = idle.filter(shouldClose)
+    idle.removeAll(where: shouldClose)
     for handler in closing { handler.close() }
   }
 }

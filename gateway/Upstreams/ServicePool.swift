@@ -2,14 +2,14 @@ import NIOCore
 import NIOSSL
 import Web
 
-/// One event loop's connections to one service, shared out between its addresses.
+/// The connections of one event loop to one service, balanced between its endpoints.
 final class ServicePool {
   private let service: ServiceName
   private let upstreams: Upstreams
   private let makePool: (Endpoint) -> EndpointPool
   private var pools: [EndpointPool] = []
   private var generation = Int.min
-  private var turn = 0
+  private var nextIndex = 0
 
   init(_ service: ServiceName, _ upstreams: Upstreams, makePool: @escaping (Endpoint) -> EndpointPool) {
     self.service = service
@@ -17,33 +17,33 @@ final class ServicePool {
     self.makePool = makePool
   }
 
-  /// Whether the service is nowhere.
+  /// Whether the service has no endpoint.
   var isEmpty: Bool {
     refresh()
     return pools.isEmpty
   }
 
-  /// The least busy of the endpoints that stand best, one after the other where they are equal.
+  /// The endpoint of the best rank with the fewest exchanges in flight; round robin where they are equal.
   ///
-  /// When most are out, that they do not answer probes says more about the load than about them: leaving them out would
-  /// be the end of the others, too, so they are used.
+  /// When more than half of the endpoints are excluded, the cause is likely load: excluding the silent ones would
+  /// overload the others too, so they are used (a panic threshold).
   ///
-  /// - Parameter tried: has been found wanting for this request.
+  /// - Parameter tried: the endpoints that have failed for this request.
   func choose(except tried: [EndpointPool] = []) -> EndpointPool? {
     refresh()
-    guard pools.count > 1 else { return pools.first.flatMap { one in tried.contains { $0 === one } ? nil : one } }
-    turn &+= 1
-    let isPanic = pools.count { $0.endpoint.standing.isOut } * 2 > pools.count
+    guard pools.count > 1 else { return pools.first.flatMap { only in tried.contains { $0 === only } ? nil : only } }
+    nextIndex &+= 1
+    let isPanic = pools.count { $0.endpoint.status.isExcluded } * 2 > pools.count
     var best: (pool: EndpointPool, rank: Int)?
     for offset in pools.indices {
-      let pool = pools[(Int(UInt(bitPattern: turn) % UInt(pools.count)) + offset) % pools.count]
+      let pool = pools[(Int(UInt(bitPattern: nextIndex) % UInt(pools.count)) + offset) % pools.count]
       if tried.contains(where: { $0 === pool }) { continue }
-      let rank = pool.endpoint.standing.rank(inPanic: isPanic)
+      let rank = pool.endpoint.status.rank(inPanic: isPanic)
       guard let chosen = best else {
         best = (pool, rank)
         continue
       }
-      if (rank, pool.busy) < (chosen.rank, chosen.pool.busy) { best = (pool, rank) }
+      if (rank, pool.activeCount) < (chosen.rank, chosen.pool.activeCount) { best = (pool, rank) }
     }
     return best?.pool
   }
@@ -52,9 +52,10 @@ final class ServicePool {
     let now = upstreams.generation
     guard generation != now else { return }
     generation = now
-    let wanted = upstreams.endpoints(of: service)
     var next: [EndpointPool] = []
-    for endpoint in wanted { next.append(pools.first { $0.endpoint === endpoint } ?? makePool(endpoint)) }
+    for endpoint in upstreams.endpoints(of: service) {
+      next.append(pools.first { $0.endpoint === endpoint } ?? makePool(endpoint))
+    }
     for pool in pools where !next.contains(where: { $0 === pool }) { pool.isRetired = true }
     pools = next
   }

@@ -5,52 +5,52 @@ import ServiceLifecycle
 import Synchronization
 import Web
 
-/// The addresses of every service and how each one is: resolved again every few seconds, asked every second.
-/// ``EndpointHealth`` says what follows from it.
+/// The endpoints of all services: resolves their names every few seconds and probes their health every second.
+/// ``EndpointHealth`` decides which are excluded.
 final class Upstreams: Service {
   private struct State {
     var endpoints: [ServiceName: [Endpoint]] = [:]
-    /// What names were resolved to.
-    var resolved: [UpstreamURL: [SocketAddress]] = [:]
-    /// Of the neighbours' URLs when the endpoints were laid out.
-    var laidOut = -1
+    /// The addresses of host names.
+    var resolvedAddresses: [UpstreamURL: [SocketAddress]] = [:]
+    /// The version of the service addresses from which the endpoints were built; -1 when they have to be rebuilt.
+    var endpointsVersion = -1
   }
 
-  private let neighbours: Neighbours
+  private let serviceAddresses: ServiceAddresses
   private let logger: Logger
-  private let probing: Probing
-  private let resolveEvery: Duration
+  private let healthProbe: HealthProbe
+  private let resolveInterval: Duration
   private let resolve: @Sendable (UpstreamURL) async -> [SocketAddress]?
   private let state = Mutex(State())
   private let version = Atomic(0)
   private let startedAt = ContinuousClock.now
 
   init(
-    _ neighbours: Neighbours, logger: Logger, probing: Probing = Probing(),
-    resolveEvery: Duration = .seconds(5),
-    resolve: @escaping @Sendable (UpstreamURL) async -> [SocketAddress]? = resolved
+    _ serviceAddresses: ServiceAddresses, logger: Logger, healthProbe: HealthProbe = HealthProbe(),
+    resolveInterval: Duration = .seconds(5),
+    resolve: @escaping @Sendable (UpstreamURL) async -> [SocketAddress]? = systemResolver
   ) {
-    self.neighbours = neighbours
+    self.serviceAddresses = serviceAddresses
     self.logger = logger
-    self.probing = probing
-    self.resolveEvery = resolveEvery
+    self.healthProbe = healthProbe
+    self.resolveInterval = resolveInterval
     self.resolve = resolve
   }
 
-  /// Changes whenever ``endpoints(of:)`` may.
-  var generation: Int { version.load(ordering: .relaxed) &+ neighbours.version }
+  /// Changes whenever ``endpoints(of:)`` may change.
+  var generation: Int { version.load(ordering: .relaxed) &+ serviceAddresses.version }
 
   func endpoints(of service: ServiceName) -> [Endpoint] {
     state.withLock { state in
-      layOut(&state)
+      rebuildEndpoints(&state)
       return state.endpoints[service] ?? []
     }
   }
 
-  /// The worst news first: what ``GatewayHealth`` and the metrics tell.
+  /// The endpoints of all services.
   var all: [Endpoint] {
     state.withLock { state in
-      layOut(&state)
+      rebuildEndpoints(&state)
       return ServiceName.allCases.flatMap { state.endpoints[$0] ?? [] }
     }
   }
@@ -59,17 +59,17 @@ final class Upstreams: Service {
     await cancelWhenGracefulShutdown { [self] in
       await resolveNames()
       await withDiscardingTaskGroup { group in
-        group.addTask { [self] in await resolveAgain() }
+        group.addTask { [self] in await resolvePeriodically() }
         while !Task.isCancelled {
-          // Each at its own pace: one that is slow to answer holds up nobody's probe but its own next.
+          // Probes run concurrently, so that a slow endpoint delays only its own next probe.
           for endpoint in all where endpoint.beginProbe() {
             group.addTask { [self] in
               await probe(endpoint)
               endpoint.endProbe()
             }
           }
-          // `try?`: cancelled means stop.
-          try? await Task.sleep(for: probing.every)
+          // `try?`: cancellation ends the loop.
+          try? await Task.sleep(for: healthProbe.interval)
         }
       }
     }
@@ -77,83 +77,83 @@ final class Upstreams: Service {
 
   // MARK: Names
 
-  private func layOut(_ state: inout State) {
-    let wanted = neighbours.version
-    guard state.laidOut != wanted else { return }
-    state.laidOut = wanted
+  private func rebuildEndpoints(_ state: inout State) {
+    let version = serviceAddresses.version
+    guard state.endpointsVersion != version else { return }
+    state.endpointsVersion = version
     for service in ServiceName.allCases {
-      let known = state.endpoints[service] ?? []
-      var laid: [Endpoint] = []
-      for url in neighbours.urls(of: service).compactMap({ UpstreamURL($0) }) {
-        for address in addresses(of: url, state) where !laid.contains(where: { $0.isSame(as: url, address) }) {
-          laid.append(known.first { $0.isSame(as: url, address) } ?? Endpoint(service, url, address))
+      let existing = state.endpoints[service] ?? []
+      var endpoints: [Endpoint] = []
+      for url in serviceAddresses.urls(of: service).compactMap({ UpstreamURL($0) }) {
+        for address in addresses(of: url, state) where !endpoints.contains(where: { $0.matches(url, address) }) {
+          endpoints.append(existing.first { $0.matches(url, address) } ?? Endpoint(service, url, address))
         }
       }
-      state.endpoints[service] = laid
+      state.endpoints[service] = endpoints
     }
   }
 
   private func addresses(of url: UpstreamURL, _ state: State) -> [SocketAddress?] {
-    if let literal = url.literal { return [literal] }
-    return state.resolved[url].flatMap { $0.isEmpty ? nil : $0 } ?? [nil]
+    if let literalAddress = url.literalAddress { return [literalAddress] }
+    return state.resolvedAddresses[url].flatMap { $0.isEmpty ? nil : $0 } ?? [nil]
   }
 
-  private func resolveAgain() async {
+  private func resolvePeriodically() async {
     while !Task.isCancelled {
-      // `try?`: cancelled means stop.
-      try? await Task.sleep(for: resolveEvery)
+      // `try?`: cancellation ends the loop.
+      try? await Task.sleep(for: resolveInterval)
       await resolveNames()
     }
   }
 
-  /// Resolves every name once more. A resolver that is away changes nothing.
+  /// Resolves every name once. A failed resolution changes nothing.
   private func resolveNames() async {
-    let names = ServiceName.allCases.flatMap { neighbours.urls(of: $0) }.compactMap { UpstreamURL($0) }
-      .filter { $0.literal == nil }
+    let names = ServiceName.allCases.flatMap { serviceAddresses.urls(of: $0) }.compactMap { UpstreamURL($0) }
+      .filter { $0.literalAddress == nil }
     guard !names.isEmpty else { return }
     var changed = false
     for url in Set(names) {
       guard let addresses = await resolve(url), !addresses.isEmpty else { continue }
-      let isNew = state.withLock { state in
-        guard Set(state.resolved[url] ?? []) != Set(addresses) else { return false }
-        state.resolved[url] = addresses
-        state.laidOut = -1
+      let hasChanged = state.withLock { state in
+        guard Set(state.resolvedAddresses[url] ?? []) != Set(addresses) else { return false }
+        state.resolvedAddresses[url] = addresses
+        state.endpointsVersion = -1
         return true
       }
-      changed = changed || isNew
-      if isNew {
+      changed = changed || hasChanged
+      if hasChanged {
         logger.info("resolved", metadata: ["host": "\(url.host)", "addresses": .stringConvertible(addresses.count)])
       }
     }
     if changed { version.add(1, ordering: .relaxed) }
   }
 
-  /// Asks the system's resolver, which blocks, on a thread of its own.
-  static let resolved: @Sendable (UpstreamURL) async -> [SocketAddress]? = { url in
-    // `try?`: a resolver that fails is one that says nothing new.
-    try? await NIOThreadPool.singleton.runIfActive { try SocketAddress.all(of: url.host, port: url.port) }
+  /// Calls the system's resolver, which blocks, on a thread pool.
+  static let systemResolver: @Sendable (UpstreamURL) async -> [SocketAddress]? = { url in
+    // `try?`: a failed resolution changes nothing.
+    try? await NIOThreadPool.singleton.runIfActive { try SocketAddress.resolve(url.host, port: url.port) }
   }
 
   // MARK: Probes
 
   private func probe(_ endpoint: Endpoint) async {
-    let before = endpoint.standing
-    let event = await probing.ask(endpoint)
+    let before = endpoint.status
+    let event = await healthProbe.event(from: endpoint)
     guard !Task.isCancelled else { return }
-    endpoint.note(event)
-    let (now, level) = (endpoint.standing, level(of: endpoint))
-    // What was no news while everything started is, when it stays so.
-    let wasWarnedOf = endpoint.isWarnedOf.exchange(level == .warning, ordering: .relaxed)
-    guard before != now || wasWarnedOf != (level == .warning) else { return }
+    endpoint.record(event)
+    let (now, level) = (endpoint.status, level(of: endpoint))
+    // A status that was logged at `debug` during the start is logged again as a warning when it persists.
+    let hadLoggedWarning = endpoint.hasLoggedWarning.exchange(level == .warning, ordering: .relaxed)
+    guard before != now || hadLoggedWarning != (level == .warning) else { return }
     logger.log(
       level: level, "upstream",
       metadata: ["service": "\(endpoint.service.rawValue)", "host": "\(endpoint.url.authority)", "standing": "\(now)"])
   }
 
-  /// What has not been there yet is worth no warning for as long as everything starts.
+  /// During the startup grace period an endpoint that has never been ready is logged at `debug`.
   private func level(of endpoint: Endpoint) -> Logger.Level {
-    if endpoint.standing == .ready { return .info }
-    let isStarting = ContinuousClock.now - startedAt < probing.quietFor && !endpoint.hasBeenReady
+    if endpoint.status == .ready { return .info }
+    let isStarting = ContinuousClock.now - startedAt < healthProbe.startupGrace && !endpoint.hasBeenReady
     return isStarting ? .debug : .warning
   }
 }

@@ -10,12 +10,12 @@ package enum RESP: Sendable, Equatable {
   case null
 }
 
-/// What is not RESP, or larger than anything that was asked for.
+/// Thrown for bytes that are not RESP, and for replies larger than any that is expected.
 package struct MalformedRESP: Error {
   package init() {}
 }
 
-/// Reads replies from bytes as they arrive. Strict: what two programs could read differently is malformed.
+/// Parses replies from bytes as they arrive. Anything that two programs could interpret differently is malformed.
 package struct RESPReader: Sendable {
   private var buffer = ByteBuffer()
   private static let types = Array("+-:$*".utf8)
@@ -23,7 +23,7 @@ package struct RESPReader: Sendable {
   private static let bulkBytesMax = 4096
   private static let elementsMax: Int64 = 16
   private static let depthMax = 2
-  /// Of one reply; what is unfinished is read again with every packet.
+  /// For one reply, because an incomplete reply is parsed again when more bytes arrive.
   private static let replyBytesMax = 16 * 1024
 
   package init() {}
@@ -33,7 +33,7 @@ package struct RESPReader: Sendable {
     buffer.writeImmutableBuffer(bytes)
   }
 
-  /// - Returns: nil when more bytes must come first.
+  /// - Returns: nil when more bytes are needed.
   package mutating func next() throws(MalformedRESP) -> RESP? {
     var index = 0
     guard let reply = try Self.read(buffer.readableBytesUInt8Span, &index, depth: 0) else {
@@ -62,7 +62,7 @@ package struct RESPReader: Sendable {
     }
   }
 
-  /// Up to a CRLF, behind which the index moves.
+  /// The bytes up to a CRLF. Advances `index` past the CRLF.
   private static func line(_ bytes: Span<UInt8>, _ index: inout Int) throws(MalformedRESP) -> Range<Int>? {
     let start = index
     while index < bytes.count {
@@ -84,9 +84,9 @@ package struct RESPReader: Sendable {
     guard length != -1 else { return .null }
     guard let length = Int(exactly: length), (0...bulkBytesMax).contains(length) else { throw MalformedRESP() }
     let end = index + length
-    for (offset, wanted) in [UInt8(ascii: "\r"), UInt8(ascii: "\n")].enumerated() {
+    for (offset, expected) in [UInt8(ascii: "\r"), UInt8(ascii: "\n")].enumerated() {
       guard end + offset < bytes.count else { return nil }
-      guard bytes[end + offset] == wanted else { throw MalformedRESP() }
+      guard bytes[end + offset] == expected else { throw MalformedRESP() }
     }
     defer { index = end + 2 }
     return .bulk(copy(bytes, index..<end))
@@ -105,7 +105,7 @@ package struct RESPReader: Sendable {
     return .array(elements)
   }
 
-  /// Digits, with a minus before them if need be; no plus, no leading zeros, at most 64 bits.
+  /// Digits with an optional minus sign; no plus sign, no leading zeros, at most 64 bits.
   private static func integer(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(MalformedRESP) -> Int64 {
     let text = text(bytes, line)
     guard let number = Int64(text), String(number) == text else { throw MalformedRESP() }

@@ -1,54 +1,54 @@
 import DequeModule
 import NIOCore
 
-/// One connection to Redis, from the greeting to its end. Questions go out one after the other without waiting, and
-/// answers come in their order.
+/// One connection to Redis, from its handshake to its end. Commands are pipelined, and replies arrive in the order of
+/// the commands.
 final class RedisConnection: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// What has to be answered before the first question.
-  private enum Greeting { case auth, select, load, probe }
+  /// A reply that is expected before the connection is ready.
+  private enum HandshakeStep { case auth, select, load, probe }
 
-  private let link: RedisLink
+  private let client: RedisClient
   private var context: ChannelHandlerContext?
-  private var greetings: Deque<Greeting> = []
+  private var handshake: Deque<HandshakeStep> = []
   private var script: RedisScript?
   private(set) var isReady = false
   private var hasEnded = false
   private var reader = RESPReader()
-  private var waiting: Deque<RedisQuestion> = []
+  private var inFlight: Deque<RedisCommand> = []
   private var out = ByteBuffer()
-  private var flushIsDue = false
-  private var isWatching = false
-  private static let waitingMax = 10_000
-  private static let greetFor = TimeAmount.seconds(1)
-  /// Between the look that finds an answer missing and the one that believes it: when it is this event loop that had no
-  /// time, the answer lies in the socket and is read in between.
-  private static let lookAgainAfter = TimeAmount.milliseconds(5)
+  private var isFlushScheduled = false
+  private var isTimeoutScheduled = false
+  private static let inFlightMax = 10_000
+  private static let handshakeTimeout = TimeAmount.seconds(1)
+  /// The time between finding a reply missing and treating it as a timeout. When it was this event loop that was busy,
+  /// the reply is in the socket and is read in between.
+  private static let recheckDelay = TimeAmount.milliseconds(5)
 
-  init(of link: RedisLink) { self.link = link }
+  init(of client: RedisClient) { self.client = client }
 
-  /// The answer, or nil for none, goes to the link.
+  /// The client is called with the reply, or with nil when there is none.
   ///
-  /// - Returns: false when nothing can be asked now.
-  func ask(_ question: RedisQuestion) -> Bool {
-    guard isReady, waiting.count < Self.waitingMax, let script else { return false }
-    var question = question
-    question.due = .now() + link.patience - Self.lookAgainAfter
-    script.write(question.key, question.quota, to: &out)
-    send(question)
+  /// - Returns: false when the command cannot be sent now.
+  func send(_ command: RedisCommand) -> Bool {
+    guard isReady, inFlight.count < Self.inFlightMax, let script else { return false }
+    var command = command
+    command.deadline = .now() + client.timeout - Self.recheckDelay
+    script.write(command.key, command.quota, to: &out)
+    enqueue(command)
     return true
   }
 
-  /// What is asked in one turn of the event loop goes out as one.
-  private func send(_ question: RedisQuestion) {
-    waiting.append(question)
-    watch()
-    guard !flushIsDue else { return }
-    flushIsDue = true
-    link.loop.assumeIsolated().execute { [self] in
-      flushIsDue = false
+  /// Commands of one turn of the event loop are written together.
+  private func enqueue(_ command: RedisCommand) {
+    inFlight.append(command)
+    scheduleTimeout()
+    guard !isFlushScheduled else { return }
+    isFlushScheduled = true
+    client.loop.assumeIsolated().execute { [self] in
+      isFlushScheduled = false
       flush()
     }
   }
@@ -64,126 +64,126 @@ final class RedisConnection: ChannelInboundHandler {
     guard !hasEnded else { return context.close(promise: nil) }
     self.context = context
     guard context.channel.isActive else { return end("the connection was closed") }
-    greet()
+    startHandshake()
   }
 
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-  private func greet() {
-    if let password = link.url.password {
-      greetings.append(.auth)
-      if let user = link.url.user {
+  private func startHandshake() {
+    if let password = client.url.password {
+      handshake.append(.auth)
+      if let user = client.url.user {
         out.writeCommand("AUTH", user, password)
       } else {
         out.writeCommand("AUTH", password)
       }
     }
-    if link.url.database != 0 {
-      greetings.append(.select)
-      out.writeCommand("SELECT", String(link.url.database))
+    if client.url.database != 0 {
+      handshake.append(.select)
+      out.writeCommand("SELECT", String(client.url.database))
     }
-    greetings.append(.load)
+    handshake.append(.load)
     out.writeCommand("SCRIPT", "LOAD", RedisScript.text)
     flush()
-    link.loop.assumeIsolated().scheduleTask(in: Self.greetFor) { [self] in
-      if !isReady { end("no greeting within \(Self.greetFor.seconds) s") }
+    client.loop.assumeIsolated().scheduleTask(in: Self.handshakeTimeout) { [self] in
+      if !isReady { end("no greeting within \(Self.handshakeTimeout.seconds) s") }
     }
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     reader.add(unwrapInboundIn(data))
     do {
-      while !hasEnded, let reply = try reader.next() { take(reply) }
+      while !hasEnded, let reply = try reader.next() { receive(reply) }
     } catch {
       end("its answer is malformed")
     }
   }
 
-  func channelInactive(context: ChannelHandlerContext) { broke("the connection was closed") }
+  func channelInactive(context: ChannelHandlerContext) { connectionLost("the connection was closed") }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { broke("\(error)") }
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { connectionLost("\(error)") }
 
-  /// A connection that nobody uses may be closed: whether Redis is away, the next one will show.
-  private func broke(_ reason: String) { end(reason, isFault: !isReady || !waiting.isEmpty) }
+  /// Losing an idle connection is no fault: the next connection shows whether Redis is unavailable.
+  private func connectionLost(_ reason: String) { end(reason, isFault: !isReady || !inFlight.isEmpty) }
 
-  // MARK: Answers
+  // MARK: Replies
 
-  private func take(_ reply: RESP) {
-    guard isReady else { return greeted(reply) }
-    guard let question = waiting.first else { return end("it answered what nobody asked") }
-    if case .error(let words) = reply, words.hasPrefix("NOSCRIPT"), !question.isRepeated {
-      return askWithScript(waiting.removeFirst())
+  private func receive(_ reply: RESP) {
+    guard isReady else { return receiveHandshakeReply(reply) }
+    guard let command = inFlight.first else { return end("it answered what nobody asked") }
+    if case .error(let message) = reply, message.hasPrefix("NOSCRIPT"), !command.isRetried {
+      return resendWithScript(inFlight.removeFirst())
     }
-    guard let answer = RedisAnswer(reply, question.quota) else { return end(Self.words(reply)) }
-    waiting.removeFirst()
-    link.answered(question, answer)
+    guard let parsed = RedisReply(reply, command.quota) else { return end(Self.reason(reply)) }
+    inFlight.removeFirst()
+    client.completed(command, parsed)
   }
 
-  private func askWithScript(_ question: RedisQuestion) {
-    var question = question
-    question.isRepeated = true
-    script?.write(question.key, question.quota, byName: false, to: &out)
-    send(question)
+  private func resendWithScript(_ command: RedisCommand) {
+    var command = command
+    command.isRetried = true
+    script?.write(command.key, command.quota, bySHA: false, to: &out)
+    enqueue(command)
   }
 
-  private func greeted(_ reply: RESP) {
-    switch (greetings.popFirst(), reply) {
+  private func receiveHandshakeReply(_ reply: RESP) {
+    switch (handshake.popFirst(), reply) {
     case (.auth, .simple("OK")), (.select, .simple("OK")): break
     case (.load, .bulk(let sha1)):
       script = RedisScript(sha1: sha1)
       guard let script else { return end("its answer is malformed") }
-      greetings.append(.probe)
+      handshake.append(.probe)
       script.writeProbe(to: &out)
       flush()
     case (.probe, .array):
       isReady = true
-      link.ready(self)
-    case (.auth, .error(let words)): end(Self.refusalWords(words))
-    case (_, let reply): end(Self.words(reply))
+      client.ready(self)
+    case (.auth, .error(let message)): end(Self.authenticationFailure(message))
+    case (_, let reply): end(Self.reason(reply))
     }
   }
 
-  /// Some errors repeat the command, and this one has the password in it.
-  private static func refusalWords(_ words: String) -> String {
-    let code = ["WRONGPASS", "NOPERM", "LOADING", "ERR"].first { words.hasPrefix($0 + " ") }
+  /// Only the code is logged, because some errors repeat the command, which contains the password.
+  private static func authenticationFailure(_ message: String) -> String {
+    let code = ["WRONGPASS", "NOPERM", "LOADING", "ERR"].first { message.hasPrefix($0 + " ") }
     return "\(code ?? "an error") to user and password"
   }
 
-  private static func words(_ reply: RESP) -> String {
-    guard case .error(let words) = reply else { return "its answer is not what was asked for" }
-    return String(words.prefix(200))
+  private static func reason(_ reply: RESP) -> String {
+    guard case .error(let message) = reply else { return "its answer is not what was asked for" }
+    return String(message.prefix(200))
   }
 
-  // MARK: Ends
+  // MARK: End
 
-  /// One timer for all that waits: the first is due first.
-  private func watch() {
-    guard !isWatching, let first = waiting.first else { return }
-    isWatching = true
-    let loop = link.loop.assumeIsolated()
-    loop.scheduleTask(deadline: first.due) { [self] in
-      guard let first = waiting.first, first.due <= .now() else {
-        isWatching = false
-        return watch()
+  /// One timer for all commands in flight: the first one has the earliest deadline.
+  private func scheduleTimeout() {
+    guard !isTimeoutScheduled, let first = inFlight.first else { return }
+    isTimeoutScheduled = true
+    let loop = client.loop.assumeIsolated()
+    loop.scheduleTask(deadline: first.deadline) { [self] in
+      guard let first = inFlight.first, first.deadline <= .now() else {
+        isTimeoutScheduled = false
+        return scheduleTimeout()
       }
-      loop.scheduleTask(in: Self.lookAgainAfter) { [self] in
-        isWatching = false
-        guard let first = waiting.first, first.due <= .now() else { return watch() }
-        end("no answer within \(link.patience.milliseconds) ms")
+      loop.scheduleTask(in: Self.recheckDelay) { [self] in
+        isTimeoutScheduled = false
+        guard let first = inFlight.first, first.deadline <= .now() else { return scheduleTimeout() }
+        end("no answer within \(client.timeout.milliseconds) ms")
       }
     }
   }
 
-  /// Everything that still waits is answered with nil.
+  /// Closes the connection. All commands in flight are completed without a reply.
   func end(_ reason: String, isFault: Bool = true) {
     guard !hasEnded else { return }
     hasEnded = true
     isReady = false
-    let unanswered = waiting
-    waiting.removeAll()
+    let unanswered = inFlight
+    inFlight.removeAll()
     context?.close(promise: nil)
-    link.ended(self, reason, isFault: isFault)
-    for question in unanswered { link.answered(question, nil) }
+    client.ended(self, reason, isFault: isFault)
+    for command in unanswered { client.completed(command, nil) }
   }
 }
 

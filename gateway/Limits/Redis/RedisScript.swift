@@ -1,23 +1,23 @@
 import NIOCore
 
-/// GCRA inside Redis, where a script runs alone: nobody can come between reading a time and writing it.
+/// GCRA as a Lua script in Redis, where scripts run atomically, so that reading and writing a time cannot race.
 ///
-/// Redis's own clock counts, so gateways need not agree on the time. Lua's numbers are exact up to 2^53: enough for
-/// microseconds since 1970 but not for nanoseconds, which are therefore kept apart. The kept value is nanoseconds since
-/// 1970 in decimal digits; its key goes when the quota is whole again.
+/// It uses the clock of Redis, so the clocks of gateways need not agree. Lua numbers are exact up to 2^53, which
+/// suffices for microseconds since 1970 but not for nanoseconds, so the last three digits are handled separately. The
+/// stored value is nanoseconds since 1970 in decimal digits; its key expires when the quota is full again.
 package struct RedisScript: Sendable {
-  /// `EVALSHA …` up to the arguments.
-  private let start: ByteBuffer
+  /// `EVALSHA …` up to the key.
+  private let evalsha: ByteBuffer
 
-  /// - Parameter sha1: what `SCRIPT LOAD` answered.
+  /// - Parameter sha1: the reply to `SCRIPT LOAD`.
   init?(sha1: [UInt8]) {
     guard sha1.count == 40, sha1.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else { return nil }
-    start = Self.command("EVALSHA", String(decoding: sha1, as: UTF8.self))
+    evalsha = Self.command("EVALSHA", String(decoding: sha1, as: UTF8.self))
   }
 
-  /// - Parameter byName: false sends the whole script, for a Redis that has forgotten it.
-  func write(_ key: LimitKey, _ quota: Quota, byName: Bool = true, to out: inout ByteBuffer) {
-    out.writeImmutableBuffer(byName ? start : Self.wholeStart)
+  /// - Parameter bySHA: false sends the whole script, for a Redis that no longer has it in its script cache.
+  func write(_ key: LimitKey, _ quota: Quota, bySHA: Bool = true, to out: inout ByteBuffer) {
+    out.writeImmutableBuffer(bySHA ? evalsha : Self.eval)
     let name = key.limit.name
     out.writeStaticString("$")
     out.writeDecimal(11 + name.utf8.count + 3 + 32)
@@ -28,16 +28,17 @@ package struct RedisScript: Sendable {
     out.writeHex(key.low)
     out.writeStaticString("\r\n")
     out.writeBulk(String(quota.interval))
-    out.writeBulk(String(quota.whole))
+    out.writeBulk(String(quota.refillTime))
   }
 
-  /// A take that is nobody's: whether the script runs, with all the rights it needs.
+  /// A call with a key that is used for nothing else, to check that the script runs and has all permissions it needs.
   func writeProbe(to out: inout ByteBuffer) {
-    out.writeImmutableBuffer(start)
+    out.writeImmutableBuffer(evalsha)
     for text in ["kith:limit:probe", "1", "1"] { out.writeBulk(text) }
   }
 
-  private static let wholeStart = command("EVAL", text)
+  /// `EVAL …` up to the key.
+  private static let eval = command("EVAL", text)
 
   private static func command(_ name: String, _ script: String) -> ByteBuffer {
     var buffer = ByteBuffer(staticString: "*6\r\n")
@@ -45,7 +46,7 @@ package struct RedisScript: Sendable {
     return buffer
   }
 
-  /// The answer: whether it passes, and how many nanoseconds the arrival time is ahead of now.
+  /// Returns whether the request is allowed, and how many nanoseconds the theoretical arrival time is ahead of now.
   package static let text = """
     local time = redis.call('TIME')
     local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -70,12 +71,11 @@ package struct RedisScript: Sendable {
 }
 
 extension ByteBuffer {
-  /// A command of any words.
-  mutating func writeCommand(_ words: String...) {
+  mutating func writeCommand(_ arguments: String...) {
     writeStaticString("*")
-    writeDecimal(words.count)
+    writeDecimal(arguments.count)
     writeStaticString("\r\n")
-    for word in words { writeBulk(word) }
+    for argument in arguments { writeBulk(argument) }
   }
 
   mutating func writeBulk(_ text: String) {
@@ -86,7 +86,7 @@ extension ByteBuffer {
     writeStaticString("\r\n")
   }
 
-  /// 16 digits.
+  /// 16 hexadecimal digits.
   fileprivate mutating func writeHex(_ number: UInt64) {
     writeWithUnsafeMutableBytes(minimumWritableBytes: 16) { digits in
       for index in 0..<16 {

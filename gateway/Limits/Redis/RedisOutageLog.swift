@@ -1,0 +1,29 @@
+import Logging
+import Synchronization
+
+/// Logs outages of Redis for all event loops together: once when the first loses Redis, once when the last has it
+/// again.
+package final class RedisOutageLog: Sendable {
+  /// How many event loops are without Redis.
+  private let disconnected = Mutex(0)
+
+  package init() {}
+
+  func began(_ url: RedisURL, _ reason: String, _ logger: Logger) {
+    guard change(by: 1) == 1 else { return }
+    logger.warning(
+      "Redis is away: limits are counted by this gateway alone", metadata: ["redis": "\(url)", "reason": "\(reason)"])
+  }
+
+  func ended(_ url: RedisURL, _ logger: Logger) {
+    guard change(by: -1) == 0 else { return }
+    logger.notice("Redis is back: limits are shared again", metadata: ["redis": "\(url)"])
+  }
+
+  private func change(by number: Int) -> Int {
+    disconnected.withLock { disconnected in
+      disconnected += number
+      return disconnected
+    }
+  }
+}

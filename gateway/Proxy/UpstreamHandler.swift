@@ -1,0 +1,223 @@
+import NIOCore
+import NIOTLS
+import StrictHTTP
+
+/// The channel handler of one connection to a service. It carries one exchange at a time, for a client connection of
+/// the same event loop.
+final class UpstreamHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  /// The part of the response that the next byte belongs to.
+  private enum ReadState {
+    case head
+    case length(Int)
+    case chunked(ChunkedBodyDecoder)
+    case untilClose
+  }
+
+  let pool: EndpointPool
+  private var context: ChannelHandlerContext?
+  private var client: ClientHandler?
+  private var inbound = ByteBuffer()
+  private var head = ResponseHead()
+  private var readState = ReadState.head
+  private var isForHEAD = false
+  private var isReading = false
+  private var isReusable = true
+  private var isBroken = false
+  /// Whether it has carried an exchange before. The service may be closing such a connection.
+  private(set) var isReused = false
+  private(set) var idleSince = NIODeadline.now()
+  /// Called once with whether the TLS handshake succeeded.
+  var onTLSResult: ((Bool) -> Void)?
+
+  init(_ pool: EndpointPool) { self.pool = pool }
+
+  var isOpen: Bool { context?.channel.isActive ?? false }
+  var isWritable: Bool { context?.channel.isWritable ?? false }
+  var bufferedBytes: Int { inbound.readableBytes + (context?.channel.bufferedBytes ?? 0) }
+
+  // MARK: Called by the client connection
+
+  /// Sends a request.
+  ///
+  /// - Parameter message: the head, and the part of the body that has arrived.
+  func start(_ message: ByteBuffer, isForHEAD: Bool, for client: ClientHandler) {
+    self.client = client
+    self.isForHEAD = isForHEAD
+    readState = .head
+    context?.writeAndFlush(wrapOutboundOut(message), promise: nil)
+    read()
+  }
+
+  func send(_ bytes: ByteBuffer) { context?.write(wrapOutboundOut(bytes), promise: nil) }
+
+  func flush() { context?.flush() }
+
+  /// Reads more of the response. Called when the client connection is writable.
+  func read() {
+    guard !isReading, let context else { return }
+    isReading = true
+    context.read()
+  }
+
+  /// Returns the connection to its pool. The exchange must have ended on both sides.
+  func release() {
+    client = nil
+    isReused = true
+    idleSince = .now()
+    guard isReusable, isOpen else { return close() }
+    pool.returnIdle(self)
+    // So that a close or unsolicited bytes are noticed.
+    read()
+  }
+
+  /// Abandons the exchange. The connection cannot be reused, because later bytes could belong to the abandoned
+  /// response.
+  func close() {
+    client = nil
+    context?.close(promise: nil)
+  }
+
+  // MARK: Channel
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    // With TLS a close takes a while, and more bytes may arrive meanwhile.
+    guard !isBroken else { return }
+    var incoming = unwrapInboundIn(data)
+    if inbound.readableBytes > 0 {
+      inbound.writeBuffer(&incoming)
+      incoming = inbound
+      inbound = ByteBuffer()
+    }
+    do { try receive(&incoming) } catch {
+      isBroken = true
+      isReusable = false
+      return context.close(promise: nil)
+    }
+    inbound = incoming.readableBytes > 0 ? incoming : ByteBuffer()
+  }
+
+  /// Forwards what can be forwarded. What is left in `bytes` is incomplete.
+  private func receive(_ bytes: inout ByteBuffer) throws(HTTPParseError) {
+    while bytes.readableBytes > 0 {
+      // Unsolicited bytes could be taken for the next response.
+      guard let client else { throw .malformed }
+      switch readState {
+      case .head: guard try readHead(&bytes, client) else { return }
+      case .length(let left):
+        let count = min(left, bytes.readableBytes)
+        if let part = bytes.readSlice(length: count) { client.responseBodyReceived(part) }
+        readState = .length(left - count)
+        if left == count { return end(bytes, client) }
+      case .chunked(let decoder): if try receiveChunks(&bytes, decoder, client) { return }
+      case .untilClose:
+        client.responseBodyReceived(bytes)
+        bytes.moveReaderIndex(to: bytes.writerIndex)
+      }
+    }
+  }
+
+  /// - Returns: false when the head is incomplete, or when the response has ended with it.
+  private func readHead(_ bytes: inout ByteBuffer, _ client: ClientHandler) throws(HTTPParseError) -> Bool {
+    guard try head.read(bytes.readableBytesUInt8Span, isForHEAD: isForHEAD) else { return false }
+    // Interim responses are dropped: the gateway itself sends "100 Continue", and never requests a protocol switch.
+    guard head.status >= 200 else {
+      guard head.status != 101 else { throw .malformed }
+      bytes.moveReaderIndex(forwardBy: head.byteCount)
+      return true
+    }
+    isReusable = head.keepsAlive
+    client.responseStarted(head, bytes)
+    bytes.moveReaderIndex(forwardBy: head.byteCount)
+    switch head.framing {
+    case .none, .length(0): end(bytes, client)
+    case .length(let length): readState = .length(length)
+    case .chunked: readState = .chunked(ChunkedBodyDecoder())
+    case .untilClose:
+      isReusable = false
+      readState = .untilClose
+    }
+    return self.client != nil
+  }
+
+  /// - Returns: whether the response has ended.
+  private func receiveChunks(
+    _ bytes: inout ByteBuffer, _ decoder: ChunkedBodyDecoder, _ client: ClientHandler
+  ) throws(HTTPParseError) -> Bool {
+    var decoder = decoder
+    var index = 0
+    let received = bytes
+    while true {
+      guard let part = try decoder.next(received.readableBytesUInt8Span, &index) else {
+        readState = .chunked(decoder)
+        bytes.moveReaderIndex(to: bytes.writerIndex)
+        return false
+      }
+      switch part {
+      case .data(let range):
+        let start = received.readerIndex + range.lowerBound
+        guard let data = received.getSlice(at: start, length: range.count) else { continue }
+        client.responseBodyReceived(data)
+      case .ended:
+        bytes.moveReaderIndex(forwardBy: index)
+        end(bytes, client)
+        return true
+      }
+    }
+  }
+
+  private func end(_ rest: ByteBuffer, _ client: ClientHandler) {
+    if rest.readableBytes > 0 { isReusable = false }
+    client.responseEnded()
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    isReading = false
+    if let client { client.responseReadPaused() } else if context.channel.isActive { read() }
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if context.channel.isWritable { client?.upstreamBecameWritable() }
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .handshakeCompleted? = event as? TLSUserEvent { tlsFinished(true) }
+  }
+
+  private func tlsFinished(_ isSecure: Bool) {
+    let completion = onTLSResult
+    onTLSResult = nil
+    completion?(isSecure)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    pool.closed(self)
+    tlsFinished(false)
+    guard let client else { return }
+    if case .untilClose = readState, !isBroken {
+      client.responseEnded()
+    } else {
+      client.upstreamClosed()
+    }
+    self.client = nil
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    isBroken = true
+    context.close(promise: nil)
+  }
+}
+
+extension Channel {
+  /// Bytes that were written and that the kernel has not accepted yet.
+  var bufferedBytes: Int {
+    // `try?`: a closed channel buffers nothing.
+    (try? syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+  }
+}
