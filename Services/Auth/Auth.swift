@@ -9,143 +9,155 @@ import Tokens
 import Web
 import Wire
 
-/// The auth service: where everything meets.
-package func buildAuth(_ surroundings: Surroundings) async throws -> Server {
-  let settings = surroundings.settings
-  let now = surroundings.now
-  let tokenKeys = try TokenKeys(settings, logger: surroundings.logger)
+/// Builds the auth service from its dependencies.
+package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
+  let settings = dependencies.settings
+  let now = dependencies.now
+  let tokenKeys = try TokenKeys(settings, logger: dependencies.logger)
   let serviceKeys = try ServiceKeys(settings)
   let adminKey = try settings.adminKey()
   let apiKeys = settings.list("API_KEYS")
-  let takesAnonymous = try settings.bool("ANONYMOUS_SIGN_INS", default: try settings.stage() == .development)
+  let allowsAnonymous = try settings.bool("ANONYMOUS_SIGN_INS", default: try settings.stage() == .development)
   let apple = settings.signInWithApple()
-  let appleTokens = try settings.appleTeam().map(AppleTokens.init)
-  let passwords = try Passwords(settings, in: surroundings.registry)
+  let appleTokenClient = try settings.appleTeam().map(AppleTokenClient.init)
+  let passwordHasher = try PasswordHasher(settings, in: dependencies.registry)
   let eraseAfterDays = try settings.int("ACCOUNT_ERASE_AFTER_DAYS", default: 30, in: 0...3650)
-  let posts = try Posts(settings, surroundings)
-  let rule = ProofRule(settings)
-  let places = KnownPlaces(keys: posts.keys)
-  let mint = Mint(issuer: try tokenKeys.issuer(), lifetimes: try Lifetimes(settings), places: places)
+  let messaging = try MessagingConfiguration(settings, dependencies)
+  let policy = VerificationPolicy(settings)
+  let knownAddresses = KnownAddresses(keys: messaging.keys)
+  let tokenIssuer = TokenPairIssuer(
+    signer: try tokenKeys.signer(), lifetimes: try TokenLifetimes(settings), knownAddresses: knownAddresses)
 
-  let database = try await surroundings.openDatabase(for: "auth", authMigrations)
+  let database = try await dependencies.openDatabase(for: "auth", authMigrations)
   let accounts = AccountStore(database: database)
   let profiles = ProfileStore(database: database)
-  let sessions = SessionStore(database: database, mint: mint)
-  let signIns = SignIns(in: surroundings.registry)
+  let sessions = SessionStore(database: database, tokenIssuer: tokenIssuer)
+  let signInCounter = SignInCounter(in: dependencies.registry)
   let ended = EndedSessionList()
   let grants = AppleGrants(
-    store: AppleTokenStore(database: database, keys: posts.keys), apple: apple, tokens: appleTokens,
-    logger: surroundings.logger, now: now)
-  let outbox = posts.outbox(database, grants, in: surroundings)
-  let sender = posts.sender(database, outbox)
-  let ways = WayStore(database: database, outbox: outbox)
-  let codes = CodeDoor(
-    database: database, challenges: sender.challenges, quotas: sender.quotas, mint: mint,
-    changes: AddressChanges(outbox: outbox))
-  let passwordDoor = PasswordDoor(
-    database: database, store: PasswordStore(database: database, quotas: sender.quotas, places: places),
-    passwords: passwords, codes: sender, mint: mint)
-  let others = UserDataClients(than: .auth, in: surroundings)
-  let erasures = Erasures(
-    store: ErasureStore(database: database, outbox: outbox), after: .seconds(eraseAfterDays * 86_400), others: others,
-    apple: grants, in: surroundings)
-  let appleNotices = AppleNotices(
-    store: AppleIdentityStore(database: database), keys: posts.keys, erasures: erasures, ended: ended, in: surroundings)
-  let feed = EndedSessionsFeed(list: ended, in: surroundings) { cursor in
+    store: AppleTokenStore(database: database, keys: messaging.keys), apple: apple, tokenClient: appleTokenClient,
+    logger: dependencies.logger, now: now)
+  let outbox = messaging.outbox(database, grants, in: dependencies)
+  let codeSender = messaging.codeSender(database, outbox)
+  let linkedIdentities = LinkedIdentityStore(database: database, outbox: outbox)
+  let codeSignIn = CodeSignIn(
+    database: database, challenges: codeSender.challenges, quotas: codeSender.quotas, tokenIssuer: tokenIssuer,
+    contactChange: ContactChange(outbox: outbox))
+  let passwordSignIn = PasswordSignIn(
+    database: database,
+    store: PasswordStore(database: database, quotas: codeSender.quotas, knownAddresses: knownAddresses),
+    hasher: passwordHasher, codeSender: codeSender, tokenIssuer: tokenIssuer)
+  let otherServices = PersonalDataClients(except: .auth, in: dependencies)
+  let personalData = PersonalDataStore(database: database, outbox: outbox)
+  let erasure = AccountErasure(
+    store: personalData, after: .seconds(eraseAfterDays * 86_400), otherServices: otherServices, apple: grants,
+    in: dependencies)
+  let appleNotifications = AppleNotificationInbox(
+    store: AppleIdentityStore(database: database), keys: messaging.keys, erasure: erasure, ended: ended,
+    in: dependencies)
+  let feed = EndedSessionsFeed(list: ended, in: dependencies) { cursor in
     try await .all { try await sessions.ended(since: cursor, after: $0, limit: EndedSessions.pageMax, at: now()) }
   }
-  let sweep = Sweep(database: database, challenges: sender.challenges, quotas: sender.quotas, in: surroundings)
-  let outside = OutsideAccounts(accounts: accounts, signIns: signIns, now: now)
-  let outsiders = try Outsiders(settings, logger: surroundings.logger) { try await outside.account(of: $0).id }
-  let callers = Callers(
-    keys: serviceKeys, verifier: Verifier(tokenKeys.ring), ended: ended, now: now, outsider: outsiders.user
-  ) { name in try await accounts.active(knownAs: name)?.id }
+  let sweep = ExpiredRowsSweep(
+    database: database, challenges: codeSender.challenges, quotas: codeSender.quotas, in: dependencies)
+  let externalAccounts = ExternalAccounts(accounts: accounts, signInCounter: signInCounter, now: now)
+  let externalIdentities = try ExternalIdentities(settings, logger: dependencies.logger) { user in
+    try await externalAccounts.account(of: user).id
+  }
+  let authenticator = CallerAuthenticator(
+    keys: serviceKeys, verifier: AccessTokenVerifier(tokenKeys.ring), ended: ended, now: now,
+    externalUser: externalIdentities.user
+  ) { name in try await accounts.activeAccount(knownAs: name)?.id }
   return try Server(
-    .auth, in: surroundings, database: database, callers: callers,
+    .auth, in: dependencies, database: database, authenticator: authenticator,
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
-    background: [tokenKeys, feed, outbox, erasures, appleNotices, sweep], isReady: { ended.isKnown },
+    background: [tokenKeys, feed, outbox, erasure, appleNotifications, sweep], isReady: { ended.isLoaded },
     holdsTokens: { $0.method != .get && $0.method != .head || $0.uri.path.hasPrefix("/auth/v1") }
   ) { routes in
-    routes.add(middleware: LastSeen(sessions: sessions, now: now))
-    let refreshing = SessionRoutes(sessions: sessions, ended: ended, signIns: signIns, now: now)
-    refreshing.add(to: routes)
+    routes.add(middleware: LastSeenMiddleware(sessions: sessions, now: now))
+    let sessionRoutes = SessionRoutes(sessions: sessions, ended: ended, signInCounter: signInCounter, now: now)
+    sessionRoutes.add(to: routes)
     SignInRoutes(
-      accounts: accounts, profiles: profiles, mint: mint, apple: apple, grants: grants, adminKey: adminKey,
-      signIns: signIns, now: now
+      accounts: accounts, profiles: profiles, tokenIssuer: tokenIssuer, apple: apple, grants: grants,
+      adminKey: adminKey, signInCounter: signInCounter, now: now
     ).add(to: routes)
-    AppleNoticeRoutes(apple: apple, notices: appleNotices, now: now).add(to: routes)
+    AppleNotificationRoutes(apple: apple, inbox: appleNotifications, now: now).add(to: routes)
     PasswordRoutes(
-      door: passwordDoor, codes: sender, sessions: sessions, profiles: profiles, ended: ended, signIns: signIns,
-      now: now
+      passwordSignIn: passwordSignIn, codeSender: codeSender, sessions: sessions, profiles: profiles, ended: ended,
+      signInCounter: signInCounter, now: now
     ).add(to: routes)
     PhoneRoutes(
-      sender: sender, door: codes, sessions: sessions, profiles: profiles, refreshing: refreshing, signIns: signIns,
-      now: now
+      codeSender: codeSender, codeSignIn: codeSignIn, sessions: sessions, profiles: profiles,
+      sessionRoutes: sessionRoutes, signInCounter: signInCounter, now: now
     ).add(to: routes)
     SupabaseRoutes(
-      passwords: passwordDoor, codes: codes, sender: sender, ways: ways, accounts: accounts, profiles: profiles,
-      refreshing: refreshing, apple: apple, grants: grants, mint: mint, apiKeys: apiKeys,
-      takesAnonymous: takesAnonymous, signIns: signIns, now: now
+      passwordSignIn: passwordSignIn, codeSignIn: codeSignIn, codeSender: codeSender,
+      linkedIdentities: linkedIdentities, accounts: accounts, profiles: profiles, sessionRoutes: sessionRoutes,
+      apple: apple, grants: grants, tokenIssuer: tokenIssuer, apiKeys: apiKeys, allowsAnonymous: allowsAnonymous,
+      signInCounter: signInCounter, now: now
     ).add(to: routes)
     SupabaseUserRoutes(
-      profiles: profiles, sessions: sessions, changes: UserChanges(passwords: passwordDoor, sender: sender),
-      links: sender.links, ring: tokenKeys.ring, apiKeys: apiKeys, ended: ended, now: now
+      profiles: profiles, sessions: sessions,
+      updater: UserUpdater(passwordSignIn: passwordSignIn, codeSender: codeSender), links: codeSender.links,
+      ring: tokenKeys.ring, apiKeys: apiKeys, ended: ended, now: now
     ).add(to: routes)
-    LinkPage(codes: codes, passwords: passwordDoor, links: sender.links, now: now).add(to: routes)
-    SessionListRoutes(sessions: sessions, ended: ended, now: now).add(to: routes)
-    WayRoutes(
-      ways: ways, profiles: profiles, sender: sender, apple: apple,
-      grants: grants, ended: ended, now: now
-    ).add(to: routes)
-    ProfileRoutes(profiles: profiles, erasures: erasures, passwords: passwordDoor, ended: ended, now: now)
+    MailLinkPage(codeSignIn: codeSignIn, passwordSignIn: passwordSignIn, links: codeSender.links, now: now)
       .add(to: routes)
-    AccountRoutes(accounts: accounts, erasures: erasures, ended: ended, now: now).add(to: routes)
-    ExportRoutes(store: ExportStore(database: database), others: others).add(to: routes)
-    OutsiderRoutes(outsiders: outside, rule: rule).add(to: routes)
-    PeopleRoutes(people: PeopleStore(database: database, rule: rule)).add(to: routes)
-    ServiceRoutes(accounts: accounts, sessions: sessions, ring: tokenKeys.ring, rule: rule, now: now).add(to: routes)
+    SessionListRoutes(sessions: sessions, ended: ended, now: now).add(to: routes)
+    LinkedIdentityRoutes(
+      linkedIdentities: linkedIdentities, profiles: profiles, codeSender: codeSender, apple: apple, grants: grants,
+      ended: ended, now: now
+    ).add(to: routes)
+    ProfileRoutes(profiles: profiles, erasure: erasure, passwordSignIn: passwordSignIn, ended: ended, now: now)
+      .add(to: routes)
+    AccountRoutes(accounts: accounts, erasure: erasure, ended: ended, now: now).add(to: routes)
+    PersonalDataExportRoutes(store: personalData, otherServices: otherServices).add(to: routes)
+    ExternalIdentityRoutes(accounts: externalAccounts, policy: policy).add(to: routes)
+    PeopleRoutes(people: PeopleStore(database: database, policy: policy)).add(to: routes)
+    ServiceRoutes(accounts: accounts, sessions: sessions, ring: tokenKeys.ring, policy: policy, now: now)
+      .add(to: routes)
   }
 }
 
-/// What goes out by text and by mail, as it is configured.
-private struct Posts {
+/// How texts and mails are sent, from the settings.
+private struct MessagingConfiguration {
   let keys: DataKeys
-  let messages: any Messages
-  let mail: any Mail
-  let textQuotas: TextQuotas
+  let smsSender: any SMSSender
+  let mailSender: any MailSender
+  let smsQuotas: SMSQuotas
   let testCodes: TestCodes
   let links: MailLinks
   let app: String
 
   /// - Throws: ``StartFailure`` that names the variable at fault.
-  init(_ settings: Settings, _ surroundings: Surroundings) throws {
+  init(_ settings: Settings, _ dependencies: Dependencies) throws {
     keys = try settings.dataKeys()
-    messages = try settings.messages(logger: surroundings.logger)
-    mail = try settings.mail(logger: surroundings.logger, now: surroundings.now)
-    textQuotas = try TextQuotas(settings)
+    smsSender = try settings.smsSender(logger: dependencies.logger)
+    mailSender = try settings.mailSender(logger: dependencies.logger, now: dependencies.now)
+    smsQuotas = try SMSQuotas(settings)
     testCodes = try TestCodes(settings)
     links = try MailLinks(settings)
     app = settings.string("APP_NAME", default: "Kith")
   }
 
-  func outbox(_ database: any Database, _ grants: AppleGrants, in surroundings: Surroundings) -> Outbox {
+  func outbox(_ database: any Database, _ grants: AppleGrants, in dependencies: Dependencies) -> Outbox {
     Outbox(
-      database: database, keys: keys, in: surroundings,
+      database: database, keys: keys, in: dependencies,
       deliveries: [
-        TextMessage.delivery(messages), CodeMail.delivery(mail, app: app, database: database), CodeMail.withheld,
-        AddressNotice.delivery(mail, app: app),
-        AppleUnlinked.delivery(grants),
+        CodeSMS.delivery(smsSender), CodeMail.delivery(mailSender, app: app, database: database), CodeMail.withheld,
+        AddressChangedMail.delivery(mailSender, app: app),
+        AppleRevocation.delivery(grants),
       ])
   }
 
-  func sender(_ database: any Database, _ outbox: Outbox) -> CodeSender {
+  func codeSender(_ database: any Database, _ outbox: Outbox) -> CodeSender {
     CodeSender(
       database: database, challenges: ChallengeStore(keys: keys), quotas: QuotaStore(keys: keys), outbox: outbox,
-      textQuotas: textQuotas, testCodes: testCodes, links: links)
+      smsQuotas: smsQuotas, testCodes: testCodes, links: links)
   }
 }
 
-extension Lifetimes {
+extension TokenLifetimes {
   init(_ settings: Settings) throws {
     let minutes = try settings.int("JWT_ACCESS_EXPIRE_MINUTES", default: 15, in: 1...1440)
     let days = try settings.int("JWT_REFRESH_EXPIRE_DAYS", default: 30, in: 1...365)

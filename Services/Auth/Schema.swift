@@ -2,7 +2,8 @@ import Database
 import Outbox
 import Web
 
-/// Auth's tables. Times are UTC; tokens and keys are only there as digests, or sealed under what they replace.
+/// The tables of the auth service. Times are UTC. Tokens and keys are stored as digests, or sealed under the token that
+/// they replace.
 let authMigrations = [
   Migration(
     "accounts, identities, sessions",
@@ -80,7 +81,7 @@ let authMigrations = [
       asked_at timestamptz not null,
       begun_at timestamptz,
       finished_at timestamptz,
-      \(Leases.columns)
+      \(LeaseTable.columns)
     );
     create index erasure_due on erasure (due_at) where due_at is not null;
     """),
@@ -135,16 +136,16 @@ let authMigrations = [
     );
     create unique index known_address_unique on known_address (account_id, address_hash);
     """),
-  outsidersMigration,
+  externalIssuersMigration,
   AppleTokenStore.migration,
   Outbox.inboxMigration,
-  AppleIdentityStore.switchedOffMigration,
-  Unlinked.migration,
-  AccountStore.addressMigration,
+  AppleIdentityStore.forwardingMigration,
+  UnlinkedIdentities.migration,
+  AccountStore.displayedEmailMigration,
   SessionStore.sweepMigration,
-  NewEmail.migration,
-  SessionStore.notedMigration,
-  Origin.migration,
+  PendingEmailChange.migration,
+  SessionStore.databaseClockMigration,
+  SessionStart.migration,
 ]
 
 private let profileColumns = """

@@ -4,25 +4,25 @@ import Tokens
 import Web
 import Wire
 
-/// What other processes ask: who is who, which sessions are over, with which keys tokens are signed.
+/// What other processes request: users, ended sessions, and the public keys for access tokens.
 struct ServiceRoutes: Sendable {
   let accounts: AccountStore
   let sessions: SessionStore
   let ring: KeyRing
-  let rule: ProofRule
+  let policy: VerificationPolicy
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
     routes.get("/.well-known/jwks.json", use: Self.publishedKeys(ring))
     routes.group(context: ServiceCaller.self).post("/api/v1/users/resolve", use: resolve)
-    let inside = routes.group(context: ServiceCaller.self)
-      .add(middleware: Admits(["gateway", "invites", "groups", "lists", "credits"]))
-    inside.get("/internal/users", use: knownAs)
-    inside.get("/internal/users/{id}", use: profile)
-    inside.get("/internal/sessions/ended", use: endedSessions)
+    let internalRoutes = routes.group(context: ServiceCaller.self)
+      .add(middleware: RequiresService(["gateway", "invites", "groups", "lists", "credits"]))
+    internalRoutes.get("/internal/users", use: knownAs)
+    internalRoutes.get("/internal/users/{id}", use: profile)
+    internalRoutes.get("/internal/sessions/ended", use: endedSessions)
   }
 
-  /// The keys with which anybody can verify our tokens.
+  /// The public keys for our access tokens.
   static func publishedKeys(_ ring: KeyRing) -> @Sendable (Request, Context) async throws -> Response {
     { _, _ in
       var response = Response.json(ring.current.published)
@@ -37,7 +37,7 @@ struct ServiceRoutes: Sendable {
     guard (1...ResolveUser.externalIDBytesMax).contains(external.utf8.count) else {
       throw Failure.invalid(.init("external_id", "must have 1 to \(ResolveUser.externalIDBytesMax) characters"))
     }
-    var identity = Identity.external(external)
+    var identity = Identity.externalID(external)
     identity.email = try body.email.map { try EmailAddress.required($0, field: "email").text }
     identity.displayName = try DisplayName.optional(body.displayName, field: "display_name")
     let (account, created) = try await accounts.account(for: identity, at: now())
@@ -48,20 +48,21 @@ struct ServiceRoutes: Sendable {
     guard let name = request.uri.queryParameters["known_as"], !name.isEmpty else {
       throw Failure.invalid(.init("known_as", "is required"))
     }
-    guard let account = try await accounts.active(knownAs: String(name)) else { throw Failure.userNotFound }
-    return .exactJSON(account.profile(under: rule))
+    guard let account = try await accounts.activeAccount(knownAs: String(name)) else { throw Failure.userNotFound }
+    return .exactJSON(account.profile(under: policy))
   }
 
   @Sendable private func profile(_ request: Request, _ context: ServiceCaller) async throws -> Response {
-    guard let id = context.parameters.get("id").flatMap({ UserID($0) }), let account = try await accounts.any(id) else {
+    guard let id = context.parameters.get("id").flatMap({ UserID($0) }), let account = try await accounts.account(id)
+    else {
       throw Failure.userNotFound
     }
-    return .exactJSON(account.profile(under: rule))
+    return .exactJSON(account.profile(under: policy))
   }
 
   @Sendable private func endedSessions(_ request: Request, _ context: ServiceCaller) async throws -> Response {
     let since = try request.uri.queryParameters["since"].map { text in
-      guard let date = Instant.parse(String(text)) else { throw Failure.invalid(.init("since", "must be a time")) }
+      guard let date = RFC3339.parse(String(text)) else { throw Failure.invalid(.init("since", "must be a time")) }
       return date
     }
     let last = try request.uri.queryParameters["after"].map { text in

@@ -1,51 +1,51 @@
 import Foundation
 
-/// A few threads for work that computes or blocks, which would stand in everybody's way on the cooperative ones, and a
-/// line of limited length before them.
+/// A fixed number of threads, with a bounded queue, for work that computes or blocks and would occupy the threads of
+/// the cooperative pool.
 final class WorkerThreads: Sendable {
-  /// The line is full, and nothing has been done.
-  struct Full: Error {}
+  /// The queue is full; the work was not started.
+  struct QueueFull: Error {}
 
-  private let line: Line
+  private let queue: JobQueue
 
-  /// - Parameter waitingMax: how many may wait while all the threads are busy.
+  /// - Parameter waitingMax: the number of jobs that may wait while all threads are busy.
   init(_ name: String, threads: Int, waitingMax: Int) {
-    line = Line(name: name, threadsMax: threads, waitingMax: waitingMax)
+    queue = JobQueue(name: name, threadsMax: threads, waitingMax: waitingMax)
   }
 
-  deinit { line.close() }
+  deinit { queue.close() }
 
-  /// How much work is waiting for a thread.
-  var waiting: Int { line.waiting }
+  /// The number of jobs that wait for a thread.
+  var waiting: Int { queue.waiting }
 
-  /// - Throws: what `work` throws; ``Full``; `CancellationError` when the caller was called off before a thread came to
-  ///   it, which makes room for the next. Work that has begun goes on to its end.
+  /// - Throws: what `work` throws; ``QueueFull``; `CancellationError` when the caller is cancelled before a thread has
+  ///   started the work, which frees its place in the queue. Work that has started is completed.
   func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-    let ticket = Ticket()
+    let id = JobID()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        line.join(
+        queue.enqueue(
           Job(
-            ticket: ticket, work: { continuation.resume(with: Result { try work() }) },
-            turnedAway: { continuation.resume(throwing: $0) }))
+            id: id, work: { continuation.resume(with: Result { try work() }) },
+            reject: { continuation.resume(throwing: $0) }))
       }
     } onCancel: {
-      line.leave(ticket)
+      queue.cancel(id)
     }
   }
 }
 
-/// Says which job is whose.
-private final class Ticket: Sendable {}
+/// Identifies a job in the queue.
+private final class JobID: Sendable {}
 
 private struct Job {
-  let ticket: Ticket
+  let id: JobID
   let work: () -> Void
-  let turnedAway: (any Error) -> Void
+  let reject: (any Error) -> Void
 }
 
-/// `@unchecked Sendable`: what changes is only touched under `condition`.
-private final class Line: @unchecked Sendable {
+/// `@unchecked Sendable`: the mutable state is only accessed under `condition`.
+private final class JobQueue: @unchecked Sendable {
   private let name: String
   private let threadsMax: Int
   private let waitingMax: Int
@@ -64,29 +64,29 @@ private final class Line: @unchecked Sendable {
 
   var waiting: Int { locked { jobs.count } }
 
-  /// Called on the task whose work it is.
-  func join(_ job: Job) {
-    let refusal: (any Error)? = locked {
-      // Called off before: `leave` has come and found nothing.
+  /// Called on the task that awaits the job.
+  func enqueue(_ job: Job) {
+    let rejection: (any Error)? = locked {
+      // Cancelled before: `cancel` did not find the job.
       if Task.isCancelled { return CancellationError() }
-      guard busy + jobs.count < threadsMax + waitingMax else { return WorkerThreads.Full() }
+      guard busy + jobs.count < threadsMax + waitingMax else { return WorkerThreads.QueueFull() }
       jobs.append(job)
       if busy + jobs.count > threads, threads < threadsMax { startThread() }
       condition.signal()
       return nil
     }
-    if let refusal { job.turnedAway(refusal) }
+    if let rejection { job.reject(rejection) }
   }
 
-  func leave(_ ticket: Ticket) {
-    let left = locked { () -> Job? in
-      guard let index = jobs.firstIndex(where: { $0.ticket === ticket }) else { return nil }
+  func cancel(_ id: JobID) {
+    let removed = locked { () -> Job? in
+      guard let index = jobs.firstIndex(where: { $0.id === id }) else { return nil }
       return jobs.remove(at: index)
     }
-    left?.turnedAway(CancellationError())
+    removed?.reject(CancellationError())
   }
 
-  /// Lets what has been given finish, then ends the threads.
+  /// Completes the jobs that are queued, then ends the threads.
   func close() {
     locked {
       isClosed = true

@@ -1,70 +1,71 @@
 import Foundation
 import Wire
 
-/// A person, however they sign in.
+/// The account of a user, whichever identities the user signs in with.
 struct Account: Sendable, Hashable {
   let id: UserID
-  /// The same account for apps that know no UUIDs.
+  /// The id of the account in APIs that use integers.
   let number: Int
   let email: String?
   let displayName: String?
   let locale: String?
   let timeZone: String?
   let avatarURL: String?
-  /// What the app itself keeps with the account, as JSON.
+  /// The metadata that the app stores with the account, as JSON.
   let metadata: String?
   let isAnonymous: Bool
-  /// Whether others who know the phone number are told that it has an account.
+  /// Whether other users who have the phone number in their contacts can find the account by it.
   let isDiscoverable: Bool
   let createdAt: Date
   let lastLoginAt: Date?
   let isActive: Bool
-  let proof: Proof
+  let verification: VerificationLevel
 
-  /// What other services may know.
-  func profile(under rule: ProofRule) -> UserProfile {
+  /// The profile that other services receive.
+  func profile(under policy: VerificationPolicy) -> UserProfile {
     UserProfile(
-      id: id, email: email, displayName: displayName, isActive: isActive, isProven: rule.isProven(proof),
+      id: id, email: email, displayName: displayName, isActive: isActive, isProven: policy.isProven(verification),
       createdAt: createdAt)
   }
 }
 
-/// One way in which an account is known: a subject of an issuer. Equal subjects of two issuers are two people.
+/// An identity of an account: a subject of an issuer. Equal subjects of two issuers are two users.
 struct Identity: Sendable, Hashable {
   let issuer: String
   let subject: String
   var email: String?
   var isEmailVerified = false
   var isPrivateEmail = false
-  /// The name to show, which some issuers tell only once.
+  /// The display name, which some issuers send only once.
   var displayName: String?
 
-  /// The issuer of addresses: an account's own when it has claimed or verified one.
+  /// The issuer of e-mail addresses: the account has claimed or verified them.
   static let emailIssuer = "email"
   static let phoneIssuer = "phone"
-  static let externalIssuer = "external"
+  static let externalIDIssuer = "external"
   static let developerIssuer = "developer"
 
-  /// Whether the address that comes with it becomes the account's. What an outside system says of its users is only kept.
-  var claimsEmail: Bool { issuer != Self.externalIssuer }
+  /// Whether the e-mail address of the identity becomes the account's. The address that an external system sends for
+  /// its user is only displayed.
+  var claimsEmail: Bool { issuer != Self.externalIDIssuer }
 
-  /// Whoever reads the mail of an address.
-  static func reader(of email: EmailAddress) -> Identity {
+  /// The identity of a user who receives the mail of an address.
+  static func verifiedEmail(_ email: EmailAddress) -> Identity {
     Identity(issuer: emailIssuer, subject: email.canonical, email: email.text, isEmailVerified: true)
   }
 
-  /// What outside systems call a user; a namespace of its own.
-  static func external(_ id: String) -> Identity { Identity(issuer: externalIssuer, subject: id) }
+  /// A user by an external system's id (`users/resolve`), in a namespace of its own.
+  static func externalID(_ id: String) -> Identity { Identity(issuer: externalIDIssuer, subject: id) }
 
-  /// What `dev/token` made.
+  /// A user of `dev/token`.
   static func developer(_ email: EmailAddress) -> Identity {
     Identity(issuer: developerIssuer, subject: email.canonical, email: email.text)
   }
 }
 
-/// A name to show: one line, 1 to 120 characters.
+/// A display name: one line of 1 to 120 characters.
 enum DisplayName {
-  /// - Throws: the validation failure that names `field`. Blank is nil.
+  /// - Throws: the validation failure that names `field`. Returns nil for a blank name.
   static func optional(_ raw: String?, field: String) throws(Failure) -> String? {
     guard let name = raw?.trimmingCharacters(in: .whitespacesAndNewlines), !name.isEmpty else { return nil }
     guard name.unicodeScalars.count <= 120, !name.unicodeScalars.contains(where: { $0.value < 0x20 }) else {

@@ -4,10 +4,10 @@ import Tokens
 import Web
 import Wire
 
-/// A user's own account.
+/// Reading and deleting the signed-in user's account.
 struct AccountRoutes: Sendable {
   let accounts: AccountStore
-  let erasures: Erasures
+  let erasure: AccountErasure
   let ended: EndedSessionList
   let now: @Sendable () -> Date
 
@@ -18,13 +18,13 @@ struct AccountRoutes: Sendable {
   }
 
   @Sendable private func me(_ request: Request, _ context: SignedIn) async throws -> Response {
-    guard let account = try await accounts.active(context.user) else { throw Failure.sessionEnded }
+    guard let account = try await accounts.activeAccount(context.user) else { throw Failure.sessionEnded }
     return .json(UserBody(account))
   }
 
-  /// Inactive at once, every token worthless. Signing in again brings the account back until it is erased.
+  /// The account becomes inactive at once and its tokens are revoked. Signing in again restores it until it is erased.
   @Sendable private func deactivate(_ request: Request, _ context: SignedIn) async throws -> Response {
-    guard let sessions = try await erasures.ask(for: context.user, at: now()) else { throw Failure.sessionEnded }
-    return Response.json(["detail": "Account deactivated"]).ending(sessions, ended)
+    guard let sessions = try await erasure.request(for: context.user, at: now()) else { throw Failure.sessionEnded }
+    return Response.json(["detail": "Account deactivated"]).withEndedSessions(sessions, ended)
   }
 }

@@ -6,9 +6,9 @@ import Wire
 struct AccountStore: Sendable {
   let database: any Database
 
-  /// The account that an outside system knows by an identity, made when there is none. Safe under concurrent first calls.
+  /// The account of an external system's user, created when there is none. Safe under concurrent first calls.
   func account(for identity: Identity, at now: Date) async throws -> (account: Account, created: Bool) {
-    try await Self.again {
+    try await Self.retryingConflicts {
       try await database.write { db in
         if let account = try Self.find(identity, on: db) { return (account, false) }
         return (try Self.create(identity, signsIn: false, at: now, on: db), true)
@@ -16,25 +16,28 @@ struct AccountStore: Sendable {
     }
   }
 
-  /// Opens a session for the account behind an identity, made when there is none, restored when it was deactivated. One
-  /// transaction, so that whoever ends all sessions at the same time ends this one, too. Safe under concurrent first calls.
+  /// Opens a session for the account of an identity. The account is created when there is none and restored when it was
+  /// deactivated. One transaction, so that a concurrent call that ends all sessions ends this one as well. Safe under
+  /// concurrent first calls.
   func signIn(
-    _ identity: Identity, mint: Mint, visit: Visit, at now: Date
+    _ identity: Identity, tokenIssuer: TokenPairIssuer, context: SignInContext, at now: Date
   ) async throws -> (account: Account, pair: TokenPair) {
-    try await Self.again {
+    try await Self.retryingConflicts {
       try await database.write { db in
-        let known = try Self.find(identity, on: db) ?? Self.linked(identity, at: now, on: db)
+        let known = try Self.find(identity, on: db) ?? Self.linkByEmail(identity, at: now, on: db)
         let account =
-          try known.map { try Self.signedIn($0.id, as: identity, at: now, on: db) }
+          try known.map { try Self.recordSignIn(of: $0.id, as: identity, at: now, on: db) }
           ?? Self.create(identity, signsIn: true, at: now, on: db)
-        return (account, try SessionStore.open(for: account.id, mint: mint, visit: visit, at: now, on: db))
+        let pair = try SessionStore.open(
+          for: account.id, tokenIssuer: tokenIssuer, context: context, at: now, on: db)
+        return (account, pair)
       }
     }
   }
 
-  /// A session of a new account that nobody can sign in to again, until a way in is added to it.
-  func openAnonymous(
-    metadata: JSONValue?, name: String?, mint: Mint, visit: Visit, at now: Date
+  /// Opens a session for a new account, to which nobody can sign in again until an identity is added.
+  func signInAnonymously(
+    metadata: JSONValue?, name: String?, tokenIssuer: TokenPairIssuer, context: SignInContext, at now: Date
   ) async throws -> (user: UserID, pair: TokenPair) {
     try await database.write { db in
       let user = UserID.new(at: now)
@@ -43,34 +46,36 @@ struct AccountStore: Sendable {
         insert into account (id, display_name, created_at, last_login_at, is_anonymous)
         values (\(user), \(name), \(now), \(now), \(true))
         """)
-      if let metadata { try Self.keep(metadata, of: user, on: db) }
-      return (user, try SessionStore.open(for: user, mint: mint, visit: visit, at: now, on: db))
+      if let metadata { try Self.mergeMetadata(metadata, of: user, on: db) }
+      return (user, try SessionStore.open(for: user, tokenIssuer: tokenIssuer, context: context, at: now, on: db))
     }
   }
 
-  /// Who loses the race for the unique index finds the winner's row in the next round.
-  static func again<T>(_ round: () async throws -> T) async throws -> T {
+  /// Retries a transaction that failed on the unique index of identities; the retry finds the row of the concurrent
+  /// call. The same for an account that was erased meanwhile.
+  static func retryingConflicts<T>(_ operation: () async throws -> T) async throws -> T {
     for _ in 0..<3 {
-      do { return try await round() } catch DatabaseFailure.unique("identity_issuer_subject") {} catch is Erased {}
+      do { return try await operation() } catch DatabaseFailure.unique("identity_issuer_subject") {
+      } catch is AccountErased {}
     }
     throw DatabaseFailure.contended
   }
 
-  /// An account that has not been deactivated.
-  func active(_ id: UserID) async throws -> Account? {
+  /// An account that is not deactivated.
+  func activeAccount(_ id: UserID) async throws -> Account? {
     try await database.read { db in
       try db.row("\(selectAccount) where id = \(id) and deactivated_at is null").map(Account.init)
     }
   }
 
-  func any(_ id: UserID) async throws -> Account? {
+  func account(_ id: UserID) async throws -> Account? {
     try await database.read { db in try db.row("\(selectAccount) where id = \(id)").map(Account.init) }
   }
 
-  /// The active account that an outside system names: our id first, then its own.
-  func active(knownAs name: String) async throws -> Account? {
-    if let id = UserID(name), let account = try await active(id) { return account }
-    let identity = Identity.external(name)
+  /// The active account by the id that an external system sends: our id, else the external one.
+  func activeAccount(knownAs name: String) async throws -> Account? {
+    if let id = UserID(name), let account = try await activeAccount(id) { return account }
+    let identity = Identity.externalID(name)
     return try await database.read { db in try Self.find(identity, on: db).flatMap { $0.isActive ? $0 : nil } }
   }
 
@@ -83,9 +88,9 @@ struct AccountStore: Sendable {
     ).map(Account.init)
   }
 
-  /// The account of an identity that is new, when its verified address is one that the account has verified, too. Two
-  /// subjects of one issuer stay two people, whatever their address.
-  static func linked(_ identity: Identity, at now: Date, on db: any Connection) throws -> Account? {
+  /// Adds a new identity to the account that has verified the same e-mail address, if any. Two subjects of one issuer
+  /// remain two accounts, whatever their addresses.
+  static func linkByEmail(_ identity: Identity, at now: Date, on db: any Connection) throws -> Account? {
     guard identity.isEmailVerified, let email = identity.email.flatMap(EmailAddress.init) else { return nil }
     let owner = try db.row(
       """
@@ -109,7 +114,7 @@ struct AccountStore: Sendable {
         \(identity.isPrivateEmail), \(now))
       """)
     guard identity.claimsEmail, let email = identity.email.flatMap(EmailAddress.init) else { return }
-    try own(email, isVerified: identity.isEmailVerified, by: account, at: now, on: db)
+    try assignEmail(email, isVerified: identity.isEmailVerified, to: account, at: now, on: db)
   }
 
   static func create(
@@ -119,7 +124,7 @@ struct AccountStore: Sendable {
     try db.change(
       """
       insert into account (id, email, display_name, created_at, last_login_at)
-      values (\(id), \(try shown(of: identity, on: db)), \(identity.displayName), \(now),
+      values (\(id), \(try displayedEmail(of: identity, on: db)), \(identity.displayName), \(now),
         \(signsIn ? now : nil as Date?))
       """)
     try insert(identity, of: id, at: now, on: db)
@@ -127,8 +132,9 @@ struct AccountStore: Sendable {
     return account
   }
 
-  /// An address of its own is shown once the account has it; one that an outside system tells, unless it is somebody's.
-  private static func shown(of identity: Identity, on db: any Connection) throws -> String? {
+  /// The address to display for a new account. An identity that claims its address displays it when it is assigned; the
+  /// address from an external system is displayed unless it belongs to an account.
+  private static func displayedEmail(of identity: Identity, on db: any Connection) throws -> String? {
     guard !identity.claimsEmail, let email = identity.email.flatMap(EmailAddress.init) else { return nil }
     return try owner(ofEmail: email.canonical, on: db) == nil ? email.text : nil
   }
@@ -137,15 +143,15 @@ struct AccountStore: Sendable {
     try db.row("\(selectAccount) where id = \(id)").map(Account.init)
   }
 
-  /// What an issuer tells only once is kept; what the account already has is not replaced.
-  static func signedIn(
-    _ id: UserID, as identity: Identity, at now: Date, on db: any Connection
+  /// Stores what an issuer sends only once. Does not replace values that the account already has.
+  static func recordSignIn(
+    of id: UserID, as identity: Identity, at now: Date, on db: any Connection
   ) throws -> Account {
-    guard try enter(id, at: now, on: db) else { throw Erased() }
+    guard try recordSignIn(of: id, at: now, on: db) else { throw AccountErased() }
     try db.change(
       "update account set display_name = coalesce(display_name, \(identity.displayName)) where id = \(id)")
     if let email = identity.email {
-      let isNews =
+      let isFirstEmail =
         try db.row(
           """
           select account_id from identity
@@ -157,42 +163,47 @@ struct AccountStore: Sendable {
           is_private_email = \(identity.isPrivateEmail)
         where issuer = \(identity.issuer) and subject = \(identity.subject)
         """)
-      // Only then: an address that its user has taken away does not come back with every sign-in.
-      if isNews, identity.claimsEmail, let email = EmailAddress(email) {
-        try own(email, isVerified: identity.isEmailVerified, by: id, at: now, on: db)
+      // Only then: an address that the user has removed is not added again with every sign-in.
+      if isFirstEmail, identity.claimsEmail, let email = EmailAddress(email) {
+        try assignEmail(email, isVerified: identity.isEmailVerified, to: id, at: now, on: db)
       }
     }
-    guard let account = try account(id, on: db) else { throw Erased() }
+    guard let account = try account(id, on: db) else { throw AccountErased() }
     return account
   }
 
-  /// Notes a sign-in and restores an account that was deactivated. False when it is being erased.
-  static func enter(_ id: UserID, at now: Date, on db: any Connection) throws -> Bool {
-    let entered = try db.change(
+  /// Records a sign-in and restores a deactivated account. False when the account is being erased.
+  static func recordSignIn(of id: UserID, at now: Date, on db: any Connection) throws -> Bool {
+    let updated = try db.change(
       "update account set last_login_at = \(now), deactivated_at = null where id = \(id) and erased_at is null")
-    guard entered == 1 else { return false }
+    guard updated == 1 else { return false }
     try db.change("delete from erasure where account_id = \(id)")
     return true
   }
 
-  /// Locks an account until the transaction ends, and says whether it is active: to one that is not, nothing may be
-  /// written that its erasure would then miss.
-  static func hold(_ user: UserID, on db: any Connection) throws -> Bool {
+  /// Locks an account until the transaction ends. False when it is not active: then nothing may be written, as its
+  /// erasure would not delete it.
+  static func lockActive(_ user: UserID, on db: any Connection) throws -> Bool {
     try db.change("update account set number = number where id = \(user) and deactivated_at is null") == 1
   }
 
-  /// The same for one that its user may still bring back.
-  static func holdUnlessErased(_ user: UserID, on db: any Connection) throws -> Bool {
+  /// Locks an account that is active, or deactivated and not yet erased.
+  static func lockUnlessErased(_ user: UserID, on db: any Connection) throws -> Bool {
     try db.change("update account set number = number where id = \(user) and erased_at is null") == 1
   }
 
-  /// Merges members into what the app keeps with the account; null removes one.
+  /// Records that an account can be signed in to. Call it after adding an identity.
+  static func clearAnonymous(_ user: UserID, on db: any Connection) throws {
+    try db.change("update account set is_anonymous = \(false) where id = \(user)")
+  }
+
+  /// Merges members into the metadata of an account; null removes a member.
   ///
-  /// - Throws: 401 when the account is not active; the validation failure when it becomes too much.
-  static func keep(_ changes: JSONValue, of user: UserID, on db: any Connection) throws {
+  /// - Throws: 401 when the account is not active; the validation failure when the metadata becomes too large.
+  static func mergeMetadata(_ changes: JSONValue, of user: UserID, on db: any Connection) throws {
     guard case .object(let changes) = changes else { return }
-    // Locked before it is read: of two changes at the same time, the second adds to the first.
-    guard try hold(user, on: db) else { throw Failure.sessionEnded }
+    // Locked before it is read, so that concurrent changes do not overwrite each other.
+    guard try lockActive(user, on: db) else { throw Failure.sessionEnded }
     let stored = try db.row("select metadata from account where id = \(user)")?.optional("metadata", as: String.self)
     let known = try stored.map { try JSON.decode([String: JSONValue].self, from: Data($0.utf8)) } ?? [:]
     let merged = known.merging(changes) { $1 }.filter { $0.value != .null }
@@ -206,12 +217,12 @@ struct AccountStore: Sendable {
   private static let metadataBytesMax = 16 * 1024
 }
 
-/// The account was forgotten a moment ago: whoever looks again finds nobody.
-struct Erased: Error {}
+/// The account was erased during the operation. A retry does not find it any more.
+struct AccountErased: Error {}
 
 let accountColumns: SQL = """
   id, number, email, display_name, locale, time_zone, avatar_url, metadata, is_anonymous, is_discoverable, created_at,
-  last_login_at, deactivated_at, \(Proof.column(of: "account.id"))
+  last_login_at, deactivated_at, \(VerificationLevel.column(of: "account.id"))
   """
 private let selectAccount: SQL = "select \(accountColumns) from account"
 
@@ -230,6 +241,6 @@ extension Account {
     createdAt = try row.get("created_at")
     lastLoginAt = try row.optional("last_login_at")
     isActive = try row.optional("deactivated_at", as: Date.self) == nil
-    proof = try Proof(row)
+    verification = try VerificationLevel(row)
   }
 }

@@ -3,10 +3,10 @@ import Foundation
 import Tokens
 import Wire
 
-/// An account with all its ways in, as its own user sees it.
+/// An account with its identities, as its own user sees it.
 struct Profile: Sendable {
-  /// A way in.
-  struct Way: Sendable {
+  /// An identity that is linked to the account.
+  struct LinkedIdentity: Sendable {
     let issuer: String
     let subject: String
     let email: String?
@@ -15,39 +15,41 @@ struct Profile: Sendable {
   }
 
   let account: Account
-  let ways: [Way]
+  let identities: [LinkedIdentity]
   let hasPassword: Bool
-  /// An address that takes the place of the present one once its code has come back.
-  let newEmail: NewEmail?
+  /// An e-mail address that replaces the present one when its code has been entered.
+  let newEmail: PendingEmailChange?
 
   static func find(_ user: UserID, on db: any Connection) throws -> Profile? {
     guard let account = try AccountStore.account(user, on: db), account.isActive else { return nil }
-    let ways = try db.rows(
+    let identities = try db.rows(
       """
       select issuer, subject, email, is_email_verified, created_at from identity where account_id = \(user)
       order by created_at, case when issuer = \(Identity.emailIssuer) then 1 else 0 end, issuer
       """
-    ).map(Way.init)
+    ).map(LinkedIdentity.init)
     let password = try db.row("select account_id from password where account_id = \(user)")
     return Profile(
-      account: account, ways: ways, hasPassword: password != nil, newEmail: try NewEmail.find(user, on: db))
+      account: account, identities: identities, hasPassword: password != nil,
+      newEmail: try PendingEmailChange.find(user, on: db))
   }
 
-  /// The address that is the account's own: verified before claimed.
-  var email: Way? {
-    let own = ways.filter { $0.issuer == Identity.emailIssuer }
+  /// The account's own address: verified addresses first.
+  var email: LinkedIdentity? {
+    let own = identities.filter { $0.issuer == Identity.emailIssuer }
     return own.first(where: \.isEmailVerified) ?? own.first
   }
 
-  var phone: Way? { ways.first { $0.issuer == Identity.phoneIssuer } }
+  var phone: LinkedIdentity? { identities.first { $0.issuer == Identity.phoneIssuer } }
 
-  /// The names of the ways in, each once, the first way first: an address that came with another way comes after it.
+  /// The providers of the identities without duplicates, in the order of their first identities. An address that was
+  /// added with another identity comes after it.
   var providers: [String] {
-    ways.compactMap(\.provider).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    identities.compactMap(\.provider).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
   var metadata: JSONValue {
-    // `try?`: it was JSON when it was stored.
+    // `try?`: it was valid JSON when it was stored.
     let own = account.metadata.flatMap { try? JSON.decode(JSONValue.self, from: Data($0.utf8)) }
     guard case .object(var members) = own ?? .object([:]) else { return .object([:]) }
     if let name = account.displayName, members["display_name"] == nil { members["display_name"] = .string(name) }
@@ -70,7 +72,7 @@ struct Profile: Sendable {
   }
 }
 
-extension Profile.Way {
+extension Profile.LinkedIdentity {
   fileprivate init(_ row: Row) throws {
     issuer = try row.get("issuer")
     subject = try row.get("subject")
@@ -79,12 +81,12 @@ extension Profile.Way {
     createdAt = try row.get("created_at")
   }
 
-  /// nil for ways that only outside systems and developers use.
+  /// nil for identities of external systems and of `dev/token`.
   var provider: String? {
     switch issuer {
     case Identity.emailIssuer, Identity.phoneIssuer: issuer
     case SignInWithApple.issuer: "apple"
-    case Identity.externalIssuer, Identity.developerIssuer: nil
+    case Identity.externalIDIssuer, Identity.developerIssuer: nil
     default: issuer
     }
   }

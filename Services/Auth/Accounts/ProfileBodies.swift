@@ -1,8 +1,8 @@
 import Foundation
 import Wire
 
-/// Changes at the top, or within `user`.
-struct NumberedChangesBody: Decodable {
+/// Changes to a profile, at the top level or in `user`. For apps that identify users by number.
+struct NumberedUserChangesBody: Decodable {
   private struct Fields: Decodable {
     let name: String?
     let display_name: String?
@@ -22,14 +22,14 @@ struct NumberedChangesBody: Decodable {
     fields = try body.decodeIfPresent(Fields.self, forKey: .user) ?? Fields(from: decoder)
   }
 
-  func changes() throws(Failure) -> ProfileChanges {
+  func changes() throws -> ProfileChanges {
     try ProfileChanges(
       displayName: fields.name ?? fields.display_name, avatarURL: fields.avatar_url, locale: fields.locale,
       timeZone: fields.timezone ?? fields.time_zone, isDiscoverable: fields.discoverable)
   }
 }
 
-/// The password, at the top or within `user`.
+/// A password, at the top level or in `user`.
 struct PasswordOnlyBody: Decodable {
   let password: String?
 
@@ -42,41 +42,42 @@ struct PasswordOnlyBody: Decodable {
   }
 }
 
-/// A user as apps with prefixed ids see one.
-struct MemberBody: Encodable {
+/// A user for apps with prefixed ids.
+struct PrefixedUserBody: Encodable {
   let id: String
-  @OrNull var email: String?
-  @OrNull var name: String?
-  @OrNull var displayName: String?
-  @OrNull var avatarUrl: String?
+  @NullCodable var email: String?
+  @NullCodable var name: String?
+  @NullCodable var displayName: String?
+  @NullCodable var avatarUrl: String?
   let profileStatus: String
   let locale: String
-  @OrNull var timeZone: String?
+  @NullCodable var timeZone: String?
   let createdAt: Date
-  @OrNull var lastLoginAt: Date?
+  @NullCodable var lastLoginAt: Date?
 
   init(_ profile: Profile) {
     let account = profile.account
     id = "user_\(account.id)"
-    _email = OrNull(wrappedValue: account.email)
-    _name = OrNull(wrappedValue: account.displayName)
-    _displayName = OrNull(wrappedValue: account.displayName)
-    _avatarUrl = OrNull(wrappedValue: account.avatarURL)
+    _email = NullCodable(wrappedValue: account.email)
+    _name = NullCodable(wrappedValue: account.displayName)
+    _displayName = NullCodable(wrappedValue: account.displayName)
+    _avatarUrl = NullCodable(wrappedValue: account.avatarURL)
     profileStatus = account.displayName == nil ? "INCOMPLETE" : "COMPLETE"
     locale = account.locale ?? "en"
-    _timeZone = OrNull(wrappedValue: account.timeZone)
+    _timeZone = NullCodable(wrappedValue: account.timeZone)
     createdAt = account.createdAt
-    _lastLoginAt = OrNull(wrappedValue: account.lastLoginAt)
+    _lastLoginAt = NullCodable(wrappedValue: account.lastLoginAt)
   }
 
-  /// Whether `text` is the user's id, with its prefix or without.
-  static func names(_ text: String, _ user: UserID) -> Bool {
+  /// Whether `text` is the user's id, with or without its prefix.
+  static func isID(_ text: String, of user: UserID) -> Bool {
     UserID(text.hasPrefix("user_") ? String(text.dropFirst(5)) : text) == user
   }
 }
 
-/// What apps with prefixed ids change. Their names are of 2 to 80 characters, their languages those that they come in.
-struct MemberChangesBody: Decodable {
+/// Changes to a profile, for apps with prefixed ids. Their names have 2 to 80 characters; their locales are those that
+/// the apps are translated to.
+struct PrefixedUserChangesBody: Decodable {
   let id: String?
   let userId: String?
   let name: String?
@@ -90,15 +91,15 @@ struct MemberChangesBody: Decodable {
     "en", "tr", "es", "it", "fr", "nb", "nl", "pt-BR", "de", "ar", "ja", "zh-Hans", "hi", "el",
   ]
 
-  func changes() throws(Failure) -> ProfileChanges {
+  func changes() throws -> ProfileChanges {
     if let name = name ?? displayName {
       let trimmed = name.trimmingCharacters(in: .whitespacesAndNewlines)
       guard (2...80).contains(trimmed.unicodeScalars.count) else {
-        throw .invalid(.init("name", "must have 2 to 80 characters"))
+        throw Failure.invalid(.init("name", "must have 2 to 80 characters"))
       }
     }
     if let locale = locale ?? language, !Self.locales.contains(locale) {
-      throw .invalid(.init("locale", "must be one of \(Self.locales.sorted().joined(separator: ", "))"))
+      throw Failure.invalid(.init("locale", "must be one of \(Self.locales.sorted().joined(separator: ", "))"))
     }
     return try ProfileChanges(
       displayName: name ?? displayName, avatarURL: avatarUrl, locale: locale ?? language, timeZone: timeZone)

@@ -4,97 +4,100 @@ import Tokens
 import Web
 import Wire
 
-/// A user's own profile, in the words of the apps: by number, and with prefixed ids.
+/// The signed-in user's profile, in the formats of the apps that identify users by number and of those with prefixed
+/// ids.
 struct ProfileRoutes: Sendable {
   let profiles: ProfileStore
-  let erasures: Erasures
-  let passwords: PasswordDoor
+  let erasure: AccountErasure
+  let passwordSignIn: PasswordSignIn
   let ended: EndedSessionList
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
     let mine = routes.group(context: SignedIn.self)
-    for path: RouterPath in ["/api/v1/users/profile", "/profile"] { mine.get(path, use: numbered) }
-    mine.patch("/api/v1/users/profile", use: changeNumbered)
-    mine.put("/api/v1/users/profile", use: changeNumbered)
+    for path: RouterPath in ["/api/v1/users/profile", "/profile"] { mine.get(path, use: numberedUser) }
+    mine.patch("/api/v1/users/profile", use: changeNumberedUser)
+    mine.put("/api/v1/users/profile", use: changeNumberedUser)
     mine.delete("/api/v1/users/profile", use: delete)
     mine.patch("/api/v1/users/profile/password", use: changePassword)
     mine.put("/api/v1/users/profile/password", use: changePassword)
     for path: RouterPath in ["/users/me", "/users/{id}"] {
-      mine.get(path, use: member)
-      mine.patch(path, use: changeMember)
+      mine.get(path, use: prefixedUser)
+      mine.patch(path, use: changePrefixedUser)
     }
     mine.patch("/users/me/language", use: changeLanguage)
     mine.get("/users") { request, context in try await list(request, context) }
     mine.post("/users") { request, context in
-      var response = try await changeMember(request, context)
+      var response = try await changePrefixedUser(request, context)
       response.status = .created
       return response
     }
   }
 
-  @Sendable private func numbered(_ request: Request, _ context: SignedIn) async throws -> Response {
+  @Sendable private func numberedUser(_ request: Request, _ context: SignedIn) async throws -> Response {
     .json(["user": NumberedUserBody(try await profile(context))])
   }
 
-  @Sendable private func changeNumbered(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let body = try await request.json(NumberedChangesBody.self)
+  @Sendable private func changeNumberedUser(_ request: Request, _ context: SignedIn) async throws -> Response {
+    let body = try await request.json(NumberedUserChangesBody.self)
     return .json(["user": NumberedUserBody(try await change(context, try body.changes()))])
   }
 
-  /// The app asks for the password first, where the account has one.
+  /// Requires the password, if the account has one.
   @Sendable private func delete(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let body = try await request.jsonIfAny(PasswordOnlyBody.self)
-    try await passwords.confirm(body?.password, of: context.user, from: request.place, at: now())
-    guard let over = try await erasures.ask(for: context.user, at: now()) else { throw Failure.sessionEnded }
-    return Response.json(["message": "Account deactivated"]).ending(over, ended)
+    let body = try await request.jsonIfPresent(PasswordOnlyBody.self)
+    try await passwordSignIn.requirePassword(body?.password, of: context.user, from: request.clientAddress, at: now())
+    guard let endedSessions = try await erasure.request(for: context.user, at: now()) else {
+      throw Failure.sessionEnded
+    }
+    return Response.json(["message": "Account deactivated"]).withEndedSessions(endedSessions, ended)
   }
 
-  /// All other sessions end.
+  /// Ends all other sessions.
   @Sendable private func changePassword(_ request: Request, _ context: SignedIn) async throws -> Response {
     let body = try await request.json(NewPasswordBody.self)
     guard let new = body.password else { throw Failure.invalid(.init("password", "is required")) }
-    guard body.confirmation == nil || body.confirmation == new else { throw Failure.notConfirmed }
+    guard body.confirmation == nil || body.confirmation == new else { throw Failure.passwordConfirmationMismatch }
     if try await profile(context).hasPassword, body.current == nil {
       throw Failure.invalid(.init("current_password", "is required"))
     }
-    let over = try await passwords.change(
-      of: context.user, from: body.current, to: new, keeping: context.session, from: request.place, at: now())
-    return Response.json(["message": "Password changed"]).ending(over, ended)
+    let endedSessions = try await passwordSignIn.change(
+      of: context.user, from: body.current, to: new, keeping: context.session, from: request.clientAddress, at: now())
+    return Response.json(["message": "Password changed"]).withEndedSessions(endedSessions, ended)
   }
 
-  @Sendable private func member(_ request: Request, _ context: SignedIn) async throws -> Response {
+  @Sendable private func prefixedUser(_ request: Request, _ context: SignedIn) async throws -> Response {
     try requireSelf(context)
-    return .exactJSON(["data": MemberBody(try await profile(context))])
+    return .exactJSON(["data": PrefixedUserBody(try await profile(context))])
   }
 
-  @Sendable private func changeMember(_ request: Request, _ context: SignedIn) async throws -> Response {
+  @Sendable private func changePrefixedUser(_ request: Request, _ context: SignedIn) async throws -> Response {
     try requireSelf(context)
-    let body = try await request.json(MemberChangesBody.self)
-    if let id = body.id ?? body.userId, !MemberBody.names(id, context.user) { throw Failure.forbidden }
-    return .exactJSON(["data": MemberBody(try await change(context, try body.changes()))])
+    let body = try await request.json(PrefixedUserChangesBody.self)
+    if let id = body.id ?? body.userId, !PrefixedUserBody.isID(id, of: context.user) { throw Failure.forbidden }
+    return .exactJSON(["data": PrefixedUserBody(try await change(context, try body.changes()))])
   }
 
   @Sendable private func changeLanguage(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let body = try await request.json(MemberChangesBody.self)
+    let body = try await request.json(PrefixedUserChangesBody.self)
     guard body.locale ?? body.language != nil else { throw Failure.invalid(.init("locale", "is required")) }
-    return .exactJSON(["data": MemberBody(try await change(context, try body.changes()))])
+    return .exactJSON(["data": PrefixedUserBody(try await change(context, try body.changes()))])
   }
 
-  /// Everybody sees only themselves.
+  /// The list has the signed-in user only.
   private func list(_ request: Request, _ context: SignedIn) async throws -> Response {
-    .exactJSON(ListBody(data: [MemberBody(try await profile(context))], count: 1))
+    .exactJSON(ListBody(data: [PrefixedUserBody(try await profile(context))], count: 1))
   }
 
   private struct ListBody: Encodable {
-    let data: [MemberBody]
+    let data: [PrefixedUserBody]
     let count: Int
   }
 
-  /// - Throws: 403 for somebody else's id.
+  /// - Throws: 403 for another user's id.
   private func requireSelf(_ context: SignedIn) throws(Failure) {
     guard let id = context.parameters.get("id") else { return }
-    guard MemberBody.names(id, context.user) else { throw .forbidden }
+    guard PrefixedUserBody.isID(id, of: context.user) else { throw .forbidden }
   }
 
   private func profile(_ context: SignedIn) async throws -> Profile {

@@ -3,7 +3,7 @@ import Foundation
 import Messages
 import Wire
 
-/// What users read and change of their own accounts.
+/// Statements on what users read and change of their own accounts.
 struct ProfileStore: Sendable {
   let database: any Database
 
@@ -21,25 +21,25 @@ struct ProfileStore: Sendable {
     return try await database.read { db in try AccountStore.find(identity, on: db)?.id }
   }
 
-  /// Changes what is named and leaves the rest. nil when the account is not active.
+  /// Changes the fields that are given. nil when the account is not active.
   func change(_ user: UserID, _ changes: ProfileChanges) async throws -> Profile? {
     try await database.write { db in try Self.change(user, changes, on: db) }
   }
 
   static func change(_ user: UserID, _ changes: ProfileChanges, on db: any Connection) throws -> Profile? {
-    guard try AccountStore.hold(user, on: db) else { return nil }
+    guard try AccountStore.lockActive(user, on: db) else { return nil }
     for (column, value) in changes.columns {
       try db.change("update account set \(column) = \(value) where id = \(user)")
     }
     if let isDiscoverable = changes.isDiscoverable {
       try db.change("update account set is_discoverable = \(isDiscoverable) where id = \(user)")
     }
-    if let metadata = changes.metadata { try AccountStore.keep(metadata, of: user, on: db) }
+    if let metadata = changes.metadata { try AccountStore.mergeMetadata(metadata, of: user, on: db) }
     return try Profile.find(user, on: db)
   }
 }
 
-/// What somebody wants changed of their profile. What is not named stays; an empty text removes.
+/// Changes to a profile. A nil field stays as it is; an empty string removes the value.
 struct ProfileChanges: Sendable {
   var displayName: String??
   var avatarURL: String??
@@ -55,42 +55,27 @@ struct ProfileChanges: Sendable {
     return all.compactMap { column, value in value.map { (column, $0) } }
   }
 
-  /// - Throws: the validation failures of what is wrong, all at once.
+  /// - Throws: the validation failure that names every invalid field.
   init(
     displayName: String? = nil, avatarURL: String? = nil, locale: String? = nil, timeZone: String? = nil,
     isDiscoverable: Bool? = nil, metadata: JSONValue? = nil
-  ) throws(Failure) {
-    var wrong: [Failure.Field] = []
-    if let displayName {
-      do { self.displayName = .some(try DisplayName.optional(displayName, field: "name")) } catch {
-        wrong += error.fields
-      }
-    }
-    if let avatarURL {
-      let isFine = avatarURL.isEmpty || Self.isLink(avatarURL)
-      if isFine {
-        self.avatarURL = .some(avatarURL.isEmpty ? nil : avatarURL)
-      } else {
-        wrong.append(.init("avatar_url", "must be an https URL of at most 2048 characters"))
-      }
-    }
-    if let locale {
-      if locale.isEmpty || Self.isLocale(locale) {
-        self.locale = .some(locale.isEmpty ? nil : locale)
-      } else {
-        wrong.append(.init("locale", "must be a language tag such as en or pt-BR"))
-      }
-    }
-    if let timeZone {
-      if timeZone.isEmpty || Self.isTimeZone(timeZone) {
-        self.timeZone = .some(timeZone.isEmpty ? nil : timeZone)
-      } else {
-        wrong.append(.init("timezone", "must be an IANA time zone such as Europe/Oslo"))
-      }
-    }
+  ) throws {
+    (self.displayName, self.avatarURL, self.locale, self.timeZone) = try FieldErrors.collected(
+      { try displayName.map { try DisplayName.optional($0, field: "name") } },
+      { try Self.field(avatarURL, "avatar_url", "must be an https URL of at most 2048 characters", Self.isLink) },
+      { try Self.field(locale, "locale", "must be a language tag such as en or pt-BR", Self.isLocale) },
+      { try Self.field(timeZone, "timezone", "must be an IANA time zone such as Europe/Oslo", Self.isTimeZone) })
     self.isDiscoverable = isDiscoverable
     self.metadata = metadata
-    if !wrong.isEmpty { throw .invalid(wrong) }
+  }
+
+  /// - Throws: the validation failure with `rule` for a text that is not valid.
+  private static func field(
+    _ text: String?, _ name: String, _ rule: String, _ isValid: (String) -> Bool
+  ) throws(Failure) -> String?? {
+    guard let text else { return nil }
+    guard text.isEmpty || isValid(text) else { throw .invalid(.init(name, rule)) }
+    return .some(text.isEmpty ? nil : text)
   }
 
   private static func isLink(_ text: String) -> Bool {
@@ -98,7 +83,7 @@ struct ProfileChanges: Sendable {
     return url.scheme == "https" && url.host?.isEmpty == false
   }
 
-  /// BCP 47, as far as its shape goes.
+  /// BCP 47: the syntax only.
   private static func isLocale(_ text: String) -> Bool {
     text.utf8.count <= 35 && text.wholeMatch(of: /[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*/) != nil
   }

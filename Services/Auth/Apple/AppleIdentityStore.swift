@@ -2,43 +2,43 @@ import Database
 import Foundation
 import Wire
 
-/// Statements on the identities of people who sign in with Apple: what Apple's notices change.
+/// Statements on Apple identities, for Apple's notifications.
 struct AppleIdentityStore: Sendable {
   let database: any Database
 
   private static let issuer = SignInWithApple.issuer
-  /// How far Apple's clock and ours may be apart.
-  private static let leeway = 60.0
+  /// The maximum difference between Apple's clock and ours.
+  private static let leewaySeconds = 60.0
 
   static func account(of subject: String, on db: any Connection) throws -> UserID? {
     try db.row("select account_id from identity where issuer = \(issuer) and subject = \(subject)")?.get("account_id")
   }
 
-  /// Ends what was opened before, and forgets Apple's tokens; the identity stays, so that its person can sign in again.
-  /// Who has done so in the meantime is left alone.
-  func consentRevoked(by subject: String, at then: Date, now: Date) async throws -> [EndedSession] {
+  /// Ends the sessions that were opened, and deletes the tokens that were granted, before `then`. The identity stays,
+  /// so that the user can sign in again; later sessions stay as well.
+  func revokeConsent(of subject: String, at then: Date, now: Date) async throws -> [EndedSession] {
     try await database.write { db in
       try db.change("delete from apple_token where subject = \(subject) and granted_at <= \(then)")
       guard let account = try Self.account(of: subject, on: db) else { return [] }
       let ended = try db.rows(
         """
         update session set ended_at = \(now), end_reason = \(EndReason.revokedByIssuer.rawValue)
-        where account_id = \(account) and ended_at is null and opened_at <= \(then + Self.leeway)
+        where account_id = \(account) and ended_at is null and opened_at <= \(then + Self.leewaySeconds)
         returning id, tokens_until
         """
       ).map { EndedSession(session: try $0.get("id"), until: try $0.get("tokens_until")) }
-      if !ended.isEmpty { try ChallengeStore.withdrawAll(of: account, at: now, on: db) }
+      if !ended.isEmpty { try ChallengeStore.revokeAll(of: account, at: now, on: db) }
       return ended
     }
   }
 
-  /// The Apple Account is no more. Takes the identity from an account that has another way in.
+  /// The Apple Account was deleted. Removes the identity from an account that has another one.
   ///
-  /// - Returns: the account that has none, and is to be deleted.
-  func deleted(_ subject: String) async throws -> UserID? {
+  /// - Returns: the account that has no other identity, which is to be deleted.
+  func removeDeleted(_ subject: String) async throws -> UserID? {
     try await database.write { db in
       try db.change("delete from apple_token where subject = \(subject)")
-      // The account's row is the lock: ways in come and go under it.
+      // The update locks the account's row, as do other calls that add and remove identities.
       let locked = try db.row(
         """
         update account set erased_at = null where erased_at is null and id = (
@@ -46,14 +46,15 @@ struct AppleIdentityStore: Sendable {
         returning id
         """)
       guard let user = try locked?.get("id", as: UserID.self) else { return nil }
-      guard try Self.hasAnotherWayIn(user, than: subject, on: db) else { return user }
+      guard try Self.hasOtherIdentity(user, than: subject, on: db) else { return user }
       try Self.remove(subject, of: user, on: db)
       return nil
     }
   }
 
-  /// An address of Apple's relay is none: its mails go nowhere any more. With a password every address is one.
-  private static func hasAnotherWayIn(_ user: UserID, than subject: String, on db: any Connection) throws -> Bool {
+  /// An address of Apple's relay does not count, as Apple no longer forwards its mail. With a password every address
+  /// counts.
+  private static func hasOtherIdentity(_ user: UserID, than subject: String, on db: any Connection) throws -> Bool {
     try db.row(
       """
       select other.issuer from identity other
@@ -67,7 +68,8 @@ struct AppleIdentityStore: Sendable {
       """) != nil
   }
 
-  /// Takes Apple from an account, and its relay's address with it, unless a password goes with no other.
+  /// Removes Apple's identity from an account, and the address of Apple's relay with it, unless that is the only
+  /// address with which the password can be used.
   static func remove(_ subject: String, of user: UserID, on db: any Connection) throws {
     try db.change(
       """
@@ -79,11 +81,12 @@ struct AppleIdentityStore: Sendable {
             and own.issuer = \(Identity.emailIssuer) and own.subject <> identity.subject))
       """)
     try db.change("delete from identity where issuer = \(issuer) and subject = \(subject)")
-    try AccountStore.showOwnAddress(of: user, on: db)
+    try AccountStore.refreshDisplayedEmail(of: user, on: db)
   }
 
-  /// Whether the person wants mail through Apple's relay. What Apple told later counts, whatever came first.
-  func mail(to subject: String, isDisabled: Bool, since then: Date) async throws {
+  /// Whether the user wants mail through Apple's relay. Notifications may arrive in any order; the latest by Apple's
+  /// clock applies.
+  func setEmail(of subject: String, isDisabled: Bool, since then: Date) async throws {
     try await database.write { db in
       try db.change(
         """
@@ -93,8 +96,8 @@ struct AppleIdentityStore: Sendable {
     }
   }
 
-  /// Whether mail to an address would go to Apple's relay, for somebody who has switched that off.
-  static func isSwitchedOff(_ address: EmailAddress, on db: any Connection) throws -> Bool {
+  /// Whether an address is one of Apple's relay whose user has disabled forwarding.
+  static func isForwardingDisabled(_ address: EmailAddress, on db: any Connection) throws -> Bool {
     guard address.isAppleRelay else { return false }
     return try db.row(
       """
@@ -103,12 +106,12 @@ struct AppleIdentityStore: Sendable {
       """) != nil
   }
 
-  static let switchedOffMigration = Migration(
+  static let forwardingMigration = Migration(
     "addresses that Apple no longer forwards to",
     "create index identity_email_disabled on identity (lower(email)) where is_email_disabled;")
 }
 
 extension EmailAddress {
-  /// Whether mail to it goes through Apple, for as long as its user signs in with Apple.
+  /// Whether mail to this address is forwarded by Apple; it is while the user signs in with Apple.
   var isAppleRelay: Bool { domain == "privaterelay.appleid.com" }
 }

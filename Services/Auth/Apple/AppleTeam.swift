@@ -4,11 +4,11 @@ import Foundation
 import Tokens
 import Web
 
-/// What lets this server speak for its apps at Apple: the team, and a key of the team's.
+/// Our Apple developer team and a private key of it, with which client secrets are signed.
 struct AppleTeam: Sendable {
   private let id: String
   private let key: SigningKey
-  /// Where Apple is, or what speaks as it does.
+  /// The base URL of Apple's token endpoints.
   let url: String
 
   /// - Parameter pem: PEM, or the path of a file with PEM.
@@ -38,8 +38,9 @@ struct AppleTeam: Sendable {
     let sub: String
   }
 
-  /// Proves to Apple who asks ("Creating a client secret"). Good for five minutes; Apple allows six months.
-  func secret(for app: String, at now: Date) throws -> String {
+  /// The JWT that authenticates an app at Apple ("Creating a client secret"). It expires after five minutes; Apple
+  /// allows six months.
+  func clientSecret(for app: String, at now: Date) throws -> String {
     let seconds = Int(now.timeIntervalSince1970)
     return try SignedToken.sign(
       Claims(iss: id, iat: seconds, exp: seconds + 300, aud: SignInWithApple.issuer, sub: app), with: key)
@@ -49,7 +50,7 @@ struct AppleTeam: Sendable {
 extension Settings {
   /// nil when none of the three variables is set.
   ///
-  /// - Throws: ``StartFailure`` that names what is missing or wrong.
+  /// - Throws: ``StartFailure`` that names the missing or invalid variable.
   func appleTeam() throws -> AppleTeam? {
     let names = ["APPLE_TEAM_ID", "APPLE_KEY_ID", "APPLE_PRIVATE_KEY"]
     let values = names.compactMap(nonempty)
@@ -66,6 +67,6 @@ extension Settings {
   func signInWithApple() -> SignInWithApple {
     let url = string("APPLE_JWKS_URL", default: "https://appleid.apple.com/auth/keys")
     return SignInWithApple(
-      audiences: Set(list("APPLE_BUNDLE_ID")), keys: RemoteKeys { try await Verification.keySet(at: url) })
+      audiences: Set(list("APPLE_BUNDLE_ID")), keys: RemoteJWKS { try await TokenVerification.keySet(at: url) })
   }
 }

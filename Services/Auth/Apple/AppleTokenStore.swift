@@ -3,7 +3,7 @@ import Foundation
 import Tokens
 import Wire
 
-/// Every statement on Apple's refresh tokens, which are only there sealed.
+/// Every statement on Apple's refresh tokens, which are stored encrypted.
 struct AppleTokenStore: Sendable {
   let database: any Database
   let keys: DataKeys
@@ -25,19 +25,20 @@ struct AppleTokenStore: Sendable {
     alter table identity add column email_told_at timestamptz;
     """)
 
-  struct Kept: Sendable {
+  struct SealedToken: Sendable {
     let subject: String
     let app: String
     fileprivate let sealed: [UInt8]
   }
 
-  /// The newest of each person and app. False when the account has been erased, or Apple taken away from it.
-  func keep(_ token: String, subject: String, app: String, of user: UserID, at now: Date) async throws -> Bool {
+  /// Stores the latest token of a subject and app. False when the account has been erased or the identity removed from
+  /// it.
+  func store(_ token: String, subject: String, app: String, of user: UserID, at now: Date) async throws -> Bool {
     let sealed = try keys.seal(Data(token.utf8), purpose: Self.purpose(subject, app))
     return try await database.write { db in
-      // The row is the lock that an erasure takes, too.
-      let isThere = try db.change("update account set erased_at = null where id = \(user) and erased_at is null")
-      guard isThere == 1, try AppleIdentityStore.account(of: subject, on: db) == user else { return false }
+      // The update locks the account's row, as an erasure does.
+      let updated = try db.change("update account set erased_at = null where id = \(user) and erased_at is null")
+      guard updated == 1, try AppleIdentityStore.account(of: subject, on: db) == user else { return false }
       try db.change(
         """
         insert into apple_token (subject, app, account_id, sealed, granted_at)
@@ -49,13 +50,13 @@ struct AppleTokenStore: Sendable {
     }
   }
 
-  func tokens(of user: UserID, grantedUntil then: Date) async throws -> [Kept] {
+  func tokens(of user: UserID, grantedUntil then: Date) async throws -> [SealedToken] {
     try await database.read { db in
       try db.rows(
         """
         select subject, app, sealed from apple_token where account_id = \(user) and granted_at <= \(then) order by app
         """
-      ).map { Kept(subject: try $0.get("subject"), app: try $0.get("app"), sealed: try $0.get("sealed")) }
+      ).map { SealedToken(subject: try $0.get("subject"), app: try $0.get("app"), sealed: try $0.get("sealed")) }
     }
   }
 
@@ -63,21 +64,21 @@ struct AppleTokenStore: Sendable {
     try db.row("select app from apple_token where account_id = \(user) limit 1") != nil
   }
 
-  /// nil when the key that sealed it is gone.
-  func opened(_ kept: Kept) -> String? {
-    // `try?`: there is nothing to be learned from how opening fails.
-    (try? keys.open(kept.sealed, purpose: Self.purpose(kept.subject, kept.app))).map {
+  /// nil when the key that encrypted it is not configured any more.
+  func opened(_ token: SealedToken) -> String? {
+    // `try?`: the error says nothing more.
+    (try? keys.open(token.sealed, purpose: Self.purpose(token.subject, token.app))).map {
       String(decoding: $0, as: UTF8.self)
     }
   }
 
-  /// Unless a newer one has taken its place.
-  func forget(_ kept: Kept, of user: UserID) async throws {
+  /// Deletes the token unless it has been replaced by a newer one.
+  func delete(_ token: SealedToken, of user: UserID) async throws {
     try await database.write { db in
       try db.change(
         """
-        delete from apple_token where subject = \(kept.subject) and app = \(kept.app) and account_id = \(user)
-          and sealed = \(kept.sealed)
+        delete from apple_token where subject = \(token.subject) and app = \(token.app) and account_id = \(user)
+          and sealed = \(token.sealed)
         """)
     }
   }

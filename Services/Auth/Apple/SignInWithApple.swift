@@ -4,31 +4,32 @@ import Tokens
 import Web
 import Wire
 
-/// Believes what Apple signs: identity tokens here, notices in ``AppleNotice``.
+/// Verifies what Apple signs: identity tokens here, notifications in ``AppleNotification``.
 ///
-/// The checks are those of "Verifying a user" in Apple's Sign in with Apple REST API: signature by a key of Apple's,
+/// The checks are those of "Verifying a user" in Apple's Sign in with Apple REST API: signature by one of Apple's keys,
 /// issuer, audience, expiry, nonce.
 struct SignInWithApple: Sendable {
   /// The bundle ids of our apps.
   let audiences: Set<String>
-  let keys: RemoteKeys
+  let keys: RemoteJWKS
 
-  /// By this name Apple's identities are kept, whichever of its issuers has signed.
+  /// The issuer under which Apple's identities are stored, whichever of its issuers has signed.
   static let issuer = "https://appleid.apple.com"
-  /// Apple moves from the first to the second; both name the same people.
+  /// Apple is moving from the first to the second; the subjects are the same.
   private static let issuers: Set = [issuer, "https://account.apple.com"]
   private static let leewaySeconds = 60
 
-  /// - Parameter nonce: the raw nonce; the token then holds its SHA-256 in hex. One without the other is refused.
-  /// - Throws: 401 `invalid_apple_token`; 503 when Apple's keys have never been reached, or no bundle id is configured.
-  func proof(in token: String, nonce: String?, at now: Date) async throws -> AppleProof {
+  /// - Parameter nonce: the raw nonce, whose SHA-256 in hex the token has to contain. One without the other is refused.
+  /// - Throws: 401 `invalid_apple_token`; 503 when Apple's keys have not been reached yet, or no bundle id is
+  ///   configured.
+  func verify(_ token: String, nonce: String?, at now: Date) async throws -> VerifiedAppleIdentity {
     do {
       let claims = try await claims(AppleIdentityClaims.self, of: token, at: now)
       let hashed = nonce.map { raw in
         SHA256.hash(data: Data(raw.utf8)).map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined()
       }
       guard claims.nonce == hashed else { throw TokenRejected.nonce }
-      return AppleProof(
+      return VerifiedAppleIdentity(
         identity: Identity(
           issuer: Self.issuer, subject: claims.sub, email: claims.email, isEmailVerified: claims.isEmailVerified,
           isPrivateEmail: claims.isPrivateEmail), app: claims.aud)
@@ -37,9 +38,9 @@ struct SignInWithApple: Sendable {
     }
   }
 
-  /// What Apple has signed for one of our apps, and whose time it is.
+  /// The claims of a token that Apple has signed for one of our apps and that is valid now.
   ///
-  /// - Throws: ``TokenRejected``; 503 when Apple's keys have never been reached, or no bundle id is configured.
+  /// - Throws: ``TokenRejected``; 503 when Apple's keys have not been reached yet, or no bundle id is configured.
   func claims<Claims: AppleClaims>(_ type: Claims.Type, of token: String, at now: Date) async throws -> Claims {
     guard !audiences.isEmpty else { throw Failure.appleNotConfigured }
     let signed = try SignedToken(token)
@@ -62,13 +63,13 @@ struct SignInWithApple: Sendable {
   }
 }
 
-/// Somebody who has signed in with Apple, and in which of our apps.
-struct AppleProof: Sendable {
+/// An identity from a verified token of Apple's, and the bundle id of the app that the token is for.
+struct VerifiedAppleIdentity: Sendable {
   var identity: Identity
   let app: String
 }
 
-/// What everything that Apple signs has.
+/// The claims that all tokens of Apple's have.
 protocol AppleClaims: Decodable {
   var iss: String { get }
   var aud: String { get }
@@ -77,7 +78,7 @@ protocol AppleClaims: Decodable {
   var expires: Int? { get }
 }
 
-/// An identity token's claims.
+/// The claims of an identity token.
 struct AppleIdentityClaims: AppleClaims {
   let iss: String
   let aud: String

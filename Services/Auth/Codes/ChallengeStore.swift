@@ -3,22 +3,22 @@ import Foundation
 import Tokens
 import Wire
 
-/// Every statement on challenges. Subjects and codes are HMACs, contents are sealed.
+/// All statements on challenges. Subjects and codes are stored as HMACs, contents encrypted.
 struct ChallengeStore: Sendable {
   let keys: DataKeys
 
-  /// Whose challenges a code is looked for among.
+  /// Which account's challenges a code is looked up among.
   enum Owner: Sendable {
-    /// Nobody's in particular: those that were asked for without signing in, and confirmations.
-    case nobody
+    /// No account: challenges that were requested without signing in, and confirmations.
+    case noAccount
     case user(UserID)
-    /// Anybody's: the code itself names the account.
-    case anybody
+    /// Any account: the code itself identifies it.
+    case anyAccount
 
     fileprivate var condition: SQL {
       switch self {
-      case .nobody: "(account_id is null or kind = 'confirmation')"
-      case .user, .anybody: "account_id is not null"
+      case .noAccount: "(account_id is null or kind = 'confirmation')"
+      case .user, .anyAccount: "account_id is not null"
       }
     }
 
@@ -27,7 +27,7 @@ struct ChallengeStore: Sendable {
     }
   }
 
-  /// Writes a challenge. Earlier ones of the same subject stay good: others may have asked for this one.
+  /// Inserts a challenge. Earlier challenges of the same subject stay valid: somebody else may have requested this one.
   func add(
     _ challenge: Challenge, code: OneTimeCode, link: LinkToken?, at now: Date, on db: any Connection
   ) throws {
@@ -43,27 +43,29 @@ struct ChallengeStore: Sendable {
       """)
   }
 
-  /// The challenge of these kinds and subject that `code` is the code of. Every call counts as a try of all that are
-  /// open; of many right ones at once, one succeeds. nil must not roll back.
+  /// Answers the challenge of these kinds and this subject that `code` belongs to. Every call counts as a try of all
+  /// open challenges; of several concurrent calls with the right code, one succeeds. The caller must not roll back on
+  /// nil: the try has to stay counted.
   func answer(
-    _ kinds: [Challenge.Kind], _ subject: String, of owner: Owner = .nobody, code: OneTimeCode, at now: Date,
+    _ kinds: [Challenge.Kind], _ subject: String, of owner: Owner = .noAccount, code: OneTimeCode, at now: Date,
     on db: any Connection
-  ) throws -> Answered? {
-    guard let (id, row) = try tried(kinds, subject, of: owner, code, at: now, on: db) else { return nil }
-    return try used(id, row, at: now, on: db)
+  ) throws -> StoredChallenge? {
+    guard let (id, row) = try match(kinds, subject, of: owner, code, at: now, on: db) else { return nil }
+    return try markUsed(id, row, at: now, on: db)
   }
 
-  /// Whether `code` would answer. A wrong one counts as a try, a right one leaves the challenge as it was.
-  func isRight(
+  /// Whether `code` would answer a challenge. A wrong code counts as a try; a right one leaves the challenge unchanged.
+  func isCorrect(
     _ kinds: [Challenge.Kind], _ subject: String, of owner: Owner, code: OneTimeCode, at now: Date,
     on db: any Connection
   ) throws -> Bool {
-    guard let (id, _) = try tried(kinds, subject, of: owner, code, at: now, on: db) else { return false }
+    guard let (id, _) = try match(kinds, subject, of: owner, code, at: now, on: db) else { return false }
     try db.change("update challenge set tries = tries - 1 where id = \(id)")
     return true
   }
 
-  private func tried(
+  /// The open challenge that `code` belongs to, after counting a try of all open ones.
+  private func match(
     _ kinds: [Challenge.Kind], _ subject: String, of owner: Owner, _ code: OneTimeCode, at now: Date,
     on db: any Connection
   ) throws -> (ChallengeID, Row)? {
@@ -73,22 +75,22 @@ struct ChallengeStore: Sendable {
       update challenge set tries = tries + 1
       where id in (select id from challenge
           where kind in (\(list: kinds.map(\.rawValue))) and subject_hash in (\(list: hashes(subject)))
-            and \(owner.condition) and coalesce(\(owner.user), account_id, \(nobody)) = coalesce(account_id, \(nobody))
+            and \(owner.condition) and coalesce(\(owner.user), account_id, \(zeroID)) = coalesce(account_id, \(zeroID))
             and used_at is null and expires_at > \(now) and tries < \(triesMax)
           order by created_at desc, id desc limit \(Challenge.openMax))
         and used_at is null and expires_at > \(now) and tries < \(triesMax)
       returning id, kind, code_hash, account_id, content
       """)
-    let tried = try rows.map { row in (try row.get("id", as: ChallengeID.self), row) }
-    return try tried.first { id, row in
+    let open = try rows.map { row in (try row.get("id", as: ChallengeID.self), row) }
+    return try open.first { id, row in
       code.matches(try row.get("code_hash"), for: id.description, under: keys)
     }
   }
 
-  /// The challenge of a link, if it is one of these kinds. Of many at once, one succeeds.
+  /// Answers the challenge of a link, if it is of one of these kinds. Of several concurrent calls, one succeeds.
   func answer(
-    _ link: LinkToken, of kinds: [Challenge.Kind] = Challenge.Kind.linked, at now: Date, on db: any Connection
-  ) throws -> Answered? {
+    _ link: LinkToken, of kinds: [Challenge.Kind] = Challenge.Kind.answeredByLink, at now: Date, on db: any Connection
+  ) throws -> StoredChallenge? {
     let row = try db.row(
       """
       update challenge set tries = tries
@@ -96,24 +98,27 @@ struct ChallengeStore: Sendable {
         and used_at is null and expires_at > \(now)
       returning id, kind, account_id, content
       """)
-    return try row.flatMap { try used($0.get("id"), $0, at: now, on: db) }
+    return try row.flatMap { try markUsed($0.get("id"), $0, at: now, on: db) }
   }
 
-  /// What a link's page is about, without answering it: mail scanners open links. nil when it is no longer good.
-  func waiting(
-    behind link: LinkToken, of kinds: [Challenge.Kind] = Challenge.Kind.paged, at now: Date, on db: any Connection
-  ) throws -> Answered? {
+  /// The pending challenge of a link, without answering it: mail scanners open links. nil when it is no longer valid.
+  func pending(
+    for link: LinkToken, of kinds: [Challenge.Kind] = Challenge.Kind.withLinkPage, at now: Date,
+    on db: any Connection
+  ) throws -> StoredChallenge? {
     try db.row(
       """
       select id, kind, account_id, content from challenge
       where token_hash = \(link.hash) and kind in (\(list: kinds.map(\.rawValue)))
         and used_at is null and expires_at > \(now)
       """
-    ).flatMap { try opened($0.get("id"), $0) }
+    ).flatMap { try decoded($0.get("id"), $0) }
   }
 
-  /// The newest challenge of a kind and subject that is still to be answered, to be sent once more.
-  func waiting(_ kind: Challenge.Kind, _ subject: String, at now: Date, on db: any Connection) throws -> Answered? {
+  /// The newest pending challenge of a kind and subject, to be sent once more.
+  func pending(
+    _ kind: Challenge.Kind, _ subject: String, at now: Date, on db: any Connection
+  ) throws -> StoredChallenge? {
     try db.row(
       """
       select id, kind, account_id, content from challenge
@@ -121,12 +126,12 @@ struct ChallengeStore: Sendable {
         and used_at is null and expires_at > \(now)
       order by created_at desc, id desc limit 1
       """
-    ).flatMap { try opened($0.get("id"), $0) }
+    ).flatMap { try decoded($0.get("id"), $0) }
   }
 
-  /// Withdraws what an account has asked for, but for one subject.
-  func withdraw(
-    _ kind: Challenge.Kind, of user: UserID, but subject: String, at now: Date, on db: any Connection
+  /// Revokes an account's challenges of one kind, except those for `subject`.
+  func revoke(
+    _ kind: Challenge.Kind, of user: UserID, except subject: String, at now: Date, on db: any Connection
   ) throws {
     try db.change(
       """
@@ -135,22 +140,24 @@ struct ChallengeStore: Sendable {
       """)
   }
 
-  /// Withdraws whatever would give an account another way in or show that a bearer is its user's: whoever ends its
-  /// sessions or has its password changed wants no such code answered any more, as some are taken without a bearer.
-  static func withdrawAll(of user: UserID, at now: Date, on db: any Connection) throws {
+  /// Revokes an account's challenges that would add a way to sign in or reauthenticate a bearer. Called when the
+  /// account's sessions are ended or its password is changed: some of these codes are accepted without a bearer.
+  static func revokeAll(of user: UserID, at now: Date, on db: any Connection) throws {
     try db.change(
       """
       update challenge set used_at = \(now) where account_id = \(user) and used_at is null
-        and kind in (\(list: Challenge.Kind.withdrawn.map(\.rawValue)))
+        and kind in (\(list: Challenge.Kind.revokedWithSessions.map(\.rawValue)))
       """)
-    try NewEmail.remove(of: user, on: db)
+    try PendingEmailChange.remove(of: user, on: db)
   }
 
-  /// Exchanges the code that a link has given to an app (RFC 7636 §4.5). A wrong verifier counts as a try; nil must not
-  /// roll back.
+  /// Exchanges the authorization code that a link gave to an app (RFC 7636 §4.5). A wrong verifier counts as a try; the
+  /// caller must not roll back on nil.
   ///
-  /// - Returns: what the link has answered.
-  func exchange(_ code: LinkToken, verifier: String, at now: Date, on db: any Connection) throws -> Answered? {
+  /// - Returns: the challenge that the link answered.
+  func exchange(
+    _ code: LinkToken, verifier: String, at now: Date, on db: any Connection
+  ) throws -> StoredChallenge? {
     let row = try db.row(
       """
       update challenge set tries = tries + 1
@@ -158,28 +165,31 @@ struct ChallengeStore: Sendable {
         and expires_at > \(now) and tries < \(Challenge.triesMax)
       returning id, kind, account_id, content
       """)
-    guard let row, let waiting = try opened(row.get("id"), row), let kind = waiting.content.exchanged,
-      waiting.content.codeChallenge?.matches(verifier) == true
+    guard let row, let pending = try decoded(row.get("id"), row), let kind = pending.content.exchanged,
+      pending.content.codeChallenge?.matches(verifier) == true
     else { return nil }
-    _ = try used(row.get("id"), row, at: now, on: db)
-    return Answered(kind: kind, content: waiting.content, account: waiting.account)
+    _ = try markUsed(row.get("id"), row, at: now, on: db)
+    return StoredChallenge(kind: kind, content: pending.content, account: pending.account)
   }
 
+  /// Deletes at most `limit` expired challenges.
   func sweep(at now: Date, limit: Int, on db: any Connection) throws -> Int {
     try db.change(
       "delete from challenge where id in (select id from challenge where expires_at <= \(now) limit \(limit))")
   }
 
-  private func used(_ id: ChallengeID, _ row: Row, at now: Date, on db: any Connection) throws -> Answered? {
+  private func markUsed(
+    _ id: ChallengeID, _ row: Row, at now: Date, on db: any Connection
+  ) throws -> StoredChallenge? {
     try db.change("update challenge set used_at = \(now) where id = \(id)")
-    return try opened(id, row)
+    return try decoded(id, row)
   }
 
-  private func opened(_ id: ChallengeID, _ row: Row) throws -> Answered? {
+  private func decoded(_ id: ChallengeID, _ row: Row) throws -> StoredChallenge? {
     guard let kind = Challenge.Kind(rawValue: try row.get("kind")) else { return nil }
     let content = try JSON.decode(
       Challenge.Content.self, from: try keys.open(try row.get("content"), purpose: purpose(id)))
-    return Answered(kind: kind, content: content, account: try row.optional("account_id"))
+    return StoredChallenge(kind: kind, content: content, account: try row.optional("account_id"))
   }
 
   private func hashes(_ subject: String) -> [[UInt8]] {
@@ -192,5 +202,5 @@ struct ChallengeStore: Sendable {
 enum ChallengeTag {}
 typealias ChallengeID = ID<ChallengeTag>
 
-/// Whose a challenge is that nobody signed in has asked for: a null is not equal to anything.
-private let nobody: SQL = "'00000000-0000-0000-0000-000000000000'"
+/// Stands for the account of a challenge that was requested without signing in: in SQL, null equals nothing.
+private let zeroID: SQL = "'00000000-0000-0000-0000-000000000000'"

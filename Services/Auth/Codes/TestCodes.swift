@@ -1,11 +1,11 @@
 import Messages
 import Web
 
-/// Numbers that are sent nothing, as their code is known beforehand: for developers and their tests (`SMS_TEST_CODES`).
+/// Phone numbers with fixed codes, to which no SMS is sent: for developers and their tests (`SMS_TEST_CODES`).
 struct TestCodes: Sendable {
   private let codes: [PhoneNumber: OneTimeCode]
 
-  /// - Throws: ``StartFailure`` for what is not `+15550001111:123456,…`, and outside development for anything at all.
+  /// - Throws: ``StartFailure`` for a value that is not `+15550001111:123456,…`, and outside development for any value.
   init(_ settings: Settings) throws {
     var codes: [PhoneNumber: OneTimeCode] = [:]
     for entry in settings.list("SMS_TEST_CODES") {

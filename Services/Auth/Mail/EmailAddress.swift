@@ -1,14 +1,14 @@
 import Foundation
 import Wire
 
-/// An e-mail address as far as it can be judged without sending to it: what a browser's `<input type=email>` takes (WHATWG
-/// HTML §4.10.5.1.5), within the 254 bytes that RFC 5321 leaves, 64 of them before the `@`.
+/// A syntactically valid e-mail address: what a browser's `<input type=email>` accepts (WHATWG HTML §4.10.5.1.5), at
+/// most 254 bytes, of which 64 before the `@` (RFC 5321).
 ///
-/// In text that is made of it, a log line for instance, it is masked.
+/// Its description is masked, so that no log line has the address.
 struct EmailAddress: Sendable, Hashable {
-  /// As it was typed, without the blanks around it.
+  /// The address as it was typed, without surrounding whitespace.
   let text: String
-  /// The form by which addresses are compared and written to: lower case, the domain in ASCII.
+  /// The form that is used for comparing and sending: lower case, the domain in ASCII.
   let canonical: String
 
   init?(_ typed: String) {
@@ -29,13 +29,13 @@ struct EmailAddress: Sendable, Hashable {
     return email
   }
 
-  /// For logs: the first letter, and where the domain ends.
+  /// For logs: the first character and the top-level domain.
   var masked: String {
     let ending = domain.split(separator: ".").dropFirst().last.map { ".\($0)" } ?? ""
     return "\(canonical.prefix(1))***@***\(ending)"
   }
 
-  /// What comes after the `@`, in lower case and ASCII.
+  /// The part after the `@`, in lower case and ASCII.
   var domain: String { String(canonical.drop { $0 != "@" }.dropFirst()) }
 
   private static func isAtom(_ byte: UInt8) -> Bool {
@@ -47,7 +47,7 @@ struct EmailAddress: Sendable, Hashable {
     }
   }
 
-  /// In lower case; names beyond ASCII as `xn--…` (UTS #46). nil when a label is not one of the domain name system's.
+  /// The domain in lower case, international names as `xn--…` (UTS #46). nil when a label is not valid in the DNS.
   private static func asciiDomain(_ typed: String) -> String? {
     var domain = typed.lowercased()
     if !domain.utf8.allSatisfy({ $0 < 0x80 }) {

@@ -1,29 +1,29 @@
 import Foundation
 
-/// A letter as it goes over the wire (RFC 5322, RFC 2045, RFC 2046): short lines of ASCII, ended by CRLF.
+/// A mail in the format for transmission (RFC 5322, RFC 2045, RFC 2046): short lines of ASCII, ended by CRLF.
 struct MIMEMessage: Sendable {
   let text: String
 
   /// - Throws: ``MailFailure`` when a name or the subject is not one line.
-  init(_ letter: Letter, from: Mailbox, at now: Date) throws(MailFailure) {
-    let to = Mailbox(name: letter.name, address: letter.to)
+  init(_ message: MailMessage, from: Mailbox, at now: Date) throws(MailFailure) {
+    let to = Mailbox(name: message.name, address: message.to)
     let headers = [
       "Date: \(Self.date(now))",
       "From: \(try from.header())",
       "To: \(try to.header())",
-      "Message-ID: <\(letter.id.uuidString.lowercased())@\(from.address.domain)>",
-      "Subject: \(try HeaderText.unstructured(letter.subject))",
+      "Message-ID: <\(message.id.uuidString.lowercased())@\(from.address.domain)>",
+      "Subject: \(try HeaderText.unstructured(message.subject))",
       "MIME-Version: 1.0",
-      // So that no holiday's note comes back (RFC 3834).
+      // So that no automatic reply is sent (RFC 3834).
       "Auto-Submitted: auto-generated",
     ]
-    text = headers.joined(separator: "\r\n") + "\r\n" + Self.content(of: letter) + "\r\n"
+    text = headers.joined(separator: "\r\n") + "\r\n" + Self.content(of: message) + "\r\n"
   }
 
-  private static func content(of letter: Letter) -> String {
-    let plain = part("text/plain", letter.text)
-    guard let html = letter.html else { return plain }
-    // `=_` never stands in quoted-printable text.
+  private static func content(of message: MailMessage) -> String {
+    let plain = part("text/plain", message.text)
+    guard let html = message.html else { return plain }
+    // `=_` never occurs in quoted-printable text.
     let boundary = "=_\(UUID().uuidString)"
     return """
       Content-Type: multipart/alternative;\r

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An address with or without the name of whose it is (RFC 5322 §3.4).
+/// An e-mail address with or without a display name (RFC 5322 §3.4).
 struct Mailbox: Sendable, Hashable {
   let name: String?
   let address: EmailAddress
@@ -25,7 +25,7 @@ struct Mailbox: Sendable, Hashable {
     self.init(name: name, address: address)
   }
 
-  /// As it stands in a header.
+  /// The value for a header field.
   ///
   /// - Throws: ``MailFailure`` for a name that is not one line.
   func header() throws(MailFailure) -> String {

@@ -1,6 +1,6 @@
-/// Text of any length and language in lines of at most 76 characters of ASCII (RFC 2045 §6.7).
+/// Encodes text as quoted-printable: lines of at most 76 ASCII characters (RFC 2045 §6.7).
 enum QuotedPrintable {
-  /// Line ends of every kind become CRLF.
+  /// Line endings of every kind become CRLF.
   static func encode(_ text: String) -> String {
     lines(of: text).map(encode).joined(separator: "\r\n")
   }
@@ -28,7 +28,7 @@ enum QuotedPrintable {
     for (index, byte) in line.enumerated() {
       let isLast = index == line.count - 1
       let piece = isLiteral(byte, isLast: isLast) ? String(UnicodeScalar(byte)) : escaped(byte)
-      // The last column is for the `=` that says that the line goes on.
+      // The last column is for the `=` of a soft line break.
       if width + piece.utf8.count > widthMax - (isLast ? 0 : 1) {
         encoded += "=\r\n"
         width = 0
@@ -39,7 +39,7 @@ enum QuotedPrintable {
     return encoded
   }
 
-  /// Blanks at the end of a line are lost on the way.
+  /// Spaces and tabs at the end of a line are encoded: they may be removed in transit.
   private static func isLiteral(_ byte: UInt8, isLast: Bool) -> Bool {
     switch byte {
     case UInt8(ascii: "="): false

@@ -1,43 +1,43 @@
 import CCurl
 import Foundation
 
-/// One delivery by libcurl, which speaks SMTP, STARTTLS and SASL, and stuffs dots.
+/// The delivery of one message by libcurl, which implements SMTP, STARTTLS and SASL, and stuffs dots.
 struct SMTPDelivery: Sendable {
   let server: SMTPServer
   let from: EmailAddress
   let to: EmailAddress
   let message: [UInt8]
   let timeout: Duration
-  let isCalledOff: @Sendable () -> Bool
+  let isCancelled: @Sendable () -> Bool
 
-  // Once for the process, before any thread uses it.
-  private static let isReady = kith_curl_start() == CURLE_OK
+  // Initialised once for the process, before any thread uses libcurl.
+  private static let isInitialised = kith_curl_start() == CURLE_OK
 
-  /// Blocks its thread until the server has taken the message, or not, or the time is over.
+  /// Blocks its thread until the server has accepted or rejected the message, or until the timeout.
   ///
-  /// - Throws: ``MailFailure``; `CancellationError` when it has been called off.
+  /// - Throws: ``MailFailure``; `CancellationError` when the delivery was cancelled.
   func run() throws {
-    guard Self.isReady, let curl = curl_easy_init() else { throw MailFailure(.unreachable) }
+    guard Self.isInitialised, let curl = curl_easy_init() else { throw MailFailure(.unreachable) }
     defer { curl_easy_cleanup(curl) }
-    let receivers = curl_slist_append(nil, "<\(to.canonical)>")
-    defer { curl_slist_free_all(receivers) }
+    let recipients = curl_slist_append(nil, "<\(to.canonical)>")
+    defer { curl_slist_free_all(recipients) }
     let end = ContinuousClock.now + timeout + .seconds(1)
-    let reader = Reader(message) { isCalledOff() || ContinuousClock.now > end }
+    let reader = MessageReader(message) { isCancelled() || ContinuousClock.now > end }
     try withExtendedLifetime(reader) {
-      try setUp(curl, receivers)
+      try setUp(curl, recipients)
       try reader.attach(to: curl)
       let result = curl_easy_perform(curl)
       guard result != CURLE_OK else { return }
       var code = 0
       kith_curl_response_code(curl, &code)
-      throw isCalledOff() ? CancellationError() : Self.failure(result, code)
+      throw isCancelled() ? CancellationError() : Self.failure(result, code)
     }
   }
 
-  private func setUp(_ curl: UnsafeMutableRawPointer, _ receivers: UnsafeMutablePointer<curl_slist>?) throws {
+  private func setUp(_ curl: UnsafeMutableRawPointer, _ recipients: UnsafeMutablePointer<curl_slist>?) throws {
     let scheme = server.security == .implicit ? "smtps" : "smtp"
     let milliseconds = Int(timeout / .milliseconds(1))
-    // The path is the name by which we greet.
+    // libcurl takes the name for EHLO from the path.
     try text(curl, CURLOPT_URL, "\(scheme)://\(server.host):\(server.port)/\(from.domain)")
     try number(curl, CURLOPT_USE_SSL, Int(server.security.level.rawValue))
     try number(curl, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
@@ -49,15 +49,16 @@ struct SMTPDelivery: Sendable {
       try text(curl, CURLOPT_PASSWORD, password)
     }
     try text(curl, CURLOPT_MAIL_FROM, "<\(from.canonical)>")
-    try check(kith_curl_set_list(curl, CURLOPT_MAIL_RCPT, receivers))
+    try check(kith_curl_set_list(curl, CURLOPT_MAIL_RCPT, recipients))
     try number(curl, CURLOPT_UPLOAD, 1)
     try check(kith_curl_set_size(curl, CURLOPT_INFILESIZE_LARGE, curl_off_t(message.count)))
     try number(curl, CURLOPT_CONNECTTIMEOUT_MS, min(10_000, milliseconds))
     try number(curl, CURLOPT_TIMEOUT_MS, milliseconds)
-    // That does not count while it says goodbye, for which it would wait for two minutes, nor for connections it keeps.
+    // That timeout does not apply to QUIT, for which libcurl would wait for two minutes, nor to connections that it
+    // keeps.
     try number(curl, CURLOPT_SERVER_RESPONSE_TIMEOUT, min(30, max(1, milliseconds / 1000)))
     try number(curl, CURLOPT_FORBID_REUSE, 1)
-    // Timeouts without signals, which would be the whole process's; and no proxy that the environment happens to name.
+    // No signals for timeouts, as they would affect the whole process; and no proxy from the environment.
     try number(curl, CURLOPT_NOSIGNAL, 1)
     try text(curl, CURLOPT_PROXY, "")
   }
@@ -70,7 +71,7 @@ struct SMTPDelivery: Sendable {
     try check(kith_curl_set_number(curl, option, value))
   }
 
-  /// What this libcurl cannot do must not be left out: it may be the checking of certificates.
+  /// An option that this libcurl does not support must not be ignored: it may be the verification of certificates.
   private func check(_ code: CURLcode) throws {
     guard code == CURLE_OK else { throw CurlFailure(code: code.rawValue) }
   }
@@ -89,7 +90,7 @@ struct SMTPDelivery: Sendable {
   }
 }
 
-/// An option that this libcurl does not have.
+/// An option that this libcurl does not support.
 struct CurlFailure: Error {
   let code: UInt32
 }
@@ -98,32 +99,32 @@ extension SMTPServer.Security {
   fileprivate var level: curl_usessl { self == .none ? CURLUSESSL_NONE : CURLUSESSL_ALL }
 }
 
-/// The message as libcurl takes it, piece by piece, on one thread.
-private final class Reader {
+/// Gives the message to libcurl in pieces, on one thread.
+private final class MessageReader {
   private let message: [UInt8]
-  private let isOver: () -> Bool
+  private let shouldAbort: () -> Bool
   private var position = 0
 
-  /// - Parameter isOver: asked about once a second; ends the transfer.
-  init(_ message: [UInt8], isOver: @escaping () -> Bool) {
+  /// - Parameter shouldAbort: called about once a second; true ends the transfer.
+  init(_ message: [UInt8], shouldAbort: @escaping () -> Bool) {
     self.message = message
-    self.isOver = isOver
+    self.shouldAbort = shouldAbort
   }
 
-  /// libcurl keeps a pointer to this that it does not own.
+  /// Sets the callbacks. libcurl keeps an unretained pointer to this object.
   func attach(to curl: UnsafeMutableRawPointer) throws {
     let context = Unmanaged.passUnretained(self).toOpaque()
     let reading = kith_curl_set_reader(
       curl,
       { into, size, count, context in
         guard let into, let context else { return 0 }
-        return Unmanaged<Reader>.fromOpaque(context).takeUnretainedValue().read(into, size * count)
+        return Unmanaged<MessageReader>.fromOpaque(context).takeUnretainedValue().read(into, size * count)
       }, context)
     let watching = kith_curl_set_watcher(
       curl,
       { context, _, _, _, _ in
         guard let context else { return 0 }
-        return Unmanaged<Reader>.fromOpaque(context).takeUnretainedValue().isOver() ? 1 : 0
+        return Unmanaged<MessageReader>.fromOpaque(context).takeUnretainedValue().shouldAbort() ? 1 : 0
       }, context)
     guard reading == CURLE_OK, watching == CURLE_OK else { throw CurlFailure(code: reading.rawValue) }
   }

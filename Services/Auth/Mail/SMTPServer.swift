@@ -1,12 +1,13 @@
 import Foundation
 import Web
 
-/// Who takes our mail, as `SMTP_URL` says: `smtp://user:password@host:587` or `smtps://user:password@host:465`.
+/// The SMTP server that `SMTP_URL` names: `smtp://user:password@host:587` or `smtps://user:password@host:465`.
 struct SMTPServer: Sendable {
   enum Security: Sendable {
-    /// From the first byte on.
+    /// TLS from the first byte on.
     case implicit
-    /// STARTTLS, or nothing is sent (RFC 8314 §3 has it weaker, as anybody in between can strip it).
+    /// STARTTLS; without it nothing is sent. RFC 8314 §3 considers it weaker than implicit TLS, as a man in the middle
+    /// can strip it.
     case startTLS
     case none
   }
@@ -15,10 +16,11 @@ struct SMTPServer: Sendable {
   let port: Int
   let security: Security
   let credentials: (user: String, password: String)?
-  /// The path of a file of certificates to believe besides the system's.
+  /// The path of a file of trusted certificates, besides the system's.
   let authorities: String?
 
-  /// Plain SMTP is for this machine, and with `?tls=none` for development; `?tls=required` asks for STARTTLS there too.
+  /// SMTP without TLS is accepted for loopback, and with `?tls=none` in development; `?tls=required` requires STARTTLS
+  /// for loopback, too.
   ///
   /// - Throws: ``StartFailure`` that names the variable, never its value, which holds a password.
   init(_ url: String, authorities: String?, isDevelopment: Bool) throws {
@@ -33,12 +35,10 @@ struct SMTPServer: Sendable {
     self.authorities = authorities
   }
 
-  private static let loopback: Set = ["127.0.0.1", "localhost", "[::1]"]
-
   private static func security(
     _ scheme: String, _ host: String, _ query: [URLQueryItem], isDevelopment: Bool
   ) throws -> Security {
-    let isLoopback = loopback.contains(host.lowercased())
+    let isLoopback = WebAddress.isLoopback(host: host.lowercased())
     guard query.count <= 1, query.first.map({ $0.name == "tls" }) ?? true else {
       throw StartFailure("SMTP_URL: the only option is tls=required or tls=none")
     }

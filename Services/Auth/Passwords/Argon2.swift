@@ -1,26 +1,26 @@
 import CArgon2
 import Foundation
 
-/// Argon2id (RFC 9106) by its reference library, with hashes as PHC strings: `$argon2id$v=19$m=47104,t=1,p=1$salt$hash`.
+/// Argon2id (RFC 9106) with the reference library. Hashes are PHC strings: `$argon2id$v=19$m=47104,t=1,p=1$salt$hash`.
 struct Argon2: Sendable, Hashable {
   let memoryKiB: UInt32
   let passes: UInt32
   let lanes: UInt32
 
-  /// What OWASP's cheat sheet on password storage asks for: 46 MiB, about a tenth of a second.
+  /// The parameters of OWASP's password storage cheat sheet: 46 MiB, about a tenth of a second.
   static let recommended = Argon2(memoryKiB: 47_104, passes: 1, lanes: 1)
 
   private static let saltBytes = 16
   private static let hashBytes = 32
 
-  /// The library's own number for what went wrong.
-  struct Trouble: Error {
+  /// An error code of the library.
+  struct LibraryError: Error {
     let code: Int32
 
-    var isMemory: Bool { code == ARGON2_MEMORY_ALLOCATION_ERROR.rawValue }
+    var isOutOfMemory: Bool { code == ARGON2_MEMORY_ALLOCATION_ERROR.rawValue }
   }
 
-  /// Takes about 100 ms, and the memory.
+  /// Takes about 100 ms and ``memoryKiB`` of memory.
   func hash(_ password: SecretBytes) throws -> String {
     var generator = SystemRandomNumberGenerator()
     let salt = (0..<Self.saltBytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -31,42 +31,42 @@ struct Argon2: Sendable, Hashable {
       argon2id_hash_encoded(
         passes, memoryKiB, lanes, bytes.baseAddress, bytes.count, salt, salt.count, Self.hashBytes, &encoded, length)
     }
-    guard code == ARGON2_OK.rawValue else { throw Trouble(code: code) }
+    guard code == ARGON2_OK.rawValue else { throw LibraryError(code: code) }
     return String(decoding: encoded.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Takes what the hash says that it took to make, whether or not it matches.
+  /// Takes the time and memory of the hash's parameters, whether or not the password matches.
   static func matches(_ password: SecretBytes, _ hash: String) throws -> Bool {
     let code = password.withBytes { argon2id_verify(hash, $0.baseAddress, $0.count) }
     switch code {
     case ARGON2_OK.rawValue: return true
     case ARGON2_VERIFY_MISMATCH.rawValue: return false
-    default: throw Trouble(code: code)
+    default: throw LibraryError(code: code)
     }
   }
 
-  /// Whether a hash was made as this would make it.
-  func made(_ hash: String) -> Bool {
+  /// Whether a hash was made with these parameters.
+  func isCurrent(_ hash: String) -> Bool {
     let parts = hash.split(separator: "$", omittingEmptySubsequences: false)
     return parts.count == 6 && hash.hasPrefix(start) && parts[4].utf8.count == Self.base64Length(Self.saltBytes)
       && parts[5].utf8.count == Self.base64Length(Self.hashBytes)
   }
 
-  /// A hash that no password matches, and that takes as long as any to say so.
-  var unmatchable: String {
+  /// A hash that no password matches; comparing takes as long as with any other.
+  var dummyHash: String {
     let zeros = { String(repeating: "A", count: Self.base64Length($0)) }
     return start + zeros(Self.saltBytes) + "$" + zeros(Self.hashBytes)
   }
 
   private var start: String { "$argon2id$v=19$m=\(memoryKiB),t=\(passes),p=\(lanes)$" }
 
-  /// Without padding.
+  /// The length of `bytes` bytes in base64 without padding.
   private static func base64Length(_ bytes: Int) -> Int { (bytes * 4 + 2) / 3 }
 }
 
-/// Bytes that are wiped when nobody holds them any more.
+/// Bytes that are wiped from memory when they are released.
 ///
-/// `@unchecked Sendable`: they never change before that.
+/// `@unchecked Sendable`: they do not change before that.
 final class SecretBytes: @unchecked Sendable {
   private let buffer: UnsafeMutableRawBufferPointer
 

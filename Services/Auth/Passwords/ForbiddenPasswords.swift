@@ -2,16 +2,17 @@ import Crypto
 import Foundation
 import Web
 
-/// Passwords that are guessed first, and that nobody may choose (`PASSWORDS_FORBIDDEN`), upper and lower case alike.
+/// A list of common passwords that are rejected as new passwords (`PASSWORDS_FORBIDDEN`), compared without regard to
+/// case.
 ///
-/// A list may be long: eight bytes of a digest are kept of each.
+/// To keep long lists small, only eight bytes of each password's digest are held in memory.
 struct ForbiddenPasswords: Sendable {
   /// Ascending.
   private let digests: [UInt64]
 
   /// - Throws: ``StartFailure`` when the file cannot be read.
   init(file path: String) throws {
-    // `try?`: why it cannot be read is the same to whoever started this.
+    // `try?`: the start fails with the same message, whatever the reason.
     guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)) else {
       throw StartFailure("PASSWORDS_FORBIDDEN is not a file that can be read")
     }
@@ -19,7 +20,7 @@ struct ForbiddenPasswords: Sendable {
   }
 
   init(_ passwords: some Sequence<String>) {
-    digests = passwords.compactMap(Password.prepared).map(Self.digest).sorted()
+    digests = passwords.compactMap(Password.normalized).map(Self.digest).sorted()
   }
 
   func contains(_ password: String) -> Bool {

@@ -1,25 +1,26 @@
 import Foundation
 import Wire
 
-/// A password as it is compared, whatever keyboard it was typed on: PRECIS' OpaqueString (RFC 8265 §4.2). That is NFC,
-/// with every kind of blank a plain one, upper and lower case as they are.
+/// A password in the form that is hashed, independent of the keyboard that it was typed on: the PRECIS OpaqueString
+/// profile (RFC 8265 §4.2), that is NFC with all kinds of spaces mapped to U+0020, case preserved.
 struct Password: Sendable {
   static let bytesMin = 8
   static let bytesMax = 256
 
   let bytes: SecretBytes
 
-  /// One that somebody claims to be theirs. nil for what can be nobody's: empty, too long, or with control characters.
+  /// A password to be compared. nil for text that no account can have as its password: empty, too long, or with control
+  /// characters.
   init?(typed: String) {
-    guard let text = Self.prepared(typed) else { return nil }
+    guard let text = Self.normalized(typed) else { return nil }
     bytes = SecretBytes(text.utf8)
   }
 
-  /// One that somebody chooses.
+  /// A new password.
   ///
   /// - Throws: the validation failure that names `field`.
   init(chosen typed: String, field: String, forbidden: ForbiddenPasswords?) throws(Failure) {
-    guard let text = Self.prepared(typed), text.utf8.count >= Self.bytesMin else {
+    guard let text = Self.normalized(typed), text.utf8.count >= Self.bytesMin else {
       let isLong = (Self.bytesMin...Self.bytesMax).contains(typed.utf8.count)
       throw Self.weak(field, Self.rule, because: isLong ? "characters" : "length")
     }
@@ -38,8 +39,9 @@ struct Password: Sendable {
   private static let rule =
     "must have \(bytesMin) to \(bytesMax) bytes, without control characters"
 
-  static func prepared(_ typed: String) -> String? {
-    // What is far too long is not worth normalising.
+  /// The text after PRECIS OpaqueString; nil when it is empty, too long, or has control characters.
+  static func normalized(_ typed: String) -> String? {
+    // Text that is far too long is not normalised at all.
     guard typed.utf8.count <= bytesMax * 4 else { return nil }
     var plain = String.UnicodeScalarView()
     for scalar in typed.unicodeScalars {

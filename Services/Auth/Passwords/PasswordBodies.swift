@@ -1,7 +1,7 @@
 import Foundation
 import Wire
 
-/// An address and a password, at the top or within `user` or `authentication`.
+/// A request body with an e-mail address and a password, at the top level or within `user` or `authentication`.
 struct CredentialsBody: Decodable {
   let email: String?
   let password: String?
@@ -31,14 +31,14 @@ struct CredentialsBody: Decodable {
       ?? body.decodeIfPresent(String.self, forKey: .time_zone)
   }
 
-  /// The validation failure for what is not there.
+  /// The validation failure that names the missing fields.
   var missing: Failure {
     .invalid(
       [("email", email), ("password", password)].filter { $0.1 == nil }.map { .init($0.0, "is required") })
   }
 }
 
-/// A new password, with what allows it.
+/// A request body with a new password, and the code, link token or current password that authorizes it.
 struct NewPasswordBody: Decodable {
   let email: String?
   let token: String?
@@ -69,35 +69,36 @@ struct NewPasswordBody: Decodable {
   }
 }
 
-/// A user as apps that know users by number see them. Such an app fails to read one whose address is null.
+/// A user for apps that identify users by number. Such an app cannot decode a user whose `email` is null.
 struct NumberedUserBody: Encodable {
   let id: Int
   let email: String
-  @OrNull var name: String?
-  /// The name again, for apps that read it so.
-  @OrNull var display_name: String?
+  @NullCodable var name: String?
+  /// The name once more, for apps that read this key.
+  @NullCodable var display_name: String?
   let role = "client"
   let timezone: String
   let has_password: Bool
-  @OrNull var avatar_url: String?
-  @OrNull var locale: String?
-  /// The id that everything but these apps knows.
+  @NullCodable var avatar_url: String?
+  @NullCodable var locale: String?
+  /// The id that all other APIs use.
   let uuid: UserID
 
   init(_ profile: Profile) {
     let account = profile.account
     id = account.number
     email = account.email ?? ""
-    _name = OrNull(wrappedValue: account.displayName)
-    _display_name = OrNull(wrappedValue: account.displayName)
+    _name = NullCodable(wrappedValue: account.displayName)
+    _display_name = NullCodable(wrappedValue: account.displayName)
     timezone = account.timeZone ?? "UTC"
     has_password = profile.hasPassword
-    _avatar_url = OrNull(wrappedValue: account.avatarURL)
-    _locale = OrNull(wrappedValue: account.locale)
+    _avatar_url = NullCodable(wrappedValue: account.avatarURL)
+    _locale = NullCodable(wrappedValue: account.locale)
     uuid = account.id
   }
 }
 
+/// The response of a sign-up or a sign-in, for apps that identify users by number.
 struct SignedInBody: Encodable {
   let message: String
   let token: String
@@ -107,13 +108,13 @@ struct SignedInBody: Encodable {
   let expires_in: Int
   let user: NumberedUserBody
 
-  init(_ message: String, _ entered: PasswordDoor.Entered, at now: Date) {
+  init(_ message: String, _ result: SignInResult, at now: Date) {
     self.message = message
-    let tokens = TokenBody(entered.pair, at: now)
+    let tokens = TokenBody(result.pair, at: now)
     token = tokens.token
     access_token = tokens.access_token
     refresh_token = tokens.refresh_token
     expires_in = tokens.expires_in
-    user = NumberedUserBody(entered.profile)
+    user = NumberedUserBody(result.profile)
   }
 }

@@ -3,81 +3,82 @@ import Foundation
 import Quotas
 import Wire
 
-/// Every statement on passwords.
+/// All statements on passwords, and the quotas of password tries.
 struct PasswordStore: Sendable {
   let database: any Database
   let quotas: QuotaStore
-  let places: KnownPlaces
+  let knownAddresses: KnownAddresses
 
-  struct Stored: Sendable {
+  struct StoredPassword: Sendable {
     let user: UserID
     let hash: String
   }
 
-  /// The password of whoever the address belongs to; nil when it is nobody's, or the account has none.
-  func stored(for email: EmailAddress) async throws -> Stored? {
+  /// The password of the account that has the address; nil when no account has it, or the account has no password.
+  func storedPassword(for email: EmailAddress) async throws -> StoredPassword? {
     try await database.read { db in
       try db.row(
         """
         select p.account_id, p.hash from password p join identity i on i.account_id = p.account_id
         where i.issuer = \(Identity.emailIssuer) and i.subject = \(email.canonical)
         """
-      ).map { Stored(user: try $0.get("account_id"), hash: try $0.get("hash")) }
+      ).map { StoredPassword(user: try $0.get("account_id"), hash: try $0.get("hash")) }
     }
   }
 
-  func stored(of user: UserID) async throws -> Stored? {
+  func storedPassword(of user: UserID) async throws -> StoredPassword? {
     try await database.read { db in
       try db.row("select account_id, hash from password where account_id = \(user)")
-        .map { Stored(user: try $0.get("account_id"), hash: try $0.get("hash")) }
+        .map { StoredPassword(user: try $0.get("account_id"), hash: try $0.get("hash")) }
     }
   }
 
-  /// Counts a try before it is made, so that many at once are not more than are allowed.
+  /// Counts a try before the password is compared, so that concurrent tries do not exceed the quota.
   ///
-  /// - Throws: 429, for known and unknown addresses alike.
-  func countTry(_ email: EmailAddress, from place: String, at now: Date) async throws {
-    try await database.write { [quotas, places] db in
-      try quotas.take(.passwordFromHere, for: "\(email.canonical) \(place)", at: now, on: db)
-      guard try !places.contains(place, of: email, on: db) else { return }
-      try quotas.take(.passwordFromStrangers, for: email.canonical, at: now, on: db)
+  /// - Throws: 429, whether or not an account has the address.
+  func takeAttempt(_ email: EmailAddress, from clientAddress: String, at now: Date) async throws {
+    try await database.write { [quotas, knownAddresses] db in
+      try quotas.take(.passwordPerClientAddress, for: "\(email.canonical) \(clientAddress)", at: now, on: db)
+      guard try !knownAddresses.contains(clientAddress, of: email, on: db) else { return }
+      try quotas.take(.passwordFromUnknownAddresses, for: email.canonical, at: now, on: db)
     }
   }
 
-  /// The try was right: it does not count.
-  func forgiveTry(_ email: EmailAddress, from place: String, on db: any Connection) throws {
-    try quotas.giveBack(.passwordFromHere, for: "\(email.canonical) \(place)", on: db)
-    guard try !places.contains(place, of: email, on: db) else { return }
-    try quotas.giveBack(.passwordFromStrangers, for: email.canonical, on: db)
+  /// Gives a try back: the password was right.
+  func giveBackAttempt(_ email: EmailAddress, from clientAddress: String, on db: any Connection) throws {
+    try quotas.giveBack(.passwordPerClientAddress, for: "\(email.canonical) \(clientAddress)", on: db)
+    guard try !knownAddresses.contains(clientAddress, of: email, on: db) else { return }
+    try quotas.giveBack(.passwordFromUnknownAddresses, for: email.canonical, on: db)
   }
 
-  /// Counts a try of somebody who is signed in.
+  /// Counts a try of a signed-in user.
   ///
   /// - Throws: 429.
-  func countTry(of user: UserID, from place: String, at now: Date) async throws {
+  func takeAttempt(of user: UserID, from clientAddress: String, at now: Date) async throws {
     try await database.write { [quotas] db in
-      try quotas.take(.passwordFromHere, for: "\(user) \(place)", at: now, on: db)
+      try quotas.take(.passwordPerClientAddress, for: "\(user) \(clientAddress)", at: now, on: db)
     }
   }
 
-  func forgiveTry(of user: UserID, from place: String) async throws {
-    try await database.write { db in try forgiveTry(of: user, from: place, on: db) }
+  /// Gives back a try of a signed-in user.
+  func giveBackAttempt(of user: UserID, from clientAddress: String) async throws {
+    try await database.write { db in try giveBackAttempt(of: user, from: clientAddress, on: db) }
   }
 
-  func forgiveTry(of user: UserID, from place: String, on db: any Connection) throws {
-    try quotas.giveBack(.passwordFromHere, for: "\(user) \(place)", on: db)
+  func giveBackAttempt(of user: UserID, from clientAddress: String, on db: any Connection) throws {
+    try quotas.giveBack(.passwordPerClientAddress, for: "\(user) \(clientAddress)", on: db)
   }
 
-  /// Keeps another hash of the same password, if that is still the one that was checked: its user has changed nothing.
+  /// Stores another hash of the same password, if the stored hash is still the one that was checked.
   ///
-  /// - Returns: false when it was changed meanwhile.
+  /// - Returns: false when the password was changed meanwhile.
   static func rehash(_ hash: String, of user: UserID, checked old: String, on db: any Connection) throws -> Bool {
     try db.change("update password set hash = \(hash) where account_id = \(user) and hash = \(old)") == 1
   }
 
-  /// Sets a password; with `expecting` only if it is still the one that was checked.
+  /// Sets a password; with `expecting`, only if the stored hash is still the one that was checked.
   ///
-  /// - Returns: false when it was changed meanwhile.
+  /// - Returns: false when the password was changed meanwhile.
   static func set(
     _ hash: String, of user: UserID, expecting old: String? = nil, at now: Date, on db: any Connection
   ) throws -> Bool {

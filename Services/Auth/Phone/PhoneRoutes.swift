@@ -4,66 +4,67 @@ import Messages
 import Web
 import Wire
 
-/// Signing in with a number and a code that is sent to it.
+/// Sign-in with a phone number and a code that is sent to it.
 struct PhoneRoutes: Sendable {
-  let sender: CodeSender
-  let door: CodeDoor
+  let codeSender: CodeSender
+  let codeSignIn: CodeSignIn
   let sessions: SessionStore
   let profiles: ProfileStore
-  let refreshing: SessionRoutes
-  let signIns: SignIns
+  let sessionRoutes: SessionRoutes
+  let signInCounter: SignInCounter
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    routes.post("/api/auth/request-verification", use: request)
+    routes.post("/api/auth/request-verification", use: requestCode)
     routes.post("/api/auth/verify", use: verify)
     routes.post("/api/auth/verify/confirm", use: confirm)
     routes.post("/api/auth/refresh", use: refresh)
     routes.group(context: SignedIn.self).get("/api/auth/me", use: me)
   }
 
-  @Sendable private func request(_ request: Request, _ context: Context) async throws -> Response {
+  @Sendable private func requestCode(_ request: Request, _ context: Context) async throws -> Response {
     let body = try await request.json(PhoneBody.self)
-    return try await send(body, lasting: CodeSender.textLifetime, request)
+    return try await send(body, lifetime: CodeSender.smsLifetime, request)
   }
 
-  /// Without a code it asks for one.
+  /// Sends a code when the request has none, else signs in with it.
   @Sendable private func verify(_ request: Request, _ context: Context) async throws -> Response {
     let body = try await request.json(PhoneBody.self)
     guard body.code == nil else { return try await signIn(body, request) }
     guard ["sms", "whatsapp"].contains(body.channel ?? "sms") else {
       throw Failure.invalid(.init("channel", "must be sms or whatsapp"))
     }
-    return try await send(body, lasting: .seconds(600), request)
+    return try await send(body, lifetime: .seconds(600), request)
   }
 
   @Sendable private func confirm(_ request: Request, _ context: Context) async throws -> Response {
     try await signIn(try await request.json(PhoneBody.self), request)
   }
 
-  private func send(_ body: PhoneBody, lasting lifetime: Duration, _ request: Request) async throws -> Response {
+  private func send(_ body: PhoneBody, lifetime: Duration, _ request: Request) async throws -> Response {
     let number = try body.number()
-    try await sender.text(
-      number, for: .phone, content: .init(subject: number.text), lifetime: lifetime, from: request.place, at: now())
+    try await codeSender.sendSMS(
+      number, for: .phone, content: .init(subject: number.text), lifetime: lifetime, from: request.clientAddress,
+      at: now())
     return .json(SentBody(message: "Verification code sent", expires_in: Int(lifetime.components.seconds)))
   }
 
   private func signIn(_ body: PhoneBody, _ request: Request) async throws -> Response {
-    try await signIns.counted(.phone) {
+    try await signInCounter.counted(.phone) {
       let number = try body.number()
       guard let code = body.code else { throw Failure.invalid(.init("code", "is required")) }
       let now = now()
-      let entered = try await door.signIn(
+      let result = try await codeSignIn.signIn(
         number, code, name: try DisplayName.optional(body.first_name, field: "first_name"),
-        visit: request.visit(.app), from: request.place, at: now)
-      return .json(PhoneSignedInBody(entered, at: now))
+        context: request.signInContext(.app), from: request.clientAddress, at: now)
+      return .json(PhoneSignedInBody(result, at: now))
     }
   }
 
-  /// The token in the query or in the body.
+  /// Refreshes the session; the refresh token is in the query or in the body.
   @Sendable private func refresh(_ request: Request, _ context: Context) async throws -> Response {
     let token = request.uri.queryParameters["refresh_token"].flatMap { $0.isEmpty ? nil : String($0) }
-    return try await refreshing.refreshTokens(token.map { RefreshToken(presented: $0) }, request, context)
+    return try await sessionRoutes.refreshTokens(token.map { RefreshToken(presented: $0) }, request, context)
   }
 
   @Sendable private func me(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -86,17 +87,17 @@ private struct SentBody: Encodable {
   let expires_in: Int
 }
 
-/// A user of an app that knows people by their numbers, and fails to read one whose number or name is null.
+/// A user for apps that identify users by phone number. Such an app cannot decode a user whose number or name is null.
 struct PhoneUserBody: Encodable {
   let id: UserID
   let phone_number: String
-  @OrNull var phone: String?
+  @NullCodable var phone: String?
   let first_name: String
 
   init(_ profile: Profile) {
     id = profile.account.id
     phone_number = profile.phone?.subject ?? ""
-    _phone = OrNull(wrappedValue: profile.phone?.subject)
+    _phone = NullCodable(wrappedValue: profile.phone?.subject)
     first_name = profile.account.displayName ?? ""
   }
 }
@@ -108,11 +109,11 @@ private struct PhoneSignedInBody: Encodable {
   let expires_in: Int
   let user: PhoneUserBody
 
-  init(_ entered: PasswordDoor.Entered, at now: Date) {
-    let tokens = TokenBody(entered.pair, at: now)
+  init(_ result: SignInResult, at now: Date) {
+    let tokens = TokenBody(result.pair, at: now)
     access_token = tokens.access_token
     refresh_token = tokens.refresh_token
     expires_in = tokens.expires_in
-    user = PhoneUserBody(entered.profile)
+    user = PhoneUserBody(result.profile)
   }
 }

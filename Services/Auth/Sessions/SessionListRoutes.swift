@@ -4,7 +4,7 @@ import Tokens
 import Web
 import Wire
 
-/// Where a user is signed in, and signing out there.
+/// The user's list of sessions, and ending them.
 struct SessionListRoutes: Sendable {
   let sessions: SessionStore
   let ended: EndedSessionList
@@ -24,35 +24,35 @@ struct SessionListRoutes: Sendable {
 
   @Sendable private func end(_ request: Request, _ context: SignedIn) async throws -> Response {
     guard let id = context.parameters.get("id").flatMap({ SessionID($0) }) else { throw Failure.sessionNotFound }
-    let over = try await sessions.end(id, of: context.user, because: .ended, at: now())
-    guard !over.isEmpty else { throw Failure.sessionNotFound }
-    return Response(status: .noContent).ending(over, ended)
+    let endedSessions = try await sessions.end(id, of: context.user, reason: .ended, at: now())
+    guard !endedSessions.isEmpty else { throw Failure.sessionNotFound }
+    return Response(status: .noContent).withEndedSessions(endedSessions, ended)
   }
 
-  /// All but the one that asks.
+  /// Ends all sessions but the one of the request.
   @Sendable private func endOthers(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let over = try await sessions.endAll(of: context.user, but: context.session, at: now())
-    return Response.json(["ended": over.count]).ending(over, ended)
+    let endedSessions = try await sessions.endAll(of: context.user, except: context.session, at: now())
+    return Response.json(["ended": endedSessions.count]).withEndedSessions(endedSessions, ended)
   }
 }
 
 private struct SessionBody: Encodable {
   let id: SessionID
   let current: Bool
-  @OrNull var device: String?
+  @NullCodable var device: String?
   let created_at: Date
   let last_seen_at: Date
-  @OrNull var ended_at: Date?
-  @OrNull var end_reason: String?
+  @NullCodable var ended_at: Date?
+  @NullCodable var end_reason: String?
 
   init(_ session: Session, isCurrent: Bool) {
     id = session.id
     current = isCurrent
-    _device = OrNull(wrappedValue: session.device)
+    _device = NullCodable(wrappedValue: session.device)
     created_at = session.openedAt
     last_seen_at = session.lastSeenAt
-    _ended_at = OrNull(wrappedValue: session.endedAt)
-    _end_reason = OrNull(wrappedValue: session.endReason)
+    _ended_at = NullCodable(wrappedValue: session.endedAt)
+    _end_reason = NullCodable(wrappedValue: session.endReason)
   }
 }
 

@@ -5,11 +5,11 @@ import Tokens
 import Web
 import Wire
 
-/// Refreshing, and signing out.
+/// Refreshing and ending sessions.
 struct SessionRoutes: Sendable {
   let sessions: SessionStore
   let ended: EndedSessionList
-  let signIns: SignIns
+  let signInCounter: SignInCounter
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
@@ -23,7 +23,7 @@ struct SessionRoutes: Sendable {
     }
   }
 
-  /// The same without the user, whom apps of that kind would read by other words.
+  /// Returns the tokens without the user, whose format differs for these apps.
   func refreshTokens(
     _ presented: RefreshToken?, _ request: Request, _ context: Context
   ) async throws -> Response {
@@ -40,43 +40,43 @@ struct SessionRoutes: Sendable {
     }
   }
 
-  /// - Parameter body: the answer that an app expects.
+  /// - Parameter body: the response in the format of the app.
   private func exchange(
     _ presented: RefreshToken, _ request: Request, _ context: Context,
     body: (TokenPair, Profile, Date) async throws -> Response
   ) async throws -> Response {
     let now = now()
     let key = try request.idempotencyKey()
-    switch try await sessions.refresh(presented, retryKey: key, from: request.place, at: now) {
+    switch try await sessions.refresh(presented, retryKey: key, from: request.clientAddress, at: now) {
     case .rotated(let pair, let profile):
-      signIns.count(.refresh, .done)
+      signInCounter.count(.refresh, .done)
       return try await body(pair, profile, now)
     case .repeated(let pair, let profile):
-      signIns.count(.refresh, .done)
+      signInCounter.count(.refresh, .done)
       var response = try await body(pair, profile, now)
       response.headers[.idempotencyHit] = "true"
       return response
     case .refused:
-      signIns.count(.refresh, .refused)
+      signInCounter.count(.refresh, .refused)
       throw Failure.invalidRefreshToken
-    case .stolen(let sessions):
-      signIns.count(.refresh, .reused)
+    case .reused(let sessions):
+      signInCounter.count(.refresh, .reused)
       context.logger.warning("refresh token reused", metadata: ["sessions_ended": .stringConvertible(sessions.count)])
       return Failure.refreshTokenReused
         .response(to: request, requestID: context.trace.requestID)
-        .ending(sessions, ended)
+        .withEndedSessions(sessions, ended)
     }
   }
 
-  /// Always the same answer: it does not tell whether the token was any good.
+  /// The response is always the same, so that it does not reveal whether the token was valid.
   @Sendable private func logout(_ request: Request, _ context: Context) async throws -> Response {
     let session = try await sessions.end(try await request.refreshToken(), at: now())
-    return Response.json(["detail": "Logged out"]).ending(session.map { [$0] } ?? [], ended)
+    return Response.json(["detail": "Logged out"]).withEndedSessions(session.map { [$0] } ?? [], ended)
   }
 }
 
 extension Request {
-  /// From the body, or from the header that apps without a body send.
+  /// From the header `X-Refresh-Token`, which apps send that send no body, else from the body.
   fileprivate func refreshToken() async throws -> RefreshToken {
     if let header = headers[.refreshToken], !header.isEmpty { return RefreshToken(presented: header) }
     let text = try await json(RefreshBody.self).refresh_token
@@ -95,12 +95,12 @@ extension HTTPField.Name {
 }
 
 extension Response {
-  /// Lets this process and the gateway that carries the answer know at once which sessions are over.
-  func ending(_ sessions: [EndedSession], _ list: EndedSessionList) -> Response {
+  /// Adds sessions that have just ended to the list of this process, and to a header that the gateway reads.
+  func withEndedSessions(_ sessions: [EndedSession], _ list: EndedSessionList) -> Response {
     guard !sessions.isEmpty else { return self }
     for entry in sessions { list.add(entry.session, until: entry.until) }
     var response = self
-    // A header has its limits; what does not fit arrives with the feed, a second later.
+    // The size of headers is limited; further sessions arrive with the feed, a second later.
     response.headers[.endedSessions] = sessions.prefix(64)
       .map { "\($0.session)=\(Int($0.until.timeIntervalSince1970.rounded(.up)))" }.joined(separator: ",")
     return response

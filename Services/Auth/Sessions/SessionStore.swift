@@ -7,40 +7,40 @@ import Wire
 /// Every statement on sessions and refresh tokens.
 struct SessionStore: Sendable {
   let database: any Database
-  let mint: Mint
+  let tokenIssuer: TokenPairIssuer
 
-  /// A new session of a user.
+  /// Opens a session for a user.
   static func open(
-    for user: UserID, mint: Mint, visit: Visit, at now: Date, on db: any Connection
+    for user: UserID, tokenIssuer: TokenPairIssuer, context: SignInContext, at now: Date, on db: any Connection
   ) throws -> TokenPair {
     let session = SessionID.new(at: now)
-    let claims = try visit.door == .supabase ? Profile.find(user, on: db)?.claims(visit.method, at: now) : nil
-    let origin = try Origin(visit.origin, of: user, at: now, on: db)
-    let end = origin.openedAt + mint.lifetimes.session
-    let pair = try mint.pair(user: user, session: session, door: visit.door, until: end, claims: claims, at: now)
+    let claims = try context.api == .supabase ? Profile.find(user, on: db)?.claims(context.method, at: now) : nil
+    let start = try SessionStart(context.origin, of: user, at: now, on: db)
+    let end = start.openedAt + tokenIssuer.lifetimes.session
+    let pair = try tokenIssuer.pair(user: user, session: session, api: context.api, until: end, claims: claims, at: now)
     try db.change(
       """
       insert into session
         (id, account_id, opened_at, tokens_until, door, device, last_seen_at, method, is_signed_in)
-      values (\(session), \(user), \(origin.openedAt), \(pair.accessExpiresAt), \(visit.door.rawValue),
-        \(visit.device), \(now), \(visit.method.rawValue), \(origin.isSignedIn))
+      values (\(session), \(user), \(start.openedAt), \(pair.accessExpiresAt), \(context.api.rawValue),
+        \(context.device), \(now), \(context.method.rawValue), \(start.isSignedIn))
       """)
     try insert(
-      pair.refresh, of: session, until: min(end, now + mint.lifetimes.refresh(of: visit.door)), at: now, on: db)
-    try mint.places.note(visit.place, of: user, at: now, on: db)
+      pair.refresh, of: session, until: min(end, now + tokenIssuer.lifetimes.refresh(of: context.api)), at: now, on: db)
+    try tokenIssuer.knownAddresses.record(context.clientAddress, of: user, at: now, on: db)
     return pair
   }
 
-  /// Exchanges a refresh token. One transaction decides: of many that present the same token, one rotates it.
+  /// Exchanges a refresh token in one transaction: of concurrent calls with the same token, one rotates it.
   ///
-  /// - Parameter retryKey: the caller's `Idempotency-Key`; with it, and only with it, the same exchange may be asked for
-  ///   again when its answer was lost.
+  /// - Parameter retryKey: the caller's `Idempotency-Key`. Only with this key can the exchange be repeated when its
+  ///   response was lost.
   func refresh(
-    _ presented: RefreshToken, retryKey: String?, from place: String, at now: Date
-  ) async throws -> Refreshed {
+    _ presented: RefreshToken, retryKey: String?, from clientAddress: String, at now: Date
+  ) async throws -> RefreshResult {
     let keyHash = retryKey.map { Array(SHA256.hash(data: Data($0.utf8))) }
     return try await database.write { db in
-      // The session's row is the lock: whoever ends it or refreshes in it waits here.
+      // The update locks the session's row: concurrent refreshes of the session, and calls that end it, wait here.
       let locked = try db.row(
         """
         update session set last_seen_at = \(now)
@@ -48,23 +48,24 @@ struct SessionStore: Sendable {
         returning id, account_id, door, opened_at, method
         """)
       guard let locked else { return .refused }
-      let end = try locked.get("opened_at", as: Date.self) + mint.lifetimes.session
+      let end = try locked.get("opened_at", as: Date.self) + tokenIssuer.lifetimes.session
       guard end > now else {
         try Self.expire(try locked.get("id"), at: now, on: db)
         return .refused
       }
-      // Read in the transaction that uses the token up: an answer without its user would cost the app its session.
+      // Read in the transaction that marks the token as used: if this failed afterwards, the app would lose its
+      // session.
       guard let profile = try Profile.find(try locked.get("account_id"), on: db) else { return .refused }
-      let exchange = Exchange(
-        presented: presented, keyHash: keyHash, place: place, session: try locked.get("id"),
-        profile: profile, door: Door(rawValue: try locked.get("door")) ?? .app,
+      let exchange = RefreshExchange(
+        presented: presented, keyHash: keyHash, clientAddress: clientAddress, session: try locked.get("id"),
+        profile: profile, api: ClientAPI(rawValue: try locked.get("door")) ?? .app,
         openedAt: try locked.get("opened_at"), method: SignInMethod(rawValue: try locked.get("method")) ?? .otp,
-        end: end, mint: mint, now: now)
-      return try exchange.rotated(on: db) ?? exchange.afterUse(on: db)
+        end: end, tokenIssuer: tokenIssuer, now: now)
+      return try exchange.rotated(on: db) ?? exchange.usedTokenResult(on: db)
     }
   }
 
-  /// Ends the session of a refresh token; nil when there was nothing to end. Safe to repeat.
+  /// Ends the session of a refresh token; nil when there was none to end. Safe to repeat.
   func end(_ presented: RefreshToken, at now: Date) async throws -> EndedSession? {
     try await database.write { db in
       try db.row(
@@ -77,9 +78,9 @@ struct SessionStore: Sendable {
     }
   }
 
-  /// Ends one session of a user; nothing when it is over already, or somebody else's.
+  /// Ends one session of a user. Returns nothing when it has already ended or is another user's.
   func end(
-    _ session: SessionID, of user: UserID, because reason: EndReason = .signedOut, at now: Date
+    _ session: SessionID, of user: UserID, reason: EndReason = .signedOut, at now: Date
   ) async throws -> [EndedSession] {
     try await database.write { db in
       try db.rows(
@@ -91,14 +92,14 @@ struct SessionStore: Sendable {
     }
   }
 
-  /// Ends every session of a user but one.
-  func endAll(of user: UserID, but kept: SessionID?, at now: Date) async throws -> [EndedSession] {
+  /// Ends every session of a user except one.
+  func endAll(of user: UserID, except kept: SessionID?, at now: Date) async throws -> [EndedSession] {
     try await database.write { db in
-      try Self.endAll(of: user, but: kept, because: kept == nil ? .signedOut : .ended, at: now, on: db)
+      try Self.endAll(of: user, except: kept, reason: kept == nil ? .signedOut : .ended, at: now, on: db)
     }
   }
 
-  /// Those that live, and those that ended within thirty days; the latest first.
+  /// The open sessions, and those that ended within thirty days; the most recently used first.
   func all(of user: UserID, at now: Date) async throws -> [Session] {
     try await database.read { db in
       try db.rows(
@@ -121,8 +122,8 @@ struct SessionStore: Sendable {
       """)
   }
 
-  /// Ends a session that has lasted for as long as sessions may. Its tokens have ended, too; of any that were given under
-  /// a longer bound the feed tells.
+  /// Ends a session that has reached its maximum age. Its tokens have expired as well; tokens that were issued under a
+  /// longer limit are reported by the feed.
   private static func expire(_ session: SessionID, at now: Date, on db: any Connection) throws {
     try db.change(
       """
@@ -131,11 +132,11 @@ struct SessionStore: Sendable {
       """)
   }
 
-  /// Ends every session of a user, but for one that may be kept, and withdraws what was asked for in any of them.
+  /// Ends every session of a user, except one that may be kept, and revokes the challenges that the user has requested.
   static func endAll(
-    of user: UserID, but kept: SessionID? = nil, because reason: EndReason, at now: Date, on db: any Connection
+    of user: UserID, except kept: SessionID? = nil, reason: EndReason, at now: Date, on db: any Connection
   ) throws -> [EndedSession] {
-    try ChallengeStore.withdrawAll(of: user, at: now, on: db)
+    try ChallengeStore.revokeAll(of: user, at: now, on: db)
     return try db.rows(
       """
       update session set ended_at = \(now), end_reason = \(reason.rawValue)
@@ -146,18 +147,18 @@ struct SessionStore: Sendable {
   }
 }
 
-/// One presented refresh token within its transaction, its session locked and alive.
-private struct Exchange {
+/// A presented refresh token within its transaction. Its session is locked and open.
+private struct RefreshExchange {
   let presented: RefreshToken
   let keyHash: [UInt8]?
-  let place: String
+  let clientAddress: String
   let session: SessionID
   let profile: Profile
-  let door: Door
+  let api: ClientAPI
   let openedAt: Date
   let method: SignInMethod
   let end: Date
-  let mint: Mint
+  let tokenIssuer: TokenPairIssuer
   let now: Date
 
   private static let purpose = "successor of a refresh token"
@@ -165,31 +166,31 @@ private struct Exchange {
   private var user: UserID { profile.account.id }
 
   private func pair(_ refresh: RefreshToken) throws -> TokenPair {
-    try mint.pair(
-      refresh: refresh, user: user, session: session, door: door, until: end,
-      claims: door == .supabase ? profile.claims(method, at: openedAt) : nil, at: now)
+    try tokenIssuer.pair(
+      refresh: refresh, user: user, session: session, api: api, until: end,
+      claims: api == .supabase ? profile.claims(method, at: openedAt) : nil, at: now)
   }
 
   /// The new pair, or nil when the token can no longer be rotated.
-  func rotated(on db: any Connection) throws -> Refreshed? {
+  func rotated(on db: any Connection) throws -> RefreshResult? {
     let pair = try pair(.new())
-    let sealed = try Seal.seal(JSON.encodeExact(pair), under: presented.text, purpose: Self.purpose)
-    let claimed = try db.change(
+    let sealed = try SecretBox.seal(JSON.encodeExact(pair), under: presented.text, purpose: Self.purpose)
+    let updated = try db.change(
       """
       update refresh_token set used_at = \(now), retry_key_hash = \(keyHash), successor_hash = \(pair.refresh.hash),
         sealed_successor = \(sealed)
       where hash = \(presented.hash) and used_at is null and expires_at > \(now)
       """)
-    guard claimed == 1 else { return nil }
-    let lifetime = mint.lifetimes.refresh(of: door)
+    guard updated == 1 else { return nil }
+    let lifetime = tokenIssuer.lifetimes.refresh(of: api)
     try SessionStore.insert(pair.refresh, of: session, until: min(end, now + lifetime), at: now, on: db)
-    try lengthen(to: pair, on: db)
-    try mint.places.note(place, of: user, at: now, on: db)
+    try extendSession(to: pair, on: db)
+    try tokenIssuer.knownAddresses.record(clientAddress, of: user, at: now, on: db)
     return .rotated(pair, of: profile)
   }
 
-  /// A token that was used, or has expired.
-  func afterUse(on db: any Connection) throws -> Refreshed {
+  /// The result for a token that was used or has expired.
+  func usedTokenResult(on db: any Connection) throws -> RefreshResult {
     let row = try db.row(
       """
       select old.used_at, old.retry_key_hash, old.sealed_successor, new.used_at as successor_used_at
@@ -197,31 +198,31 @@ private struct Exchange {
       where old.hash = \(presented.hash)
       """)
     guard let row, let usedAt = try row.optional("used_at", as: Date.self) else { return .refused }
-    let successorIsFresh = try row.optional("successor_used_at", as: Date.self) == nil
-    let sameKey = try keyHash != nil && row.optional("retry_key_hash") == keyHash
-    let isRetry = sameKey && now < usedAt + mint.lifetimes.retry
-    // Callers' clocks do not agree to the millisecond, and a rival may have read its own a little earlier: without a grace
-    // period no time at all is early enough.
-    let grace = mint.lifetimes.reuseGrace(of: door)
-    let isParent = grace > .zero && now < usedAt + grace
-    if successorIsFresh, isRetry || isParent {
-      return .repeated(try pairAgain(sealed: row.get("sealed_successor"), on: db), of: profile)
+    let isSuccessorUnused = try row.optional("successor_used_at", as: Date.self) == nil
+    let isSameKey = try keyHash != nil && row.optional("retry_key_hash") == keyHash
+    let isRetry = isSameKey && now < usedAt + tokenIssuer.lifetimes.retry
+    // The clocks of callers differ, and a concurrent caller may have read its clock a little earlier. So without a
+    // grace period no used token is accepted, whatever the times are.
+    let grace = tokenIssuer.lifetimes.reuseGrace(of: api)
+    let isWithinGrace = grace > .zero && now < usedAt + grace
+    if isSuccessorUnused, isRetry || isWithinGrace {
+      return .repeated(try repeatedPair(sealed: row.get("sealed_successor"), on: db), of: profile)
     }
-    return .stolen(try SessionStore.endAll(of: user, because: .tokenReused, at: now, on: db))
+    return .reused(try SessionStore.endAll(of: user, reason: .tokenReused, at: now, on: db))
   }
 
-  /// The pair that was handed out; when its access token has expired in the meantime, with a new one.
-  private func pairAgain(sealed: [UInt8], on db: any Connection) throws -> TokenPair {
-    let plain = try Seal.open(sealed, under: presented.text, purpose: Self.purpose)
+  /// The pair that was issued before. If its access token has expired, a new one takes its place.
+  private func repeatedPair(sealed: [UInt8], on db: any Connection) throws -> TokenPair {
+    let plain = try SecretBox.open(sealed, under: presented.text, purpose: Self.purpose)
     let pair = try JSON.decode(TokenPair.self, from: plain)
     guard pair.accessExpiresAt <= now else { return pair }
     let renewed = try self.pair(pair.refresh)
-    try lengthen(to: renewed, on: db)
+    try extendSession(to: renewed, on: db)
     return renewed
   }
 
-  /// An ended session must be remembered for as long as an access token of it could live.
-  private func lengthen(to pair: TokenPair, on db: any Connection) throws {
+  /// An ended session has to be listed until the last access token of it expires.
+  private func extendSession(to pair: TokenPair, on db: any Connection) throws {
     try db.change(
       """
       update session set tokens_until = \(pair.accessExpiresAt)

@@ -3,15 +3,15 @@ import Hummingbird
 import Web
 import Wire
 
-/// The doors through which a session is opened: Sign in with Apple, and the developer's token.
+/// Sign in with Apple, and the tokens for developers.
 struct SignInRoutes: Sendable {
   let accounts: AccountStore
   let profiles: ProfileStore
-  let mint: Mint
+  let tokenIssuer: TokenPairIssuer
   let apple: SignInWithApple
   let grants: AppleGrants
   let adminKey: String
-  let signIns: SignIns
+  let signInCounter: SignInCounter
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
@@ -20,21 +20,21 @@ struct SignInRoutes: Sendable {
   }
 
   @Sendable private func signInWithApple(_ request: Request, _ context: Context) async throws -> Response {
-    try await signIns.counted(.apple) {
+    try await signInCounter.counted(.apple) {
       let body = try await request.json(AppleBody.self)
-      var proof = try await apple.proof(in: try body.token(), nonce: body.nonce, at: now())
-      proof.identity.displayName = try DisplayName.optional(body.name?.text, field: "name")
+      var verified = try await apple.verify(try body.token(), nonce: body.nonce, at: now())
+      verified.identity.displayName = try DisplayName.optional(body.name?.text, field: "name")
       let now = now()
-      let (account, pair) = try await signIn(proof.identity, request, at: now)
-      await grants.keep(body.authorization_code, from: proof, of: account.id)
+      let (account, pair) = try await signIn(verified.identity, request, at: now)
+      await grants.exchange(body.authorization_code, from: verified, of: account.id)
       guard let profile = try await profiles.profile(of: account.id) else { throw Failure.sessionEnded }
       return .json(TokenBody(pair, at: now, user: NumberedUserBody(profile)))
     }
   }
 
-  /// For tests and scripts without an iPhone. Refused before the body is looked at.
+  /// For tests and scripts without an iPhone. The admin key is checked before the body is read.
   @Sendable private func developerToken(_ request: Request, _ context: Context) async throws -> Response {
-    try await signIns.counted(.developer) {
+    try await signInCounter.counted(.developer) {
       try requireAdmin(request, adminKey)
       let body = try await request.json(DeveloperBody.self)
       var identity = Identity.developer(try .required(body.email, field: "email"))
@@ -47,11 +47,11 @@ struct SignInRoutes: Sendable {
   private func signIn(
     _ identity: Identity, _ request: Request, at now: Date
   ) async throws -> (account: Account, pair: TokenPair) {
-    try await accounts.signIn(identity, mint: mint, visit: request.visit(.app), at: now)
+    try await accounts.signIn(identity, tokenIssuer: tokenIssuer, context: request.signInContext(.app), at: now)
   }
 }
 
-/// What `/api/v1/auth/apple` takes: older apps say `identity_token`, others `id_token` with a `nonce`.
+/// The body of `/api/v1/auth/apple`: older apps send `identity_token`, others `id_token` with a `nonce`.
 private struct AppleBody: Decodable {
   let identity_token: String?
   let id_token: String?
@@ -59,7 +59,7 @@ private struct AppleBody: Decodable {
   let nonce: String?
   let name: PersonName?
 
-  /// - Throws: the validation failure when neither is there.
+  /// - Throws: the validation failure when both are missing.
   func token() throws(Failure) -> String {
     guard let token = identity_token ?? id_token, !token.isEmpty else {
       throw .invalid(.init("identity_token", "is required"))
@@ -68,7 +68,7 @@ private struct AppleBody: Decodable {
   }
 }
 
-/// A name as one string, or in the parts of `PersonNameComponents`.
+/// A name as one string, or in the fields of `PersonNameComponents`.
 private struct PersonName: Decodable {
   let text: String
 
@@ -96,7 +96,7 @@ private struct DeveloperBody: Decodable {
   let display_name: String?
 }
 
-/// The union of what the apps expect of a sign-in and of a refresh.
+/// The response to a sign-in or a refresh: the union of what the apps read.
 struct TokenBody: Encodable {
   let access_token: String
   let token: String
@@ -114,17 +114,17 @@ struct TokenBody: Encodable {
   }
 }
 
-/// A user as the apps see themselves.
+/// The signed-in user's account.
 struct UserBody: Encodable {
   let id: UserID
-  @OrNull var email: String?
-  @OrNull var display_name: String?
+  @NullCodable var email: String?
+  @NullCodable var display_name: String?
   let created_at: Date
 
   init(_ account: Account) {
     id = account.id
-    _email = OrNull(wrappedValue: account.email)
-    _display_name = OrNull(wrappedValue: account.displayName)
+    _email = NullCodable(wrappedValue: account.email)
+    _display_name = NullCodable(wrappedValue: account.displayName)
     created_at = account.createdAt
   }
 }

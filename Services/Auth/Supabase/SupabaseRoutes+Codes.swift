@@ -4,21 +4,21 @@ import Messages
 import Web
 import Wire
 
-/// Codes and links: asked for, sent once more, and answered.
+/// Sending, resending and verifying codes and links.
 extension SupabaseRoutes {
-  func addCodes(to door: RouterGroup<Context>) {
-    door.post("otp", use: otp)
-    door.post("magiclink", use: otp)
-    door.post("recover", use: recover)
-    door.post("resend", use: resend)
-    door.post("verify", use: verify)
+  func addCodes(to group: RouterGroup<Context>) {
+    group.post("otp", use: otp)
+    group.post("magiclink", use: otp)
+    group.post("recover", use: recover)
+    group.post("resend", use: resend)
+    group.post("verify", use: verify)
   }
 
-  // MARK: Asking
+  // MARK: Sending
 
-  /// A code by text or by mail, with a link. The answer is the same whoever the address belongs to.
+  /// Sends a code by SMS, or a code and a link by mail. The response is the same whether or not the account exists.
   @Sendable private func otp(_ request: Request, _ context: Context) async throws -> Response {
-    let body = try await request.json(SupabaseBody.self)
+    let body = try await request.json(SupabaseRequestBody.self)
     let createsUser = body.create_user ?? true
     func content(_ subject: String) throws -> Challenge.Content {
       Challenge.Content(
@@ -27,133 +27,139 @@ extension SupabaseRoutes {
     }
     if let number = try body.number() {
       let isKnown = try await profiles.owner(of: number) != nil
-      try await sender.text(
-        number, for: .phone, content: try content(number.text), sends: isKnown || createsUser, from: request.place,
-        at: now())
+      try await codeSender.sendSMS(
+        number, for: .phone, content: try content(number.text), sends: isKnown || createsUser,
+        from: request.clientAddress, at: now())
     } else {
       guard body.email != nil else { throw Failure.invalid(.init("email", "or phone is required")) }
       let email = try body.address()
       let isKnown = try await profiles.owner(of: email) != nil
       let claim = try await confirmation(of: email)
-      if !createsUser, let claim, claim.account == context.bearer?.user {
+      if !createsUser, let claim, claim.account == context.signedInCaller?.user {
         var content = claim.content
         (content.redirect, content.codeChallenge) = (redirect(request), try body.codeChallenge())
-        try await sender.mail(
-          email, for: .confirmation, content: content, account: claim.account, from: request.place, at: now())
+        try await codeSender.sendMail(
+          email, for: .confirmation, content: content, account: claim.account, from: request.clientAddress, at: now())
         return Self.sent
       }
-      // A code for an address that is only claimed could make an account, and nothing else.
-      try await sender.mail(
+      // A code for an address that is only claimed can only create an account.
+      try await codeSender.sendMail(
         email, for: .email, content: try content(email.canonical), sends: createsUser || isKnown && claim == nil,
-        from: request.place, at: now())
+        from: request.clientAddress, at: now())
     }
     return Self.sent
   }
 
   @Sendable private func recover(_ request: Request, _ context: Context) async throws -> Response {
-    let body = try await request.json(SupabaseBody.self)
+    let body = try await request.json(SupabaseRequestBody.self)
     let email = try body.address()
     let content = Challenge.Content(
       subject: email.canonical, redirect: redirect(request), codeChallenge: try body.codeChallenge())
     let isKnown = try await profiles.owner(of: email) != nil
-    try await sender.mail(
-      email, for: .recovery, content: content, sends: isKnown, from: request.place, at: now())
+    try await codeSender.sendMail(
+      email, for: .recovery, content: content, sends: isKnown, from: request.clientAddress, at: now())
     return .json([String: String]())
   }
 
-  /// The same code door once more, for what is still waited for. The answer is the same when nothing is.
+  /// Sends a pending code once more. The response is the same when none is pending.
   @Sendable private func resend(_ request: Request, _ context: Context) async throws -> Response {
-    let body = try await request.json(SupabaseBody.self)
+    let body = try await request.json(SupabaseRequestBody.self)
     let now = now()
     switch body.type {
     case "signup", "email_change":
       let email = try body.address()
-      var again = try await body.type == "signup" ? confirmation(of: email) : change(to: email, at: now)
-      again?.content.redirect = redirect(request)
+      var pending = try await body.type == "signup" ? confirmation(of: email) : change(to: email, at: now)
+      pending?.content.redirect = redirect(request)
       let codeChallenge = try body.codeChallenge()
-      // A link that leads back to the app which shows the verifier asks for no password: that app must be the claimer's.
-      if body.type != "signup" || again?.account == context.bearer?.user {
-        again?.content.codeChallenge = codeChallenge
+      // A link whose app presents the verifier requires no password: the app must be that of the user who claims the
+      // address.
+      if body.type != "signup" || pending?.account == context.signedInCaller?.user {
+        pending?.content.codeChallenge = codeChallenge
       }
-      let content = again?.content ?? .init(subject: email.canonical)
-      try await sender.mail(
-        again?.address ?? email, for: body.type == "signup" ? .confirmation : .changeEmail, content: content,
-        account: again?.account, sends: again != nil, from: request.place, at: now)
+      let content = pending?.content ?? .init(subject: email.canonical)
+      try await codeSender.sendMail(
+        pending?.address ?? email, for: body.type == "signup" ? .confirmation : .changeEmail, content: content,
+        account: pending?.account, sends: pending != nil, from: request.clientAddress, at: now)
     case "sms", "phone_change":
       guard let number = try body.number() else { throw Failure.invalid(.init("phone", "is required")) }
       let kind = body.type == "sms" ? Challenge.Kind.phone : .changePhone
-      let waiting = try await codes.database.read { [codes] db in
-        try codes.challenges.waiting(kind, number.text, at: now, on: db)
+      let pending = try await codeSignIn.database.read { [codeSignIn] db in
+        try codeSignIn.challenges.pending(kind, number.text, at: now, on: db)
       }
-      try await sender.text(
-        number, for: kind, content: waiting?.content ?? .init(subject: number.text), account: waiting?.account,
-        sends: waiting != nil, from: request.place, at: now)
+      try await codeSender.sendSMS(
+        number, for: kind, content: pending?.content ?? .init(subject: number.text), account: pending?.account,
+        sends: pending != nil, from: request.clientAddress, at: now)
     default: throw Failure.invalid(.init("type", "must be signup, email_change, sms or phone_change"))
     }
     return Self.sent
   }
 
-  private typealias Again = (address: EmailAddress, content: Challenge.Content, account: UserID)
+  private typealias PendingMail = (address: EmailAddress, content: Challenge.Content, account: UserID)
 
-  /// nil unless an account claims the address and has not confirmed it.
-  private func confirmation(of email: EmailAddress) async throws -> Again? {
-    try await codes.database.read { db in
+  /// The confirmation of an address that an account claims and has not confirmed; nil when there is none.
+  private func confirmation(of email: EmailAddress) async throws -> PendingMail? {
+    try await codeSignIn.database.read { db in
       guard try AccountStore.isOnlyClaimed(email.canonical, on: db),
-        let claimer = try AccountStore.owner(ofEmail: email.canonical, on: db)
+        let claimingUser = try AccountStore.owner(ofEmail: email.canonical, on: db)
       else { return nil }
-      return (email, .init(subject: email.canonical), claimer)
+      return (email, .init(subject: email.canonical), claimingUser)
     }
   }
 
-  private func change(to email: EmailAddress, at now: Date) async throws -> Again? {
-    try await codes.database.read { db in
-      guard let waiting = try NewEmail.waiting(email, at: now, on: db), let address = EmailAddress(waiting.address)
+  /// The pending change to this address, or of the account that has it; nil when there is none.
+  private func change(to email: EmailAddress, at now: Date) async throws -> PendingMail? {
+    try await codeSignIn.database.read { db in
+      guard let pending = try PendingEmailChange.find(for: email, at: now, on: db),
+        let address = EmailAddress(pending.address)
       else { return nil }
-      return (address, .init(subject: address.canonical), waiting.user)
+      return (address, .init(subject: address.canonical), pending.user)
     }
   }
 
   private static var sent: Response { .json(["message_id": String?.none]) }
 
-  // MARK: Answering
+  // MARK: Verifying
 
   @Sendable private func verify(_ request: Request, _ context: Context) async throws -> Response {
     if request.isForm {
-      return try await signIns.countingFailures(of: .mail) {
-        let page = try await LinkPage(codes: codes, passwords: passwords, links: sender.links, now: now)
-          .consume(request)
-        signIns.count(.mail, page.status.code >= 400 ? .refused : .done)
+      return try await signInCounter.countingFailures(of: .mail) {
+        let page = try await MailLinkPage(
+          codeSignIn: codeSignIn, passwordSignIn: passwordSignIn, links: codeSender.links, now: now
+        ).submit(request)
+        signInCounter.count(.mail, page.status.code >= 400 ? .refused : .done)
         return page
       }
     }
-    let body = try await request.json(SupabaseBody.self)
-    let isText = body.type == "sms" || body.phone != nil
-    return try await signIns.counted(isText ? .phone : .mail) {
+    let body = try await request.json(SupabaseRequestBody.self)
+    let isSMS = body.type == "sms" || body.phone != nil
+    return try await signInCounter.counted(isSMS ? .phone : .mail) {
       let now = now()
-      do { return session(try await answered(body, request, context.bearer, at: now), now) } catch let failure
-        as Failure
-        where failure == .invalidCode
-      {
+      do {
+        return session(try await verifiedSession(body, request, context.signedInCaller, at: now), now)
+      } catch let failure as Failure where failure == .invalidCode {
         throw Failure.otpExpired
       }
     }
   }
 
-  private func answered(
-    _ body: SupabaseBody, _ request: Request, _ bearer: CodeDoor.Bearer?, at now: Date
-  ) async throws -> PasswordDoor.Entered {
-    let (visit, place) = (request.visit(.supabase), request.place)
+  private func verifiedSession(
+    _ body: SupabaseRequestBody, _ request: Request, _ caller: CodeSignIn.SignedInCaller?, at now: Date
+  ) async throws -> SignInResult {
+    let (signInContext, clientAddress) = (request.signInContext(.supabase), request.clientAddress)
     if let hash = body.token_hash {
-      return try await codes.signIn(
-        LinkToken(presented: hash), claimant: bearer?.user, visit: visit, from: place, at: now)
+      return try await codeSignIn.signIn(
+        LinkToken(presented: hash), authenticatedUser: caller?.user, context: signInContext, from: clientAddress,
+        at: now)
     }
     guard let token = body.token else { throw Failure.invalid(.init("token", "is required")) }
     if body.type == "phone_change" || body.type != "email_change" && body.phone != nil {
       guard let number = try body.number() else { throw Failure.invalid(.init("phone", "is required")) }
       guard body.type == "phone_change" else {
-        return try await codes.signIn(number, token, name: nil, visit: visit, from: place, at: now)
+        return try await codeSignIn.signIn(
+          number, token, name: nil, context: signInContext, from: clientAddress, at: now)
       }
-      return try await codes.change(.changePhone, number.text, token, by: bearer, visit: visit, from: place, at: now)
+      return try await codeSignIn.change(
+        .changePhone, number.text, token, by: caller, context: signInContext, from: clientAddress, at: now)
     }
     guard body.email != nil else { throw Failure.invalid(.init("email", "or phone is required")) }
     let email = try body.address()
@@ -165,33 +171,34 @@ extension SupabaseRoutes {
       default: [.email, .confirmation]
       }
     if kinds == [.changeEmail] {
-      return try await codes.change(
-        .changeEmail, email.canonical, token, by: bearer, visit: visit, from: place, at: now)
+      return try await codeSignIn.change(
+        .changeEmail, email.canonical, token, by: caller, context: signInContext, from: clientAddress, at: now)
     }
-    return try await codes.signIn(
-      email, token, kinds: kinds, claimant: bearer?.user, visit: visit, from: place, at: now)
+    return try await codeSignIn.signIn(
+      email, token, kinds: kinds, authenticatedUser: caller?.user, context: signInContext, from: clientAddress, at: now)
   }
 
-  /// The code that a link has given to the app which asked for the link (PKCE).
-  func exchange(_ body: SupabaseBody, _ request: Request) async throws -> Response {
+  /// Exchanges the authorization code that a link gave to the app which asked for the link (PKCE).
+  func exchange(_ body: SupabaseRequestBody, _ request: Request) async throws -> Response {
     guard let code = body.auth_code, let verifier = body.code_verifier else {
       let missing = [("auth_code", body.auth_code), ("code_verifier", body.code_verifier)].filter { $0.1 == nil }
       throw Failure.invalid(missing.map { .init($0.0, "is required") })
     }
-    return try await signIns.counted(.mail) {
+    return try await signInCounter.counted(.mail) {
       let now = now()
-      let entered = try await codes.exchange(
-        LinkToken(presented: code), verifier: verifier, visit: request.visit(.supabase), from: request.place, at: now)
-      return session(entered, now)
+      let result = try await codeSignIn.exchange(
+        LinkToken(presented: code), verifier: verifier, context: request.signInContext(.supabase),
+        from: request.clientAddress, at: now)
+      return session(result, now)
     }
   }
 }
 
 extension Context {
-  /// Whoever is signed in, where that is not asked for.
-  fileprivate var bearer: CodeDoor.Bearer? {
+  /// The signed-in user of a route that does not require one.
+  fileprivate var signedInCaller: CodeSignIn.SignedInCaller? {
     guard case .user(let user, let session) = caller else { return nil }
-    return CodeDoor.Bearer(user: user, session: session)
+    return CodeSignIn.SignedInCaller(user: user, session: session)
   }
 }
 

@@ -4,11 +4,11 @@ import Tokens
 import Web
 import Wire
 
-/// `/auth/v1` for those who are signed in, and the keys with which their tokens are verified.
+/// The endpoints of `/auth/v1` for signed-in users, and the public keys of their access tokens (JWKS).
 struct SupabaseUserRoutes: Sendable {
   let profiles: ProfileStore
   let sessions: SessionStore
-  let changes: UserChanges
+  let updater: UserUpdater
   let links: MailLinks
   let ring: KeyRing
   let apiKeys: [String]
@@ -33,31 +33,31 @@ struct SupabaseUserRoutes: Sendable {
   }
 
   @Sendable private func change(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let redirect = links.allowed(request.uri.queryParameters["redirect_to"].map(String.init))
-    let change = try UserChange(try await request.json(SupabaseBody.self), redirect: redirect)
+    let redirect = links.allowedRedirect(request.uri.queryParameters["redirect_to"].map(String.init))
+    let update = try UserUpdate(try await request.json(SupabaseRequestBody.self), redirect: redirect)
     let now = now()
-    let done = try await changes.make(
-      change, of: context.user, keeping: context.session, from: request.place, at: now)
-    return Response.json(SupabaseUserBody(done.profile, at: now)).ending(done.ended, ended)
+    let updated = try await updater.apply(
+      update, of: context.user, keeping: context.session, from: request.clientAddress, at: now)
+    return Response.json(SupabaseUserBody(updated.profile, at: now)).withEndedSessions(updated.ended, ended)
   }
 
-  /// Sends the code that a change of the password asks for when the session is not new.
+  /// Sends the code that a change of the password requires when the session is not new.
   @Sendable private func reauthenticate(_ request: Request, _ context: SignedIn) async throws -> Response {
-    try await changes.askAgain(context.user, from: request.place, at: now())
+    try await updater.sendReauthenticationCode(context.user, from: request.clientAddress, at: now())
     return .json([String: String]())
   }
 
   @Sendable private func signOut(_ request: Request, _ context: SignedIn) async throws -> Response {
     let now = now()
-    let over: [EndedSession]
+    let endedSessions: [EndedSession]
     switch request.uri.queryParameters["scope"] {
     case "local":
-      over = try await context.session.asyncMap { try await sessions.end($0, of: context.user, at: now) } ?? []
-    case "others": over = try await sessions.endAll(of: context.user, but: context.session, at: now)
-    case nil, "global": over = try await sessions.endAll(of: context.user, but: nil, at: now)
+      endedSessions = try await context.session.asyncMap { try await sessions.end($0, of: context.user, at: now) } ?? []
+    case "others": endedSessions = try await sessions.endAll(of: context.user, except: context.session, at: now)
+    case nil, "global": endedSessions = try await sessions.endAll(of: context.user, except: nil, at: now)
     default: throw Failure.invalid(.init("scope", "must be global, local or others"))
     }
-    return Response(status: .noContent).ending(over, ended)
+    return Response(status: .noContent).withEndedSessions(endedSessions, ended)
   }
 }
 
