@@ -3,43 +3,44 @@ import Hummingbird
 import Web
 import Wire
 
-/// The ledger for other services, and for outside systems whose key has the scope `credits`.
+/// The ledger for other services, and for external systems whose key has the scope `credits`.
 struct InternalCreditRoutes: Sendable {
-  let accounts: Accounts
-  let postings: Postings
+  let accounts: CreditAccounts
+  let posting: IdempotentPosting
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let inside = routes.group(context: ServiceCaller.self)
-      .add(middleware: Admits(["auth", "invites", "groups", "lists"], scope: "credits"))
-    inside.get("/internal/credits/check", use: check)
-    inside.post("/internal/credits/spend", use: spend)
-    inside.post("/internal/credits/grant", use: grant)
+    let services = routes.group(context: ServiceCaller.self)
+      .add(middleware: RequiresService(["auth", "invites", "groups", "lists"], scope: "credits"))
+    services.get("/internal/credits/check", use: check)
+    services.post("/internal/credits/spend", use: spend)
+    services.post("/internal/credits/grant", use: grant)
   }
 
   @Sendable private func check(_ request: Request, _ context: ServiceCaller) async throws -> Response {
     guard let user = request.uri.queryParameters["user_id"].flatMap({ UserID(String($0)) }) else {
       throw Failure.invalid(.init("user_id", "must be a UUID"))
     }
-    let cost = try request.queryNumber("cost", default: 0, in: 0...Operation.amountMax)
-    let balance = try await accounts.balance(ofNamed: user).balance
+    let cost = try request.queryNumber("cost", default: 0, in: 0...CreditOperation.amountMax)
+    let balance = try await accounts.balance(ofUnchecked: user).balance
     return .json(CreditCheck(sufficient: balance >= cost, balance: balance))
   }
 
-  /// Too little is an answer with status 200: the clients of this route take every other status for a fault.
+  /// A balance that is too small is answered with status 200: the clients of this route treat every other status as a
+  /// fault.
   @Sendable private func spend(_ request: Request, _ context: ServiceCaller) async throws -> Response {
     var request = request
     let call = try await request.idempotentCall(by: context.service.name, context)
     let body = try await request.json(SpendCredits.self)
-    let cost = try Amount.required(body.cost, field: "cost")
+    let cost = try CreditAmount.required(body.cost, field: "cost")
     let now = now()
-    let operation = Operation(
+    let operation = CreditOperation(
       id: .new(at: now), user: body.userID, amount: -cost, type: .spent(body.transactionType),
-      description: try Text.optional(body.description, field: "description"),
-      referenceID: try Text.optional(body.referenceID, field: "reference_id"),
-      referenceType: try Text.optional(body.referenceType, field: "reference_type"),
+      description: try LedgerText.optional(body.description, field: "description"),
+      referenceID: try LedgerText.optional(body.referenceID, field: "reference_id"),
+      referenceType: try LedgerText.optional(body.referenceType, field: "reference_type"),
       caller: context.service.name, idempotencyKey: call == nil ? try key(body.idempotencyKey) : nil, at: now)
-    return try await postings.once(call, operation) { try Self.moved($0, cost: cost) }
+    return try await posting.post(call, operation) { try Self.reply(for: $0, cost: cost) }
   }
 
   @Sendable private func grant(_ request: Request, _ context: ServiceCaller) async throws -> Response {
@@ -47,24 +48,26 @@ struct InternalCreditRoutes: Sendable {
     let call = try await request.idempotentCall(by: context.service.name, context)
     let body = try await request.json(GrantCredits.self)
     let now = now()
-    let operation = Operation(
-      id: .new(at: now), user: body.userID, amount: try Amount.required(body.amount, field: "amount"),
-      type: .granted(body.transactionType), description: try Text.optional(body.description, field: "description"),
+    let operation = CreditOperation(
+      id: .new(at: now), user: body.userID, amount: try CreditAmount.required(body.amount, field: "amount"),
+      type: .granted(body.transactionType),
+      description: try LedgerText.optional(body.description, field: "description"),
       caller: context.service.name, idempotencyKey: call == nil ? try key(body.idempotencyKey) : nil, at: now)
-    return try await postings.once(call, operation) { try Self.moved($0, cost: 0) }
+    return try await posting.post(call, operation) { try Self.reply(for: $0, cost: 0) }
   }
 
-  private static func moved(_ outcome: LedgerStore.Outcome, cost: Int) throws -> Reply {
+  private static func reply(for outcome: LedgerStore.Outcome, cost: Int) throws -> Reply {
     switch outcome {
     case .posted(let id, let balance):
-      return try .json(CreditsMoved(success: true, transactionID: id, balanceAfter: balance))
+      return try .json(CreditTransactionResult(success: true, transactionID: id, balanceAfter: balance))
     case .repeated(let id, let balance):
-      var reply = try Reply.json(CreditsMoved(success: true, transactionID: id, balanceAfter: balance))
-      reply.isHit = true
+      var reply = try Reply.json(CreditTransactionResult(success: true, transactionID: id, balanceAfter: balance))
+      reply.isRepeated = true
       return reply
     case .insufficient(let balance):
-      let words = Failure.insufficientCredits(cost: cost).message
-      return try .json(CreditsMoved(success: false, transactionID: nil, balanceAfter: balance, error: words))
+      let message = Failure.insufficientCredits(cost: cost).message
+      return try .json(
+        CreditTransactionResult(success: false, transactionID: nil, balanceAfter: balance, error: message))
     }
   }
 

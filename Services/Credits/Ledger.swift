@@ -1,7 +1,7 @@
 import Foundation
 import Wire
 
-/// What can happen to credits, in the words of the apps' history.
+/// The type of an operation, in the vocabulary of the apps' history.
 enum OperationType: String, Sendable, CaseIterable {
   case signupBonus = "signup_bonus"
   case generation, chat, temporal
@@ -11,19 +11,19 @@ enum OperationType: String, Sendable, CaseIterable {
   case subscriptionGrant = "subscription_grant"
   case refund, expiry
 
-  /// A grant of a type that nobody knows is the admin's.
+  /// The type of a grant; an unknown type counts as the administrator's grant.
   static func granted(_ text: String?) -> OperationType { text.flatMap(OperationType.init) ?? .adminGrant }
 
-  /// A spend of a type that nobody knows is a generation, as one without a type is.
+  /// The type of a spend; an unknown or missing type counts as a generation.
   static func spent(_ text: String?) -> OperationType { text.flatMap(OperationType.init) ?? .generation }
 }
 
-/// Where credits come from and go to.
+/// The account of a user, or one of the two accounts on the other side of postings.
 enum LedgerAccount: Hashable, Sendable {
   case user(UserID)
-  /// Issues what is given.
+  /// Issues granted credits.
   case system
-  /// Receives what is spent.
+  /// Receives spent credits.
   case revenue
 
   var id: String {
@@ -35,18 +35,18 @@ enum LedgerAccount: Hashable, Sendable {
   }
 }
 
-/// One movement of credits between a user and another account. Its two postings are each other's negative, so an
+/// One transfer of credits between a user's account and another. Its two postings are each other's negative, so an
 /// operation always sums to zero.
-struct Operation: Sendable, Hashable {
+struct CreditOperation: Sendable, Hashable {
   let id: OperationID
   let user: UserID
-  /// What the user gains; negative for a spend. Never zero.
+  /// The change of the user's balance; negative for a spend. Never zero.
   let amount: Int
   let type: OperationType
   var description: String?
   var referenceID: String?
   var referenceType: String?
-  /// Who asks, and the key under which the same operation may be asked for again.
+  /// The caller, and the idempotency key under which the caller may repeat the operation.
   var caller: String?
   var idempotencyKey: String?
   let at: Date
@@ -56,20 +56,20 @@ struct Operation: Sendable, Hashable {
   /// The largest amount of one operation, far from where sums could overflow.
   static let amountMax = 1_000_000_000
 
-  static func signupBonus(_ amount: Int, for user: UserID, at now: Date) -> Operation {
-    Operation(
+  static func signupBonus(_ amount: Int, for user: UserID, at now: Date) -> CreditOperation {
+    CreditOperation(
       id: .new(at: now), user: user, amount: amount, type: .signupBonus, description: "Welcome credits", at: now)
   }
 }
 
-/// A user's account as the apps see it.
+/// The balance of a user's account and its lifetime totals.
 struct Balance: Sendable, Hashable {
   let balance: Int
   let lifetimeEarned: Int
   let lifetimeSpent: Int
 }
 
-/// One line of a user's history.
+/// One posting in a user's history.
 struct HistoryEntry: Sendable, Hashable {
   let amount: Int
   let balanceAfter: Int
@@ -80,8 +80,8 @@ struct HistoryEntry: Sendable, Hashable {
   let createdAt: Date
 }
 
-/// What an operation cost the apps' users.
-let costs = [
+/// The prices in credits of the apps' operations.
+let operationCosts = [
   "generate_balanced": 5, "generate_hd": 10, "generate_hyper": 5, "generate_gemini3": 5, "chat": 1,
   "temporal_jump": 2,
 ]

@@ -3,23 +3,24 @@ import Foundation
 import Web
 import Wire
 
-/// Every statement on the ledger. The update of a user's account row is the lock; what it returns is the truth.
+/// SQL on the ledger. The update of a user's account row is the lock, and the values that it returns are authoritative.
 struct LedgerStore: Sendable {
   let database: any Database
   let signupCredits: Int
 
-  /// What became of an operation.
+  /// The outcome of posting an operation.
   enum Outcome: Sendable, Hashable {
     case posted(OperationID, balanceAfter: Int)
-    /// It had been posted before, under the same key.
+    /// The operation was posted before under the same idempotency key.
     case repeated(OperationID, balanceAfter: Int)
     case insufficient(balance: Int)
   }
 
-  /// A user's account, and whether its signup credits are settled: given, or given before there was anything to prove.
+  /// A user's balance, and whether the signup credits are settled: granted, or granted before users had to verify an
+  /// address or number.
   struct Account: Sendable {
     let balance: Balance
-    let isWelcomed: Bool
+    let isSignupBonusSettled: Bool
   }
 
   /// nil when the account has not been opened.
@@ -27,20 +28,20 @@ struct LedgerStore: Sendable {
     try await database.read { try Self.account(of: user, on: $0) }
   }
 
-  /// Opens the account, and gives it its signup credits if `welcomed`, each once, however many ask at the same time. Safe
-  /// to repeat.
-  func open(_ user: UserID, welcomed: Bool, at now: Date) async throws -> Balance {
+  /// Opens the account and, if `grantsSignupBonus`, grants the signup credits, each once however many calls are
+  /// concurrent. Safe to repeat.
+  func open(_ user: UserID, grantsSignupBonus: Bool, at now: Date) async throws -> Balance {
     try await database.write { [signupCredits] db in
       try db.change(
         """
         insert into ledger_account (id, kind, balance, opened_at) values (\(user), 'user', 0, \(now))
         on conflict (id) do nothing
         """)
-      if welcomed {
-        let isFirst = try db.change(
+      if grantsSignupBonus {
+        let settledCount = try db.change(
           "update ledger_account set is_welcomed = \(true) where id = \(user.description) and not is_welcomed")
-        if isFirst == 1, signupCredits > 0 {
-          _ = try Self.posted(.signupBonus(signupCredits, for: user, at: now), on: db)
+        if settledCount == 1, signupCredits > 0 {
+          _ = try Self.postIfCovered(.signupBonus(signupCredits, for: user, at: now), on: db)
         }
       }
       guard let account = try Self.account(of: user, on: db) else { throw DatabaseFailure.contended }
@@ -48,19 +49,20 @@ struct LedgerStore: Sendable {
     }
   }
 
-  /// Posts an operation of an open account, or nothing at all. Under the ledger's own key it is posted once.
+  /// Posts an operation of an open account, or nothing at all. An operation with an idempotency key is posted once.
   ///
-  /// - Throws: 422 when that key was used for another operation, and the unique index's failure when somebody has posted
-  ///   under it a moment ago: run again, it finds what they posted.
-  static func post(_ operation: Operation, on db: any Connection) throws -> Outcome {
-    if let earlier = try earlier(operation, on: db) { return earlier }
-    if let posted = try posted(operation, on: db) { return posted }
-    // Too little may be because of a twin under the same key, for whose commit the update has just waited.
-    if let earlier = try earlier(operation, on: db) { return earlier }
+  /// - Throws: 422 when the key was used for another operation; the failure of the unique index when a concurrent
+  ///   transaction has posted under the key: a second call then finds its operation.
+  static func post(_ operation: CreditOperation, on db: any Connection) throws -> Outcome {
+    if let outcome = try earlierOutcome(of: operation, on: db) { return outcome }
+    if let outcome = try postIfCovered(operation, on: db) { return outcome }
+    // The balance may be too small because of a concurrent call under the same key, for whose commit the update has
+    // waited.
+    if let outcome = try earlierOutcome(of: operation, on: db) { return outcome }
     return .insufficient(balance: try account(of: operation.user, on: db)?.balance.balance ?? 0)
   }
 
-  /// Newest first.
+  /// The user's postings, the newest first.
   func history(of user: UserID, limit: Int, offset: Int) async throws -> [HistoryEntry] {
     try await database.read { db in
       try db.rows(
@@ -73,8 +75,8 @@ struct LedgerStore: Sendable {
     }
   }
 
-  /// nil when the balance is too small, and then nothing has changed.
-  private static func posted(_ operation: Operation, on db: any Connection) throws -> Outcome? {
+  /// Posts the operation; nil when the balance is too small, and then nothing has changed.
+  private static func postIfCovered(_ operation: CreditOperation, on db: any Connection) throws -> Outcome? {
     let (gained, taken) = (max(operation.amount, 0), max(-operation.amount, 0))
     let account = try db.row(
       """
@@ -101,8 +103,10 @@ struct LedgerStore: Sendable {
     return .posted(operation.id, balanceAfter: balance)
   }
 
-  /// What an operation under the same key came to, if there is one.
-  private static func earlier(_ operation: Operation, on db: any Connection) throws -> Outcome? {
+  /// The outcome of an earlier operation under the same key; nil when there is none.
+  ///
+  /// - Throws: 422 when that operation was a different one.
+  private static func earlierOutcome(of operation: CreditOperation, on db: any Connection) throws -> Outcome? {
     guard let key = operation.idempotencyKey, let caller = operation.caller else { return nil }
     let row = try db.row(
       """
@@ -129,7 +133,7 @@ struct LedgerStore: Sendable {
       Account(
         balance: Balance(
           balance: try row.get("balance"), lifetimeEarned: try row.get("lifetime_earned"),
-          lifetimeSpent: try row.get("lifetime_spent")), isWelcomed: try row.get("is_welcomed"))
+          lifetimeSpent: try row.get("lifetime_spent")), isSignupBonusSettled: try row.get("is_welcomed"))
     }
   }
 }

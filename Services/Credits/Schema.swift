@@ -1,11 +1,12 @@
 import Database
 import Web
 
-/// The ledger's tables. Postings and the operations that they belong to are never changed: the database refuses it.
+/// The ledger's tables. Triggers reject changes to postings and operations.
 let creditsMigrations = [
-  Migration("ledger", sqlite: ledgerTables + refusalsInSQLite, postgres: ledgerTables + refusalsInPostgres),
+  Migration(
+    "ledger", sqlite: ledgerTables + appendOnlyTriggersSQLite, postgres: ledgerTables + appendOnlyTriggersPostgres),
   Idempotency.migration,
-  // Everybody who had an account was given the signup credits when it was opened.
+  // Every account that exists was opened with the signup credits.
   Migration(
     "welcome credits wait for a proof",
     """
@@ -14,8 +15,8 @@ let creditsMigrations = [
     """),
 ]
 
-/// A user's account carries its balance, so that one conditional update both checks and takes. The other accounts carry
-/// none: every operation of every user would have to wait for the one row.
+/// A user's account stores its balance, so that one conditional update both checks and takes. The other accounts store
+/// none: every operation of every user would wait for the one row.
 private let ledgerTables = """
   create table ledger_account (
     id text primary key,
@@ -58,7 +59,7 @@ private let ledgerTables = """
 
   """
 
-private let refusalsInSQLite = ["ledger_operation", "ledger_posting"].map { table in
+private let appendOnlyTriggersSQLite = ["ledger_operation", "ledger_posting"].map { table in
   """
   create trigger \(table)_no_update before update on \(table)
     begin select raise(abort, 'the ledger is append-only'); end;
@@ -68,7 +69,7 @@ private let refusalsInSQLite = ["ledger_operation", "ledger_posting"].map { tabl
   """
 }.joined()
 
-private let refusalsInPostgres =
+private let appendOnlyTriggersPostgres =
   """
   create function ledger_refuse() returns trigger language plpgsql as
     $$ begin raise exception 'the ledger is append-only'; end $$;

@@ -5,70 +5,78 @@ import Outbox
 import Quotas
 import Web
 
-/// The invites service: where everything meets.
-package func buildInvites(_ surroundings: Surroundings) async throws -> Server {
-  let settings = surroundings.settings
+/// Builds the invites service: its stores, routes and background jobs.
+package func buildInvites(_ dependencies: Dependencies) async throws -> Server {
+  let settings = dependencies.settings
   let serviceKeys = try ServiceKeys(settings)
   let dataKeys = try settings.dataKeys()
-  let links = try AppLinks(settings)
-  let messages = try settings.messages(logger: surroundings.logger)
-  let perText = try TextQuotas(settings)
-  let site = try AppSiteAssociation(settings)
-  let verification = try Verification(in: surroundings)
-  let (users, now) = (UsersClient(in: surroundings), surroundings.now)
-  let destinations = Destinations(in: surroundings)
+  let appLinks = try AppLinks(settings)
+  let messages = try settings.smsSender(logger: dependencies.logger)
+  let textQuotas = try SMSQuotas(settings)
+  let siteAssociation = try AppSiteAssociation(settings)
+  let verification = try TokenVerification(in: dependencies)
+  let (users, now) = (UsersClient(in: dependencies), dependencies.now)
+  let joinTargets = JoinTargets(in: dependencies)
 
-  let database = try await surroundings.openDatabase(for: "invites", invitesMigrations)
+  let database = try await dependencies.openDatabase(for: "invites", invitesMigrations)
   let idempotency = Idempotency(database: database, keys: dataKeys, now: now)
   let invites = InviteStore(database: database, keys: dataKeys)
   let quotas = QuotaStore(keys: dataKeys)
-  let tries = CodeTries(database: database, quotas: quotas, users: users)
-  let joins = Joins(database: database, destinations: destinations, in: surroundings)
+  let attemptLimiter = CodeAttemptLimiter(database: database, quotas: quotas, users: users)
+  let joinCoordinator = JoinCoordinator(database: database, joinTargets: joinTargets, in: dependencies)
   let outbox = Outbox(
-    database: database, keys: dataKeys, in: surroundings,
+    database: database, keys: dataKeys, in: dependencies,
     deliveries: [InviteText.delivery(messages, invites, now: now)])
-  let texts = TextInvites(
-    invites: invites, quotas: quotas, perText: perText, perAddress: try .inviteTextsPerAddress(settings),
-    outbox: outbox, links: links)
-  let checks = try ContactChecks(settings, database: database, quotas: quotas, users: users)
-  let named = NamedPeople(users: users, groups: destinations.groups, lists: destinations.lists, checks: checks)
-  let waiting = WaitingInvites(invites: invites)
-  let codes = CodeLinks(invites: invites, addresses: links)
-  let callers = Callers(
+  let textInvites = TextInviteStore(
+    invites: invites, quotas: quotas, textQuotas: textQuotas, addressQuota: try .inviteTextsPerAddress(settings),
+    outbox: outbox, links: appLinks)
+  let contactDiscovery = try ContactDiscovery(settings, database: database, quotas: quotas, users: users)
+  let contactVisibility = ContactVisibility(
+    users: users, groups: joinTargets.groups, lists: joinTargets.lists, contactDiscovery: contactDiscovery)
+  let directInvites = DirectInviteStore(invites: invites)
+  let codeLinks = CodeLinkStore(invites: invites, appLinks: appLinks)
+  let authenticator = CallerAuthenticator(
     keys: serviceKeys, verifier: verification.verifier, ended: verification.ended, now: now,
-    outsider: verification.outsiders.user
+    externalUser: verification.externalIdentities.user
   ) { try await users.user(knownAs: $0) }
   return try Server(
-    .invites, in: surroundings, database: database, callers: callers, api: OpenAPI(yaml: PackageResources.openapi_yaml),
+    .invites, in: dependencies, database: database, authenticator: authenticator,
+    api: OpenAPI(yaml: PackageResources.openapi_yaml),
     background: verification.background + [
-      IdempotencySweep(idempotency, logger: surroundings.logger), joins, outbox,
-      Sweep(database: database, quotas: quotas, in: surroundings),
-    ], isReady: { verification.ended.isKnown }
+      IdempotencySweep(idempotency, logger: dependencies.logger), joinCoordinator, outbox,
+      InviteSweep(database: database, quotas: quotas, in: dependencies),
+    ], isReady: { verification.ended.isLoaded }
   ) { routes in
     ShareLinkRoutes(
-      invites: invites, joins: joins, destinations: destinations, named: named, users: users, links: links,
-      idempotency: idempotency, now: now
+      invites: invites, joinCoordinator: joinCoordinator, joinTargets: joinTargets,
+      contactVisibility: contactVisibility, users: users, links: appLinks, idempotency: idempotency, now: now
     ).add(to: routes)
     TextInviteRoutes(
-      texts: texts, checks: checks, named: named, destinations: destinations, users: users, idempotency: idempotency,
+      textInvites: textInvites, contactDiscovery: contactDiscovery, contactVisibility: contactVisibility,
+      joinTargets: joinTargets, users: users, idempotency: idempotency, now: now
+    ).add(to: routes)
+    RedeemRoutes(
+      invites: invites, joinCoordinator: joinCoordinator, attemptLimiter: attemptLimiter, idempotency: idempotency,
       now: now
     ).add(to: routes)
-    RedeemRoutes(invites: invites, joins: joins, tries: tries, idempotency: idempotency, now: now).add(to: routes)
-    GroupLinkRoutes(codes: codes, destinations: destinations, idempotency: idempotency, now: now).add(to: routes)
-    ListLinkRoutes(codes: codes, destinations: destinations, idempotency: idempotency, now: now).add(to: routes)
-    ListEntryRoutes(
-      invites: invites, joins: joins, destinations: destinations,
-      entries: ListEntries(invites: invites, tries: tries, users: users), users: users, idempotency: idempotency,
-      now: now
+    GroupLinkRoutes(codeLinks: codeLinks, joinTargets: joinTargets, idempotency: idempotency, now: now).add(to: routes)
+    ListLinkRoutes(codeLinks: codeLinks, joinTargets: joinTargets, idempotency: idempotency, now: now).add(to: routes)
+    ListInviteRoutes(
+      invites: invites, joinCoordinator: joinCoordinator, joinTargets: joinTargets,
+      lookup: ListInviteLookup(invites: invites, attemptLimiter: attemptLimiter, users: users), users: users,
+      idempotency: idempotency, now: now
     ).add(to: routes)
-    WaitingInviteRoutes(waiting: waiting, destinations: destinations, users: users, links: links, now: now)
+    DirectInviteRoutes(directInvites: directInvites, joinTargets: joinTargets, users: users, links: appLinks, now: now)
       .add(to: routes)
     InternalInviteRoutes(
-      waiting: waiting, texts: texts, destinations: destinations, users: users, links: links, now: now
+      directInvites: directInvites, textInvites: textInvites, joinTargets: joinTargets, users: users, links: appLinks,
+      now: now
     ).add(to: routes)
-    InvitePage(invites: invites, destinations: destinations, tries: tries, users: users, links: links, now: now)
-      .add(to: routes)
-    site.add(to: routes)
+    InvitePageRoutes(
+      invites: invites, joinTargets: joinTargets, attemptLimiter: attemptLimiter, users: users, links: appLinks,
+      now: now
+    ).add(to: routes)
+    siteAssociation.add(to: routes)
     PersonalDataRoutes(PersonalDataStore(invites: invites, outbox: outbox), now: now).add(to: routes)
   }
 }

@@ -3,14 +3,15 @@ import Tokens
 import Web
 import Wire
 
-/// The secrets that `kith` makes up in development, kept under `DATA_DIR` so that tokens outlive a restart.
+/// Secrets that `kith` generates in development and stores under `DATA_DIR`, so that access tokens stay valid across
+/// restarts.
 enum DevelopmentSecrets {
-  /// `settings` with what is missing. A variable that is set, even to nothing, stays as it is; outside development
-  /// nothing is made up.
+  /// `settings` with generated values for missing variables. A variable that is set, even to an empty value, is kept;
+  /// outside development nothing is generated.
   static func complete(_ settings: Settings) throws -> Settings {
     guard try settings.stage() == .development else { return settings }
-    let made = try read(folder: settings.string("DATA_DIR", default: "data"))
-    var missing = made.filter { settings.string($0.key) == nil }
+    let generated = try read(folder: settings.string("DATA_DIR", default: "data"))
+    var missing = generated.filter { settings.string($0.key) == nil }
     if settings.string("SERVICE_KEY") != nil { missing["SERVICE_KEYS"] = nil }
     if let adminKey = missing["ADMIN_API_KEY"] {
       FileHandle.standardError.write(Data("kith: ADMIN_API_KEY of this development stack: \(adminKey)\n".utf8))
@@ -23,13 +24,13 @@ enum DevelopmentSecrets {
     do {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       if !FileManager.default.fileExists(atPath: path) { try write(to: path, in: folder) }
-      let made = parse(try String(contentsOfFile: path, encoding: .utf8))
+      let stored = parse(try String(contentsOfFile: path, encoding: .utf8))
       var lines = ""
-      if made["DATA_KEYS"] == nil { lines += "DATA_KEYS=data:\(random())\n" }
-      let known = (made["SERVICE_KEYS"] ?? "").split(separator: ",").map { $0.prefix { $0 != ":" } }
+      if stored["DATA_KEYS"] == nil { lines += "DATA_KEYS=data:\(random())\n" }
+      let known = (stored["SERVICE_KEYS"] ?? "").split(separator: ",").map { $0.prefix { $0 != ":" } }
       let unknown = names.filter { !known.contains($0[...]) }
       if !unknown.isEmpty { lines += "SERVICE_KEYS=\(keys(of: unknown))\n" }
-      guard !lines.isEmpty else { return made }
+      guard !lines.isEmpty else { return stored }
       try append(lines, to: path)
       return parse(try String(contentsOfFile: path, encoding: .utf8))
     } catch {
@@ -37,7 +38,7 @@ enum DevelopmentSecrets {
     }
   }
 
-  /// Whole or not at all, and only by the first of several processes that start together.
+  /// Creates the file atomically; of several processes that start together only the first one's file is kept.
   private static func write(to path: String, in folder: String) throws {
     let draft = "\(folder)/.secrets.\(UUID().uuidString)"
     let text = """
@@ -56,13 +57,14 @@ enum DevelopmentSecrets {
     guard link(draft, path) == 0 || errno == EEXIST else { throw StartFailure("cannot write \(path)") }
   }
 
-  private static let names = ["gateway"] + ServiceName.built.map(\.rawValue)
+  private static let names = ["gateway"] + ServiceName.bundled.map(\.rawValue)
 
   private static func keys(of names: [String]) -> String {
     names.map { "\($0):\(random())" }.joined(separator: ",")
   }
 
-  /// A file of an older version lacks lines. Of several processes that add them at the same time, the first one's count.
+  /// Adds the lines that a file of an older version lacks. Of several processes that do so at the same time, the first
+  /// one's lines are used.
   private static func append(_ lines: String, to path: String) throws {
     let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
     try file.seekToEnd()
@@ -70,7 +72,8 @@ enum DevelopmentSecrets {
     try file.close()
   }
 
-  /// The first line of a name counts, but all of `SERVICE_KEYS` do: services have been added over time.
+  /// The values by name. The first line of a name is used, except for `SERVICE_KEYS`, whose lines are joined: services
+  /// were added over time.
   private static func parse(_ text: String) -> [String: String] {
     var values: [String: String] = [:]
     for line in text.split(separator: "\n") where !line.hasPrefix("#") {

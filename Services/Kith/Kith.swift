@@ -10,45 +10,47 @@ import ServiceLifecycle
 import Web
 import Wire
 
-/// All services in one process. Each listens on a loopback port of its own, so nothing differs from separate processes.
-func buildKith(_ surroundings: Surroundings) async throws -> Stack {
-  let settings = try DevelopmentSecrets.complete(surroundings.settings)
-  let neighbours = Neighbours(settings.overlaid(ownURLs(settings)))
-  func within(_ name: String, _ values: [String: String]) -> Surroundings {
-    Surroundings(
-      settings.overlaid(values.merging(keyPresented(by: name, settings)) { $1 }), neighbours: neighbours,
-      logger: Logger(label: name), now: surroundings.now)
+/// Builds all services in one process. Each listens on a loopback port of its own, so they work as in separate
+/// processes.
+func buildKith(_ dependencies: Dependencies) async throws -> ServiceStack {
+  let settings = try DevelopmentSecrets.complete(dependencies.settings)
+  let serviceAddresses = ServiceAddresses(settings.overlaid(ownURLs(settings)))
+  func makeDependencies(for name: String, _ values: [String: String]) -> Dependencies {
+    Dependencies(
+      settings.overlaid(values.merging(keyPresented(by: name, settings)) { $1 }), serviceAddresses: serviceAddresses,
+      logger: Logger(label: name), now: dependencies.now)
   }
-  // Only the gateway has a balancer before it that needs time to notice a stop.
-  func loopback(_ service: ServiceName) -> Surroundings {
-    let port = settings.nonempty("\(service.variable)_PORT") ?? String(service.defaultPort)
+  // Only the gateway is behind a load balancer, which needs time to notice a stop: the others do not wait.
+  func loopback(_ service: ServiceName) -> Dependencies {
+    let port = settings.nonempty("\(service.variablePrefix)_PORT") ?? String(service.defaultPort)
     let publicURL = settings.string(
       "PUBLIC_URL", default: "http://127.0.0.1:\(settings.string("PORT", default: "\(GatewayServer.defaultPort)"))")
-    return within(
-      service.rawValue, ["HOST": "127.0.0.1", "PORT": port, "DRAIN_SECONDS": "0", "PUBLIC_URL": publicURL])
+    return makeDependencies(
+      for: service.rawValue, ["HOST": "127.0.0.1", "PORT": port, "DRAIN_SECONDS": "0", "PUBLIC_URL": publicURL])
   }
-  // Asked before anything starts: a server that is called off while it accepts its first connection traps in its
-  // library, where one clear line about the other's port is due.
-  for service in ServiceName.built { try await requireFreePort(of: loopback(service).settings, service.defaultPort) }
+  // Checked before anything starts: a server that is cancelled while it accepts its first connection traps in its
+  // library, and the error about the port in use would be lost.
+  for service in ServiceName.bundled { try await requireFreePort(of: loopback(service).settings, service.defaultPort) }
   try await requireFreePort(of: settings, GatewayServer.defaultPort)
-  return Stack(
+  return ServiceStack(
     auth: try await buildAuth(loopback(.auth)), invites: try await buildInvites(loopback(.invites)),
     groups: try await buildGroups(loopback(.groups)), lists: try await buildLists(loopback(.lists)),
     credits: try await buildCredits(loopback(.credits)),
-    gateway: try buildGateway(within("gateway", [:])), neighbours: neighbours)
+    gateway: try buildGateway(makeDependencies(for: "gateway", [:])), serviceAddresses: serviceAddresses)
 }
 
-/// Where the services of this process will be. Wherever the settings say that they are, something else may listen; of a
-/// port that is yet to be chosen nothing is known, and nobody listens on port 0.
+/// The URLs of the services in this process. They replace URLs in the settings, where another program may listen. A
+/// port that is not chosen yet is 0, on which nothing listens.
 private func ownURLs(_ settings: Settings) -> [String: String] {
-  let urls = ServiceName.built.map { service in
-    let port = settings.nonempty("\(service.variable)_PORT") ?? String(service.defaultPort)
-    return ("\(service.variable)_URL", "http://127.0.0.1:\(port)")
+  let urls = ServiceName.bundled.map { service in
+    let port = settings.nonempty("\(service.variablePrefix)_PORT") ?? String(service.defaultPort)
+    return ("\(service.variablePrefix)_URL", "http://127.0.0.1:\(port)")
   }
   return Dictionary(urls) { $1 }
 }
 
-/// The key of `name` in `SERVICE_KEYS`, so that each service presents its own; else everyone presents `SERVICE_KEY`.
+/// The key of `name` in `SERVICE_KEYS`, so that each service presents its own; without one, every service presents
+/// `SERVICE_KEY`.
 private func keyPresented(by name: String, _ settings: Settings) -> [String: String] {
   for entry in settings.list("SERVICE_KEYS") where entry.hasPrefix("\(name):") {
     return ["SERVICE_KEY": String(entry.dropFirst(name.utf8.count + 1))]
@@ -56,24 +58,24 @@ private func keyPresented(by name: String, _ settings: Settings) -> [String: Str
   return [:]
 }
 
-/// The services of one process, started together and stopped from the outside in: gateway first.
-struct Stack: Service {
+/// Runs the services of one process. They start together and stop in order, the gateway first.
+struct ServiceStack: Service {
   let auth: Server
   let invites: Server
   let groups: Server
   let lists: Server
   let credits: Server
   let gateway: GatewayServer
-  let neighbours: Neighbours
+  let serviceAddresses: ServiceAddresses
 
   func run() async throws {
-    let introductions = Introductions(
+    let portPublisher = PortPublisher(
       servers: [
         .auth: auth.port, .invites: invites.port, .groups: groups.port, .lists: lists.port, .credits: credits.port,
-      ], neighbours: neighbours)
+      ], serviceAddresses: serviceAddresses)
     var quiet = Logger(label: "kith")
     quiet.logLevel = .warning
-    let services: [any Service] = [introductions, auth, invites, groups, lists, credits, gateway]
+    let services: [any Service] = [portPublisher, auth, invites, groups, lists, credits, gateway]
     try await ServiceGroup(
       configuration: .init(
         services: services.map {
@@ -84,16 +86,16 @@ struct Stack: Service {
   }
 }
 
-/// Tells the services each other's ports, which may be any free ones.
-private struct Introductions: Service {
-  let servers: [ServiceName: Listening]
-  let neighbours: Neighbours
+/// Sets the address of each service once its port is known, for clients in the same process.
+private struct PortPublisher: Service {
+  let servers: [ServiceName: ListeningPort]
+  let serviceAddresses: ServiceAddresses
 
   func run() async throws {
     for (service, listening) in servers {
       do {
         let port = try await cancelWhenGracefulShutdown { try await listening.number }
-        neighbours.moved(service, to: "http://127.0.0.1:\(port)")
+        serviceAddresses.set(service, to: "http://127.0.0.1:\(port)")
       } catch { return }
     }
   }

@@ -1,26 +1,27 @@
 import Foundation
 import Wire
 
-/// What an app asks for, within `invite`.
-struct NewListLinkBody: Decodable {
-  let invite: LinkTerms.Body?
+/// A request for a link; the options are under `invite`.
+struct CreateListLinkBody: Decodable {
+  let invite: LinkOptions.Body?
 }
 
+/// The response with one link.
 struct ListLinkBody: Encodable {
   let invite: CodeLinkBody
 }
 
-/// What everybody sees who has a link to a list, also before they have signed in.
+/// The response to everybody who has the code of a link to a list, also without signing in.
 struct ListPreviewBody: Encodable {
   struct Inviter: Encodable {
-    /// Empty for who has not told theirs: the app cannot read an inviter without one.
+    /// Empty when the user has no name: the app cannot decode an inviter without one.
     let name: String
   }
 
   struct Preview: Encodable {
     let code: String
-    @OrNull var role: String?
-    let list: ListName
+    @NullCodable var role: String?
+    let list: ListSummary
     let inviter: Inviter
     let usable: Bool
     let expired: Bool
@@ -29,18 +30,19 @@ struct ListPreviewBody: Encodable {
 
   let invite: Preview
 
-  init(_ invite: Invite, _ code: Secret, _ list: ListName, _ inviter: Person?, at now: Date) {
+  init(_ invite: Invite, _ code: InviteToken, _ list: ListSummary, _ inviter: Person?, at now: Date) {
     self.invite = Preview(
       code: code.text, role: invite.role, list: list, inviter: Inviter(name: inviter?.name ?? ""),
       usable: invite.isUsable(at: now), expired: invite.expiresAt <= now, exhausted: invite.isUsedUp)
   }
 }
 
+/// The response to a user who has joined a list.
 struct ListJoinedBody: Encodable {
   struct User: Encodable {
     let id: Int
-    @OrNull var email: String?
-    @OrNull var name: String?
+    @NullCodable var email: String?
+    @NullCodable var name: String?
   }
 
   struct Member: Encodable {
@@ -61,8 +63,8 @@ struct ListJoinedBody: Encodable {
   let list: List
   let membership: Member
 
-  /// - Throws: 410 when whoever has come in was removed again before they were told.
-  init(_ joined: ListJoined, _ person: Person) throws(Failure) {
+  /// - Throws: 410 when the user was removed from the list again before this response.
+  init(_ joined: JoinedList, _ person: Person) throws(Failure) {
     guard let id = joined.membershipID else { throw .inviteUnusable }
     let (list, role) = (joined.list, joined.role)
     self.list = List(id: list.id, name: list.name, color: list.color, visibility: list.visibility, role: role)
@@ -71,6 +73,6 @@ struct ListJoinedBody: Encodable {
   }
 }
 
-struct DeclinedBody: Encodable {
+struct DeclinedListInviteBody: Encodable {
   let message = "Invite declined"
 }

@@ -4,71 +4,72 @@ import Hummingbird
 import Web
 import Wire
 
-/// Links to lists: made and taken back by their owners.
+/// Links to lists, which only their owners create, list and revoke.
 struct ListLinkRoutes: Sendable {
-  let codes: CodeLinks
-  let destinations: Destinations
+  let codeLinks: CodeLinkStore
+  let joinTargets: JoinTargets
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let mine = routes.group(context: SignedIn.self)
-    mine.post("/api/v1/lists/{list}/invites", use: create)
-    mine.get("/api/v1/lists/{list}/invites", use: list)
-    mine.delete("/api/v1/lists/{list}/invites", use: revokeAll)
-    mine.delete("/api/v1/lists/{list}/invites/{invite}", use: revoke)
+    let signedIn = routes.group(context: SignedIn.self)
+    signedIn.post("/api/v1/lists/{list}/invites", use: create)
+    signedIn.get("/api/v1/lists/{list}/invites", use: list)
+    signedIn.delete("/api/v1/lists/{list}/invites", use: revokeAll)
+    signedIn.delete("/api/v1/lists/{list}/invites/{invite}", use: revoke)
   }
 
   @Sendable private func create(_ request: Request, _ context: SignedIn) async throws -> Response {
     var request = request
     let call = try await request.idempotentCall(by: context.user.description, context)
     let (now, user) = (now(), context.user)
-    let body = try await request.jsonIfAny(NewListLinkBody.self)?.invite
-    let terms = try LinkTerms(body, roles: ["viewer", "editor"], at: now)
+    let body = try await request.jsonIfPresent(CreateListLinkBody.self)?.invite
+    let options = try LinkOptions(body, roles: Invite.listRoles, at: now)
     return try await idempotency.claimed(call) {
-      try await owned(context)
+      try await ownedList(context)
     } effect: { list, db in
-      let made = try codes.make(to: .list(list), terms, by: user, at: now, on: db)
-      return try .exactJSON(ListLinkBody(invite: codes.body(made, at: now)), status: .created)
+      let link = try codeLinks.create(to: .list(list), options, by: user, at: now, on: db)
+      return try .exactJSON(ListLinkBody(invite: codeLinks.body(link, at: now)), status: .created)
     }.response
   }
 
   @Sendable private func list(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let list = try await owned(context)
+    let list = try await ownedList(context)
     let now = now()
-    let found = try await codes.links(to: .list(list)).map { codes.body($0, at: now) }
+    let found = try await codeLinks.links(to: .list(list)).map { codeLinks.body($0, at: now) }
     return .exactJSON(CodeLinksBody(invites: found))
   }
 
   @Sendable private func revokeAll(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let list = try await owned(context)
-    try await codes.revokeAll(to: .list(list), at: now())
+    let list = try await ownedList(context)
+    try await codeLinks.revokeAll(to: .list(list), at: now())
     return Response(status: .noContent)
   }
 
   @Sendable private func revoke(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let list = try await owned(context)
-    guard let id = try await codes.invites.id(named: context.parameters.get("invite") ?? "") else {
+    let list = try await ownedList(context)
+    guard let id = try await codeLinks.invites.id(named: context.parameters.get("invite") ?? "") else {
       throw Failure.inviteNotFound
     }
-    try await codes.invites.revoke(id, to: .list(list), at: now())
+    try await codeLinks.invites.revoke(id, to: .list(list), at: now())
     return Response(status: .noContent)
   }
 
-  /// The list in the path, which the user owns.
+  /// The list in the path, which the user must own.
   ///
-  /// - Throws: 404 to strangers and without one, 403 to its members.
-  private func owned(_ context: SignedIn) async throws -> Int {
+  /// - Throws: 404 when there is no such list or the user is not in it, 403 for its members.
+  private func ownedList(_ context: SignedIn) async throws -> Int {
     guard let id = context.parameters.get("list").flatMap({ Int($0) }), id > 0,
-      let role = try await destinations.lists.role(of: context.user, in: id)?.role
+      let role = try await joinTargets.lists.membership(of: context.user, in: id)?.role
     else { throw Failure.listNotFound }
-    guard role == "owner" else { throw Failure.notListOwner }
+    guard role == ListRole.owner.rawValue else { throw Failure.notListOwner }
     return id
   }
 }
 
 extension InviteStore {
-  /// An invite to a list by its number, or by the UUID that older apps may have kept; nil without one.
+  /// The id of an invite by its integer id, or by the UUID that older versions of the app may have stored; nil for
+  /// neither.
   fileprivate func id(named name: String) async throws -> InviteID? {
     if let id = InviteID(name, prefix: .invite) { return id }
     guard let number = Int(name) else { return nil }

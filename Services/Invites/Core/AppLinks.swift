@@ -1,17 +1,19 @@
 import Foundation
 import Web
 
-/// Where links and texts lead: into the app, to the App Store, and to our own pages. Made from configuration, never from
-/// what a request says of itself.
+/// The URLs that links, texts and pages contain: the app's deep links, its App Store page and this service's own pages.
+/// They come from the configuration, never from a request's headers.
 struct AppLinks: Sendable {
-  /// `PUBLIC_URL`, without a slash at its end.
+  /// `PUBLIC_URL` without a trailing slash.
   let origin: String
+  /// The App Store page, an `https` URL.
   let appStore: String
+  /// The app's name as people read it.
   let app: String
   private let tokenPattern: String
   private let codePattern: String
 
-  /// - Throws: ``StartFailure`` that names the variable which is no URL, or lacks its place for the secret.
+  /// - Throws: ``StartFailure`` that names the variable that is not a URL or lacks its placeholder.
   init(_ settings: Settings) throws {
     let origin = settings.string("PUBLIC_URL", default: "http://127.0.0.1:8080")
     self.origin = origin.hasSuffix("/") ? String(origin.dropLast()) : origin
@@ -19,10 +21,10 @@ struct AppLinks: Sendable {
     app = settings.string("APP_NAME", default: "Kith")
     tokenPattern = settings.string("INVITE_DEEP_LINK", default: "sampleart://invite/{token}")
     codePattern = settings.string("CODE_DEEP_LINK", default: "daily://invite?code={code}")
-    for (name, pattern, place) in [
+    for (name, pattern, placeholder) in [
       ("INVITE_DEEP_LINK", tokenPattern, "{token}"), ("CODE_DEEP_LINK", codePattern, "{code}"),
-    ] where !pattern.contains(place) || !Self.isURL(pattern.replacing(place, with: "x")) {
-      throw StartFailure("\(name) must be a URL with \(place) in it")
+    ] where !pattern.contains(placeholder) || !Self.isURL(pattern.replacing(placeholder, with: "x")) {
+      throw StartFailure("\(name) must be a URL with \(placeholder) in it")
     }
     guard Self.isURL(appStore), appStore.hasPrefix("https://") else {
       throw StartFailure("APP_STORE_URL must begin with https://")
@@ -34,14 +36,14 @@ struct AppLinks: Sendable {
     return !["javascript", "data", "vbscript"].contains(scheme)
   }
 
-  func deepLink(of token: Secret) -> String { tokenPattern.replacing("{token}", with: token.text) }
+  func deepLink(of token: InviteToken) -> String { tokenPattern.replacing("{token}", with: token.text) }
 
-  func deepLink(ofCode code: Secret) -> String { codePattern.replacing("{code}", with: code.text) }
+  func deepLink(ofCode code: InviteToken) -> String { codePattern.replacing("{code}", with: code.text) }
 
-  func page(of token: Secret) -> String { "\(origin)/invite/\(token.text)" }
+  func pageURL(of token: InviteToken) -> String { "\(origin)/invite/\(token.text)" }
 
-  func page(ofCode code: Secret) -> String { "\(origin)/i/\(code.text)" }
+  func pageURL(ofCode code: InviteToken) -> String { "\(origin)/i/\(code.text)" }
 
-  /// The number by which the App Store knows the app, for the banner that Safari shows.
+  /// The App Store id in ``appStore``, for Safari's Smart App Banner; nil when the URL has none.
   var appStoreID: String? { appStore.firstMatch(of: /\/id(\d+)/).map { String($0.output.1) } }
 }

@@ -1,80 +1,50 @@
 import Foundation
 import Wire
 
-/// Somebody's word that others may come into what they share: by a link or by a text with a code, until it ends.
+/// An invitation to a collection, a group or a list, by a link or by a text message with a code, valid until it ends.
 struct Invite: Sendable, Hashable {
   let id: InviteID
-  /// The invite by a small integer: only of invites to lists, whose apps know no UUIDs.
+  /// The integer id of an invite to a list, for the lists app, which accepts no UUIDs; nil for other invites.
   let number: Int?
-  let way: Way
-  let destination: Destination
-  /// What whoever comes in will be there, in the words of what it leads to; nil where there is only one role.
+  let channel: Channel
+  let target: JoinTarget
+  /// The role that the invited user gets, in the vocabulary of the target; nil where the target has only one role.
   let role: String?
-  /// nil when their account was forgotten: then it has been revoked.
+  /// nil after the inviter's account was erased; the invite is then revoked.
   let inviter: UserID?
-  /// For whom alone it is.
+  /// The only user who may use the invite; nil when it is not for one user.
   let invitee: UserID?
-  let isForAnAddress: Bool
-  let kept: State
-  /// nil: as many as come before it ends.
+  /// Whether the invite is only for the user who has verified one particular e-mail address.
+  let hasInviteeEmail: Bool
+  /// The state in the database, which becomes `expired` only when ``InviteSweep`` runs: see ``state(at:)``.
+  let storedState: State
+  /// nil: unlimited until the invite ends.
   let usesMax: Int?
   let usesCount: Int
   let createdAt: Date
   let expiresAt: Date
 
-  enum Way: String, Sendable {
+  /// How the invite reaches the invited user; stored in the column `way`.
+  enum Channel: String, Sendable {
     case link, text
   }
 
+  /// The life cycle of an invite, as stored.
   enum State: String, Sendable {
     case pending, accepted, rejected, expired, revoked
   }
 
-  /// Time ends an invite before anybody marks it.
-  func state(at now: Date) -> State { kept == .pending && expiresAt <= now ? .expired : kept }
+  /// The state at `now`: a pending invite counts as expired from its expiry on, also before the sweep has updated its
+  /// row.
+  func state(at now: Date) -> State { storedState == .pending && expiresAt <= now ? .expired : storedState }
 
   func isUsable(at now: Date) -> Bool { state(at: now) == .pending && !isUsedUp }
 
   var isUsedUp: Bool { usesMax.map { usesCount >= $0 } ?? false }
 
+  /// The roles that an invite to a list can give, the default first.
+  static let listRoles = [ListRole.viewer, .editor].map(\.rawValue)
+
+  /// How long an invite is valid unless the inviter chooses another time.
   static let lifetimeSeconds = 7.0 * 86_400
-}
-
-/// What an invite leads to.
-enum Destination: Sendable, Hashable {
-  case collection(CollectionID)
-  case group(GroupID)
-  case list(Int)
-
-  var kind: Kind {
-    switch self {
-    case .collection: .collection
-    case .group: .group
-    case .list: .list
-    }
-  }
-
-  /// As the database has it, beside the kind.
-  var id: String {
-    switch self {
-    case .collection(let id): id.description
-    case .group(let id): id.description
-    case .list(let id): String(id)
-    }
-  }
-
-  enum Kind: String, Sendable {
-    case collection, group, list
-  }
-
-  init?(_ kind: Kind, _ id: String) {
-    let destination: Destination? =
-      switch kind {
-      case .collection: CollectionID(id).map { .collection($0) }
-      case .group: GroupID(id).map { .group($0) }
-      case .list: Int(id).map { .list($0) }
-      }
-    guard let destination else { return nil }
-    self = destination
-  }
 }

@@ -3,63 +3,66 @@ import Foundation
 import Tokens
 import Wire
 
-/// Every statement on invites themselves.
+/// SQL on the table `invite`.
 struct InviteStore: Sendable {
   let database: any Database
   let keys: DataKeys
 
-  /// - Throws: 404 without one.
+  /// The invite with this id.
+  ///
+  /// - Throws: `missing` when there is none, by default a 404.
   func invite(_ id: InviteID, else missing: Failure = .inviteNotFound) async throws -> Invite {
     guard let invite = try await database.read({ db in try Self.find(id, on: db) }) else { throw missing }
     return invite
   }
 
-  /// The invite that a secret opens; nil without one.
-  func invite(openedBy secret: Secret) async throws -> Invite? {
-    try await database.read { [keys] db in try Self.find(secret, keys, on: db) }
+  /// The invite of a link token or code; nil when there is none.
+  func invite(for token: InviteToken) async throws -> Invite? {
+    try await database.read { [keys] db in try Self.find(token, keys, on: db) }
   }
 
   static func find(_ id: InviteID, on db: any Connection) throws -> Invite? {
     try db.row("\(selectInvite) where id = \(id)").map(Invite.init)
   }
 
-  /// An invite to a list, by its number.
+  /// The invite to a list with this integer id.
   static func find(number: Int, on db: any Connection) throws -> Invite? {
     try db.row(
       "\(selectInvite) where id = (select invite_id from list_invite_number where number = \(number))"
     ).map(Invite.init)
   }
 
-  static func find(_ secret: Secret, _ keys: DataKeys, on db: any Connection) throws -> Invite? {
-    try db.row("\(selectInvite) where secret_hash in (\(list: secret.digests(under: keys)))").map(Invite.init)
+  static func find(_ token: InviteToken, _ keys: DataKeys, on db: any Connection) throws -> Invite? {
+    try db.row("\(selectInvite) where secret_hash in (\(list: token.digests(under: keys)))").map(Invite.init)
   }
 
-  /// The newest links to something, at most 100.
-  func links(to destination: Destination) async throws -> [Invite] {
+  /// The newest 100 links to a target, in every state.
+  func links(to target: JoinTarget) async throws -> [Invite] {
     try await database.read { db in
       try db.rows(
         """
-        \(selectInvite) where kind = \(destination.kind.rawValue) and destination_id = \(destination.id) and way = 'link'
+        \(selectInvite) where kind = \(target.kind.rawValue) and destination_id = \(target.id) and way = 'link'
         order by created_at desc, id desc limit 100
         """
       ).map(Invite.init)
     }
   }
 
-  /// Nobody comes in by it any more.
+  /// Revokes a link, so that nobody can use it any more.
   ///
-  /// - Throws: 404 when there is none to that destination, 409 when it is over already.
-  func revoke(_ id: InviteID, to destination: Destination, at now: Date) async throws {
+  /// - Throws: 404 when there is no such link to that target, 409 when it has ended already.
+  func revoke(_ id: InviteID, to target: JoinTarget, at now: Date) async throws {
     try await database.write { db in
       let invite = try Self.find(id, on: db)
-      guard let invite, invite.destination == destination, invite.way == .link else { throw Failure.inviteNotFound }
+      guard let invite, invite.target == target, invite.channel == .link else { throw Failure.inviteNotFound }
       guard try Self.end(id, as: .revoked, at: now, on: db) else { throw Failure.inviteProcessed }
     }
   }
 
-  /// Turns down an invite that is for one person. Against an acceptance at the same time, one of the two holds.
+  /// Rejects an invite that one user can use. The conditional update decides against a concurrent acceptance: only one
+  /// of the two succeeds.
   ///
-  /// - Throws: 404, 409, 410 or 403, in this order.
+  /// - Throws: 409 when the invite has been answered, used or has expired.
   func reject(_ invite: Invite, at now: Date) async throws {
     try await database.write { db in
       let rejected = try db.change(
@@ -71,7 +74,7 @@ struct InviteStore: Sendable {
     }
   }
 
-  /// False when it was over already.
+  /// Ends a pending invite. Returns false when it had ended already.
   static func end(_ id: InviteID, as state: Invite.State, at now: Date, on db: any Connection) throws -> Bool {
     try db.change(
       """
@@ -82,9 +85,9 @@ struct InviteStore: Sendable {
 
 let selectInvite: SQL = "select \(inviteColumns) from invite"
 
-/// The same with what rests sealed beside it, for ``InviteStore/open(_:in:)``.
-func selectInvite(with sealed: InviteStore.Sealed) -> SQL {
-  "select \(inviteColumns), \(sealed.column) as sealed from invite"
+/// The same select with one sealed column, for ``InviteStore/open(_:in:)``.
+func selectInvite(with field: InviteStore.SealedField) -> SQL {
+  "select \(inviteColumns), \(field.column) as sealed from invite"
 }
 
 private let inviteColumns: SQL = """
@@ -97,16 +100,16 @@ extension Invite {
   init(_ row: Row) throws {
     id = try row.get("id")
     number = try row.optional("number")
-    way = try row.word("way")
-    guard let destination = Destination(try row.word("kind"), try row.get("destination_id")) else {
+    channel = try row.enumValue("way")
+    guard let target = JoinTarget(try row.enumValue("kind"), try row.get("destination_id")) else {
       throw DatabaseFailure.unreadable(column: "destination_id")
     }
-    self.destination = destination
+    self.target = target
     role = try row.optional("role")
     inviter = try row.optional("inviter_id")
     invitee = try row.optional("invitee_id")
-    isForAnAddress = try row.get("is_for_an_address")
-    kept = try row.word("state")
+    hasInviteeEmail = try row.get("is_for_an_address")
+    storedState = try row.enumValue("state")
     usesMax = try row.optional("uses_max")
     usesCount = try row.get("uses_count")
     createdAt = try row.get("created_at")
@@ -115,10 +118,12 @@ extension Invite {
 }
 
 extension Row {
-  /// A word of a closed set.
-  func word<Word: RawRepresentable<String>>(_ name: String) throws -> Word {
-    guard let word = Word(rawValue: try get(name)) else { throw DatabaseFailure.unreadable(column: name) }
-    return word
+  /// The text column `name` as a case of an enumeration.
+  ///
+  /// - Throws: ``DatabaseFailure/unreadable(column:)`` for a value that is not a case.
+  func enumValue<Value: RawRepresentable<String>>(_ name: String) throws -> Value {
+    guard let value = Value(rawValue: try get(name)) else { throw DatabaseFailure.unreadable(column: name) }
+    return value
   }
 }
 

@@ -1,29 +1,33 @@
 import Foundation
 import Wire
 
-/// Why somebody cannot come in by an invite, before it is said in the words of their app.
+/// Why a user cannot join by an invite, before it is translated into the failures of one app's API.
 enum JoinRefusal: Error, Hashable {
-  case unknown
-  /// It was answered, used up or taken back.
-  case over(Invite.State)
+  case inviteNotFound
+  /// The invite was answered, used up or revoked.
+  case ended(Invite.State)
   case expired
-  case ownsIt
-  case forSomebodyElse
-  /// What it leads to is not there any more.
-  case gone
-  /// Whoever made it may not invite any more.
-  case lapsed
-  case notLetIn(JoinOutcome)
+  case alreadyOwner
+  case wrongUser
+  /// The target does not exist any more.
+  case targetNotFound
+  /// The inviter may not invite to the target any more.
+  case inviterLacksPermission
+  /// The target's service did not add the user.
+  case rejectedByTarget(JoinOutcome)
 }
 
 extension Invite {
-  /// - Throws: ``JoinRefusal``, the first of the reasons for which nobody, or not this user, can come in by it.
-  func requireOpen(to user: UserID, at now: Date, isAddressed: Bool) throws(JoinRefusal) {
+  /// Checks that the invite is open and for this user.
+  ///
+  /// - Parameter addressMatches: whether the invite is for no e-mail address, or for the user's.
+  /// - Throws: the first ``JoinRefusal`` that applies: ended or expired before wrong user.
+  func requireOpen(to user: UserID, at now: Date, addressMatches: Bool) throws(JoinRefusal) {
     switch state(at: now) {
-    case .pending: if isUsedUp { throw .over(.accepted) }
+    case .pending: if isUsedUp { throw .ended(.accepted) }
     case .expired: throw .expired
-    case let state: throw .over(state)
+    case let state: throw .ended(state)
     }
-    guard invitee == nil || invitee == user, isAddressed else { throw .forSomebodyElse }
+    guard invitee == nil || invitee == user, addressMatches else { throw .wrongUser }
   }
 }

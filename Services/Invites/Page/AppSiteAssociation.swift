@@ -3,11 +3,11 @@ import Hummingbird
 import Web
 import Wire
 
-/// What a phone's system reads before it opens the app for a link of ours, instead of the page.
+/// The apple-app-site-association document, by which iOS opens the app instead of the page for links to this service.
 struct AppSiteAssociation: Sendable {
   private let body: Data
 
-  /// - Throws: ``StartFailure`` for what is no app's id.
+  /// - Throws: ``StartFailure`` for text that is not an app id.
   init(_ settings: Settings) throws {
     let apps = settings.list("APPLE_APP_IDS")
     guard apps.allSatisfy({ $0.wholeMatch(of: /[A-Z0-9]{10}\.[A-Za-z0-9.-]+/) != nil }) else {

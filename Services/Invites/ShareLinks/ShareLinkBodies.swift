@@ -1,19 +1,19 @@
 import Foundation
 import Wire
 
-/// `{data: …}`, as the apps with collections read every answer.
+/// The envelope `{data: …}` around every response to the collections apps.
 struct DataBody<Content: Encodable>: Encodable {
   let data: Content
   var count: Int?
 }
 
-/// What an app asks for; nothing in it has to be there, but the body itself.
-struct NewShareLinkBody: Decodable {
+/// A request for a link. Every member is optional, the body itself is not.
+struct CreateShareLinkBody: Decodable {
   let role: String?
   let inviteeUserId: String?
   let inviteeEmail: String?
 
-  /// The only role that a link gives: whoever owns the collection raises it later.
+  /// The role that the link gives, which is always view only: the owner of the collection raises it later.
   ///
   /// - Throws: the validation failure that names the field.
   func givenRole() throws(Failure) -> CollectionRole {
@@ -40,24 +40,24 @@ struct NewShareLinkBody: Decodable {
   }
 }
 
-/// Somebody in an invite, as far as its reader may know.
+/// A user in an invite, with the data that its reader may see.
 struct ShareLinkPersonBody: Encodable {
   let id: String
-  @OrNull var email: String?
-  @OrNull var name: String?
+  @NullCodable var email: String?
+  @NullCodable var name: String?
 
   init(_ id: UserID, _ person: Person?) {
     self.id = id.prefixed(.user)
-    _email = OrNull(wrappedValue: person?.email)
-    _name = OrNull(wrappedValue: person?.name)
+    _email = NullCodable(wrappedValue: person?.email)
+    _name = NullCodable(wrappedValue: person?.name)
   }
 
-  /// For whom an invite is. Whoever makes one names anybody whose id they know, and whoever has its token reads it: more
-  /// than a first name would give people away to strangers.
+  /// The invitee, with the first name only: an inviter may address anybody whose id they may know, and everybody who
+  /// has the token reads the response, so more would reveal personal data to strangers.
   init(invitee id: UserID, _ person: Person?) {
     self.id = id.prefixed(.user)
-    _email = OrNull(wrappedValue: nil)
-    _name = OrNull(wrappedValue: person.map(\.shortName).flatMap { $0.isEmpty ? nil : $0 })
+    _email = NullCodable(wrappedValue: nil)
+    _name = NullCodable(wrappedValue: person.map(\.shortName).flatMap { $0.isEmpty ? nil : $0 })
   }
 }
 
@@ -71,8 +71,8 @@ struct SharedCollectionBody: Encodable {
   }
 }
 
-/// A link as its maker gets it: the one time that its token is told.
-struct NewShareLinkAnswer: Encodable {
+/// The response to the inviter who created a link, the only one that contains its token.
+struct CreatedShareLinkBody: Encodable {
   let id: String
   let token: String
   let role: String
@@ -84,16 +84,16 @@ struct NewShareLinkAnswer: Encodable {
   let inviter: ShareLinkPersonBody
 }
 
-/// A link as everybody sees it who has it.
+/// A link in responses to everybody who has it, and in the owner's list.
 struct ShareLinkBody: Encodable {
   let id: String
   let collection: SharedCollectionBody
-  @OrNullBody var inviter: ShareLinkPersonBody?
-  @OrNullBody var invitee: ShareLinkPersonBody?
+  @NullCodable var inviter: ShareLinkPersonBody?
+  @NullCodable var invitee: ShareLinkPersonBody?
   let role: String
   let status: String
   let expiresAt: Date
-  /// Only for whoever made it.
+  /// Only in the owner's list.
   let createdAt: Date?
 
   init(
@@ -101,8 +101,8 @@ struct ShareLinkBody: Encodable {
   ) {
     id = invite.id.prefixed(.invite)
     self.collection = collection
-    _inviter = OrNullBody(wrappedValue: invite.inviter.map { ShareLinkPersonBody($0, people[$0]) })
-    _invitee = OrNullBody(wrappedValue: invite.invitee.map { ShareLinkPersonBody(invitee: $0, people[$0]) })
+    _inviter = NullCodable(wrappedValue: invite.inviter.map { ShareLinkPersonBody($0, people[$0]) })
+    _invitee = NullCodable(wrappedValue: invite.invitee.map { ShareLinkPersonBody(invitee: $0, people[$0]) })
     role = invite.role ?? ""
     status = invite.status(at: now)
     expiresAt = invite.expiresAt
@@ -110,28 +110,15 @@ struct ShareLinkBody: Encodable {
   }
 }
 
-struct AcceptedBody: Encodable {
+struct AcceptedShareLinkBody: Encodable {
   let collectionId: String
   let role: String
   let status = "ACCEPTED"
 }
 
-struct RejectedBody: Encodable {
+struct RejectedShareLinkBody: Encodable {
   let collectionId: String
   let status = "REJECTED"
-}
-
-/// A member that is written as null when there is nothing.
-@propertyWrapper
-struct OrNullBody<Value: Encodable>: Encodable {
-  var wrappedValue: Value?
-
-  init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    if let wrappedValue { try container.encode(wrappedValue) } else { try container.encodeNil() }
-  }
 }
 
 extension Invite {

@@ -1,17 +1,17 @@
 import Wire
 
 extension Failure {
-  /// A refusal in the words of the apps with collections.
+  /// A refusal in the vocabulary of the collections apps' API.
   init(shareLink refusal: JoinRefusal) {
     self =
       switch refusal {
-      case .unknown: .inviteNotFound
-      case .over, .lapsed: .inviteProcessed
+      case .inviteNotFound: .inviteNotFound
+      case .ended, .inviterLacksPermission: .inviteProcessed
       case .expired: .inviteExpired
-      case .forSomebodyElse: .notYourInvite
-      case .gone: .collectionNotFound
-      case .notLetIn(.blocked), .notLetIn(.removed): .notYourInvite
-      case .notLetIn, .ownsIt: .collectionFull
+      case .wrongUser: .notYourInvite
+      case .targetNotFound: .collectionNotFound
+      case .rejectedByTarget(.blocked), .rejectedByTarget(.removed): .notYourInvite
+      case .rejectedByTarget, .alreadyOwner: .collectionFull
       }
   }
 
@@ -19,7 +19,7 @@ extension Failure {
   static let notYourInvite = Failure(.forbidden, "not_your_invite", "This invite is for somebody else.")
   static let collectionNotFound = Failure(.notFound, "collection_not_found", "There is no such collection.")
   static let collectionFull = Failure(.conflict, "collection_full", "This collection has no place left.")
-  /// The apps show these words.
+  /// The apps show this message to users.
   static let notInCollection = Failure(.forbidden, "forbidden", "Forbidden")
   static let insufficientPermissions = Failure(.forbidden, "insufficient_permissions", "Insufficient permissions")
 }

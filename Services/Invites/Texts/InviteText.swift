@@ -4,7 +4,7 @@ import Messages
 import Outbox
 import Wire
 
-/// The text that invites somebody, as it waits in the outbox.
+/// A text message with an invite code, as the outbox stores it.
 struct InviteText: Codable, Sendable {
   static let kind = "invite"
 
@@ -12,55 +12,57 @@ struct InviteText: Codable, Sendable {
   let number: String
   let text: String
 
-  /// Names the sender, the group, the App Store's link and the code, in the words that the app's users know.
-  static func words(from sender: String?, to group: String, code: Secret, _ links: AppLinks) -> String {
+  /// The message: the sender, the group, the App Store link and the code, in the phrases that the app's users are used
+  /// to.
+  static func body(from sender: String?, to group: String, code: InviteToken, _ links: AppLinks) -> String {
     """
-    \(LinkFreeWords.of(sender ?? "", most: 40) ?? "Someone") invited you to share daily photos \
-    with "\(LinkFreeWords.of(group, most: 50) ?? "a group")" on \(links.app).
+    \(LinkFreeText.line(sender ?? "", charactersMax: 40) ?? "Someone") invited you to share daily photos \
+    with "\(LinkFreeText.line(group, charactersMax: 50) ?? "a group")" on \(links.app).
 
     Download: \(links.appStore)
     Invite code: \(code.text)
     """
   }
 
-  /// Sends it once. The provider takes a message under no key of ours: after a try whose end is not known it is asked
-  /// first whether it has the message, and as long as it cannot say, nothing is sent.
+  /// Sends the text once. The provider's API has no idempotency key: after an attempt with an unknown outcome the
+  /// provider is first asked whether it has the message, and nothing is sent as long as it cannot answer.
   static func delivery(
-    _ messages: any Messages, _ invites: InviteStore, now: @escaping @Sendable () -> Date
+    _ messages: any SMSSender, _ invites: InviteStore, now: @escaping @Sendable () -> Date
   ) -> Delivery {
-    Delivery(kind, timeout: .seconds(25), waitWhenUnknown: timeToShow) { post in
+    Delivery(kind, timeout: .seconds(25), unknownOutcomeDelay: listingDelay) { post in
       let message = try post.decode(InviteText.self)
       guard let number = PhoneNumber(message.number) else { throw Undeliverable("not a number") }
-      switch try await invites.database.read({ db in try need(of: message.invite, at: now(), on: db) }) {
-      case .sent: break
-      case .notSent: return
-      case .notKnown: throw TryLater(after: .seconds(5))
+      switch try await invites.database.read({ db in try decision(for: message.invite, at: now(), on: db) }) {
+      case .send: break
+      case .drop: return
+      case .wait: throw TryLater(after: .seconds(5))
       }
       do {
-        if post.tries > 1, try await messages.hasTaken(endingIn: message.ending, to: number) { return }
+        if post.tries > 1, try await messages.hasAccepted(textEndingIn: message.lastLine, to: number) { return }
         try await messages.send(message.text, to: number)
-      } catch let failure as MessageFailure {
-        guard failure.isWorthAnotherTry else { throw Undeliverable("\(failure)") }
-        throw TryLater(after: max(failure.retryAfter ?? .zero, failure.isOutcomeUnknown ? timeToShow : .zero))
+      } catch let failure as SMSFailure where failure.isRetryable {
+        // Here, as an unknown outcome needs a longer delay; ``Delivery`` translates the failures that are permanent.
+        throw TryLater(after: max(failure.retryAfter ?? .zero, failure.isOutcomeUnknown ? listingDelay : .zero))
       }
     }
   }
 
-  private enum Need { case sent, notSent, notKnown }
+  private enum Decision { case send, drop, wait }
 
-  /// Taken back, used or expired in the meantime, a text would only confuse. Somebody who is on their way in may still be
-  /// turned away, and then it is as good as before.
-  private static func need(of id: InviteID, at now: Date, on db: any Connection) throws -> Need {
-    guard let invite = try InviteStore.find(id, on: db) else { return .notSent }
-    if invite.isUsable(at: now) { return .sent }
-    guard invite.kept == .accepted else { return .notSent }
+  /// Whether the text is still useful: not when its invite was revoked, used or has expired in the meantime. A use that
+  /// is only claimed may be reverted, and the invite is then open again.
+  private static func decision(for id: InviteID, at now: Date, on db: any Connection) throws -> Decision {
+    guard let invite = try InviteStore.find(id, on: db) else { return .drop }
+    if invite.isUsable(at: now) { return .send }
+    guard invite.storedState == .accepted else { return .drop }
     let claim = try db.row("select id from invite_use where invite_id = \(id) and state = 'claimed' limit 1")
-    return claim == nil ? .notSent : .notKnown
+    return claim == nil ? .drop : .wait
   }
 
-  /// In which the provider's list comes to show what it has taken.
-  private static let timeToShow: Duration = .seconds(30)
+  /// How long the provider may take until its list of messages contains one that it has accepted.
+  private static let listingDelay: Duration = .seconds(30)
 
-  /// The line with the code, which no other text has: the provider may write names in other characters than we do.
-  private var ending: String { text.split(separator: "\n").last.map(String.init) ?? text }
+  /// The line with the code, which is unique to this text. The provider is asked about this line only: it may change
+  /// characters in the names.
+  private var lastLine: String { text.split(separator: "\n").last.map(String.init) ?? text }
 }

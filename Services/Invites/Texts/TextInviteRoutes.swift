@@ -6,153 +6,149 @@ import Messages
 import Web
 import Wire
 
-/// Texts that invite people to a group, for an app that knows people by their numbers.
+/// Invites by text message to groups, for an app that identifies people by phone numbers.
 struct TextInviteRoutes: Sendable {
-  let texts: TextInvites
-  let checks: ContactChecks
-  let named: NamedPeople
-  let destinations: Destinations
+  let textInvites: TextInviteStore
+  let contactDiscovery: ContactDiscovery
+  let contactVisibility: ContactVisibility
+  let joinTargets: JoinTargets
   let users: UsersClient
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let mine = routes.group(context: SignedIn.self)
-    mine.post("/api/invites/check-users", use: checkUsers)
-    mine.post("/api/invites/send", use: send)
-    mine.get("/api/invites/pending/{group}", use: pending)
+    let signedIn = routes.group(context: SignedIn.self)
+    signedIn.post("/api/invites/check-users", use: checkUsers)
+    signedIn.post("/api/invites/send", use: send)
+    signedIn.get("/api/invites/pending/{group}", use: pending)
   }
 
   @Sendable private func checkUsers(_ request: Request, _ context: SignedIn) async throws -> Response {
     let numbers = try await request.json(CheckUsersBody.self).phone_numbers
-    try CheckUsersBody.require(numbers)
+    try E164.require(numbers, field: "phone_numbers", countMax: CheckUsersBody.numbersMax)
     try await users.requireProven(context.user)
-    let asker = Asker(user: context.user, place: request.place)
-    let people = try await checks.people(behind: Set(numbers), for: asker, at: now())
+    let requester = Requester(user: context.user, clientAddress: request.clientAddress)
+    let people = try await contactDiscovery.people(withNumbers: Set(numbers), for: requester, at: now())
     var seen: Set<String> = []
-    let once = numbers.filter { seen.insert($0).inserted }
-    let existing = once.compactMap { number in
-      people[number].map { KnownNumberBody(phone_number: number, user_id: $0.id, first_name: $0.firstName) }
+    let distinct = numbers.filter { seen.insert($0).inserted }
+    let existing = distinct.compactMap { number in
+      people[number].map { ExistingUserBody(phone_number: number, user_id: $0.id, first_name: $0.firstName) }
     }
-    return .json(CheckedUsersBody(existing: existing, needsInvite: once.filter { people[$0] == nil }))
+    return .json(CheckedUsersBody(existing: existing, needsInvite: distinct.filter { people[$0] == nil }))
   }
 
   @Sendable private func send(_ request: Request, _ context: SignedIn) async throws -> Response {
     var request = request
     let call = try await request.idempotentCall(by: context.user.description, context)
-    let body = try await request.json(SendBody.self)
-    let (numbers, existing, now) = (try body.numbers(), body.existing_users ?? [], now())
-    let asker = Asker(user: context.user, place: request.place)
+    let body = try await request.json(SendInvitesBody.self)
+    let (recipients, existing, now) = (try body.recipients(), body.existing_users ?? [], now())
+    let requester = Requester(user: context.user, clientAddress: request.clientAddress)
     let reply = try await idempotency.claimed(call) {
-      let group = try await standing(asker.user, in: body.group_id)
-      guard !numbers.isEmpty || !existing.isEmpty else {
-        return (TextInvites.Letter(group: group, sender: asker, senderName: nil, numbers: []), 0)
+      let group = try await joinTargets.activeMembership(of: requester.user, in: GroupID(body.group_id))
+      guard !recipients.isEmpty || !existing.isEmpty else {
+        return (TextInviteStore.Batch(group: group, sender: requester, senderName: nil, recipients: []), 0)
       }
-      guard let sender = try await users.people([asker.user])[asker.user], sender.isProven else {
+      guard let sender = try await users.people([requester.user])[requester.user], sender.isProven else {
         throw Failure.notProven
       }
-      let known = try await known(existing, by: asker, at: now)
-      let departed = try await departed(known, from: group, by: asker.user)
-      let asked = Set(numbers.map(\.number))
-      let letter = TextInvites.Letter(
-        group: group, sender: asker, senderName: sender.firstName,
-        numbers: numbers + departed.filter { !asked.contains($0.number) })
-      if !letter.numbers.isEmpty, group.seatsLeft == 0 { throw Failure.groupFull }
-      if !known.isEmpty { try await texts.rehearse(letter, at: now) }
-      return (letter, try await add(known.map(\.id), to: group, by: asker.user, call))
-    } effect: { letter, db in
-      let sent = try texts.write(letter.0, at: now, on: db)
-      return try .json(SentBody(sent_invites: sent, added_members: letter.1))
+      let contacts = try await contacts(existing, by: requester, at: now)
+      let departed = try await departed(contacts, from: group, by: requester.user)
+      let invited = Set(recipients.map(\.number))
+      let batch = TextInviteStore.Batch(
+        group: group, sender: requester, senderName: sender.firstName,
+        recipients: recipients + departed.filter { !invited.contains($0.number) })
+      if !batch.recipients.isEmpty, group.seatsLeft == 0 { throw Failure.groupFull }
+      if !contacts.isEmpty { try await textInvites.dryRun(batch, at: now) }
+      return (batch, try await add(contacts.map(\.id), to: group, by: requester.user, call))
+    } effect: { prepared, db in
+      let (batch, addedCount) = prepared
+      let sent = try textInvites.create(batch, at: now, on: db)
+      return try .json(SentInvitesBody(sent_invites: sent, added_members: addedCount))
     }
-    texts.outbox.ring()
+    textInvites.outbox.wakeUp()
     return reply.response
   }
 
   @Sendable private func pending(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let group = try await standing(context.user, in: context.parameters.get("group") ?? "")
-    let open = try await texts.invites.pendingTexts(to: group.groupID, at: now())
+    let id = context.parameters.get("group").flatMap { GroupID($0) }
+    let group = try await joinTargets.activeMembership(of: context.user, in: id)
+    let open = try await textInvites.invites.pendingTexts(to: group.groupID, at: now())
     let people = try await users.names(of: Set(open.compactMap(\.invite.inviter)))
-    let rows: [PendingBody.Row] = open.compactMap { text in
+    let rows: [PendingInvitesBody.Row] = open.compactMap { text in
       guard let inviter = text.invite.inviter else { return nil }
       let isOwn = inviter == context.user
-      return PendingBody.Row(
+      return PendingInvitesBody.Row(
         id: text.invite.id, group_id: group.groupID,
         phone_number: isOwn ? text.number : PhoneNumber(text.number)?.masked ?? "",
         code: nil, invited_by: inviter, created_at: text.invite.createdAt,
         expires_at: text.invite.expiresAt, used_at: nil,
         profiles: .init(first_name: people[inviter]?.firstName ?? ""))
     }
-    return .json(PendingBody(invites: rows))
+    return .json(PendingInvitesBody(invites: rows))
   }
 }
 
-/// What these routes ask of others before they do anything.
+/// Checks and calls to other services before anything is written.
 extension TextInviteRoutes {
-  /// - Throws: 403 for everyone but active members, also when there is no such group.
-  private func standing(_ user: UserID, in group: String) async throws -> GroupStanding {
-    guard let id = GroupID(group), let standing = try await destinations.groups.standing(of: user, in: id),
-      standing.isActive
-    else { throw Failure.notInGroup }
-    return standing
-  }
-
-  /// The people whom the app names, each of whom it may name, and who have the number that it names them with.
+  /// The existing users in a request. The requester must be allowed to address each of them, and each must have the
+  /// number that the request has for them.
   ///
-  /// - Throws: 422 that names the first who is not; 429.
-  private func known(
-    _ existing: [SendBody.ExistingUser], by asker: Asker, at now: Date
-  ) async throws -> [Known] {
+  /// - Throws: 422 that names the first for whom this does not hold; 429.
+  private func contacts(
+    _ existing: [SendInvitesBody.ExistingUser], by requester: Requester, at now: Date
+  ) async throws -> [Contact] {
     guard existing.count <= AddToGroup.usersMax else {
       throw Failure.invalid(.init("existing_users", "must be at most \(AddToGroup.usersMax)"))
     }
     guard !existing.isEmpty else { return [] }
-    let names = existing.map { NamedPeople.Name(id: UserID($0.user_id), phone: $0.phone_number) }
-    return try await zip(existing, named.answers(names, for: asker, at: now)).enumerated().map { index, answer in
-      switch answer.1 {
-      case .nobody: throw Failure.invalid(.init("existing_users.\(index).user_id", "must be a user's id"))
-      case .otherPhone:
+    let references = existing.map { ContactVisibility.Reference(id: UserID($0.user_id), phone: $0.phone_number) }
+    let resolutions = try await contactVisibility.resolve(references, for: requester, at: now)
+    return try zip(existing, resolutions).enumerated().map { index, element in
+      let (user, resolution) = element
+      switch resolution {
+      case .notVisible: throw Failure.invalid(.init("existing_users.\(index).user_id", "must be a user's id"))
+      case .phoneMismatch:
         throw Failure.invalid(.init("existing_users.\(index).phone_number", "must be this user's phone number"))
-      case .person(let person, let phone):
-        let numbered = phone.map { SendBody.Numbered(asked: answer.0.phone_number ?? $0.text, number: $0) }
-        return Known(id: person.id, numbered: numbered)
+      case .visible(let person, let phone):
+        let recipient = phone.map { SendInvitesBody.Recipient(input: user.phone_number ?? $0.text, number: $0) }
+        return Contact(id: person.id, recipient: recipient)
       }
     }
   }
 
-  /// Somebody who was named, and the number that whoever named them knows of them.
-  private struct Known: Sendable {
+  /// An existing user, and the number that the requester has of them, if any.
+  private struct Contact: Sendable {
     let id: UserID
-    let numbered: SendBody.Numbered?
+    let recipient: SendInvitesBody.Recipient?
   }
 
-  /// The numbers of those who were in the group once: they are asked back, and not put there.
+  /// The contacts who have left the group or were removed from it, as far as their number is known: they get an invite
+  /// and are not added.
   private func departed(
-    _ known: [Known], from group: GroupStanding, by user: UserID
-  ) async throws -> [SendBody.Numbered] {
-    guard !known.isEmpty else { return [] }
-    let add = AddToGroup(users: known.map(\.id), addedBy: user)
-    let departed = Set(try await destinations.groups.departed(among: add, from: group.groupID).departed)
+    _ contacts: [Contact], from group: GroupMembership, by user: UserID
+  ) async throws -> [SendInvitesBody.Recipient] {
+    guard !contacts.isEmpty else { return [] }
+    let add = AddToGroup(users: contacts.map(\.id), addedBy: user)
+    let departed = Set(try await joinTargets.groups.departed(among: add, from: group.groupID).departed)
     var seen: Set<UserID> = []
-    return known.filter { departed.contains($0.id) && seen.insert($0.id).inserted }.compactMap(\.numbered)
+    return contacts.filter { departed.contains($0.id) && seen.insert($0.id).inserted }.compactMap(\.recipient)
   }
 
-  /// How many were really added.
+  /// Adds users to the group and returns how many were not members before.
   ///
-  /// - Throws: 400 `group_full`, and then nobody was.
+  /// - Throws: 400 `group_full`; then nobody was added.
   private func add(
-    _ added: [UserID], to group: GroupStanding, by user: UserID, _ call: IdempotentCall?
+    _ added: [UserID], to group: GroupMembership, by user: UserID, _ call: IdempotentCall?
   ) async throws -> Int {
     guard !added.isEmpty else { return 0 }
     let key = call.map { call in
       Data(SHA256.hash(data: Data("\(user) \(call.key)".utf8))).base64EncodedString()
     }
     let add = AddToGroup(users: added, addedBy: user)
-    return try await destinations.groups.add(add, to: group.groupID, idempotencyKey: key).added.count
+    return try await joinTargets.groups.add(add, to: group.groupID, idempotencyKey: key).added.count
   }
 }
 
 extension Failure {
-  /// The app shows these words.
-  static let notInGroup = Failure(.forbidden, "not_a_member", "Not a member of this group")
   static let groupFull = Failure(.malformed, "group_full", "A group has at most 12 members.")
 }

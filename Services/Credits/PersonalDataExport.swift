@@ -1,0 +1,4 @@
+/// All data of the credits service about one user.
+struct PersonalDataExport: Encodable, Sendable {
+  let credit_history: [HistoryBody]
+}

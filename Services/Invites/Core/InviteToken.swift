@@ -1,0 +1,71 @@
+import Foundation
+import Tokens
+import Wire
+
+/// The secret of an invite: the token of a link, or a code that people type. The database stores only an HMAC of it, or
+/// a sealed copy while ``NewInvite/storesSealedToken``.
+///
+/// Its description hides it, so that it does not appear in log lines.
+struct InviteToken: Sendable, Hashable {
+  let text: String
+
+  /// A token for links that apps pass on: 192 random bits.
+  static func linkToken() -> InviteToken {
+    var generator = SystemRandomNumberGenerator()
+    let bytes = (0..<24).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    return InviteToken(text: tokenPrefix + Base64URL.encode(bytes))
+  }
+
+  /// A code for text messages: six characters, valid for days, so failed attempts must be limited.
+  static func textCode() -> InviteToken { code(Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"), 6) }
+
+  /// A code for links that people read aloud: eight letters and digits that are not easily confused.
+  static func linkCode() -> InviteToken { code(Array("ABCDEFGHJKLMNPQRSTUVWXYZ23456789"), linkCodeLength) }
+
+  static let linkCodeLength = 8
+
+  private static func code(_ letters: [Character], _ count: Int) -> InviteToken {
+    var generator = SystemRandomNumberGenerator()
+    let characters = (0..<count).map { _ in letters[Int.random(in: letters.indices, using: &generator)] }
+    return InviteToken(text: String(characters))
+  }
+
+  private init(text: String) { self.text = text }
+
+  /// A token as an app sends it. nil when the text cannot be a token.
+  init?(token: String) {
+    let text = token.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard text.hasPrefix(Self.tokenPrefix), text.utf8.count <= 64,
+      text.utf8.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") })
+    else { return nil }
+    self.text = text
+  }
+
+  /// A code as a user typed it, in upper or lower case. nil when the text cannot be a code.
+  init?(code: String) {
+    let text = code.trimmingCharacters(in: .whitespacesAndNewlines).uppercased()
+    guard [6, Self.linkCodeLength].contains(text.utf8.count), text.utf8.allSatisfy(\.isLetterOrDigit) else {
+      return nil
+    }
+    self.text = text
+  }
+
+  private static let tokenPrefix = "inv_"
+
+  /// The HMAC to store, under the newest key.
+  func digest(under keys: DataKeys) -> [UInt8] { digests(under: keys)[0] }
+
+  /// The HMACs that may be stored, one for each key, the newest key's first. There is always at least one.
+  func digests(under keys: DataKeys) -> [[UInt8]] { keys.digests(of: Data(text.utf8), purpose: "invite") }
+}
+
+extension InviteToken: CustomStringConvertible {
+  var description: String { "******" }
+}
+
+extension UInt8 {
+  fileprivate var isLetterOrDigit: Bool {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self)
+      || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
+  }
+}

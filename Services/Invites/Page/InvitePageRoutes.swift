@@ -1,0 +1,95 @@
+import Clients
+import Database
+import Foundation
+import Hummingbird
+import Web
+import Wire
+
+/// The web page of an invite, for phones without the app: the inviter, the target, the expiry, and buttons that open
+/// the app or the App Store.
+struct InvitePageRoutes: Sendable {
+  let invites: InviteStore
+  let joinTargets: JoinTargets
+  let attemptLimiter: CodeAttemptLimiter
+  let users: UsersClient
+  let links: AppLinks
+  let now: @Sendable () -> Date
+
+  func add(to routes: Router<Context>) {
+    routes.get("/invite/{token}", use: byToken)
+    routes.get("/i/{code}", use: byCode)
+  }
+
+  @Sendable private func byToken(_ request: Request, _ context: Context) async throws -> Response {
+    await page(context) {
+      guard let token = InviteToken(token: context.parameters.get("token") ?? ""),
+        let invite = try await invites.invite(for: token)
+      else { return InvitePageContent(state: .notFound) }
+      return try await content(of: invite, deepLink: links.deepLink(of: token), url: links.pageURL(of: token))
+    }
+  }
+
+  /// Codes are short, so failed lookups are limited by client address.
+  @Sendable private func byCode(_ request: Request, _ context: Context) async throws -> Response {
+    let clientAddress = request.clientAddress
+    return await page(context) {
+      let (code, now) = (InviteToken(code: context.parameters.get("code") ?? ""), now())
+      let found = try await invites.database.write { [invites, attemptLimiter] db in
+        try attemptLimiter.limited(from: clientAddress, at: now, on: db) {
+          try code.flatMap { try InviteStore.find($0, invites.keys, on: db) }
+        }
+      }
+      guard let code, let found, found.target.kind != .collection else { return InvitePageContent(state: .notFound) }
+      return try await content(
+        of: found, deepLink: links.deepLink(ofCode: code), url: links.pageURL(ofCode: code), code: code.text)
+    }
+  }
+
+  private func content(
+    of invite: Invite, deepLink: String, url: String, code: String? = nil
+  ) async throws -> InvitePageContent {
+    guard let id = invite.inviter, let name = try await joinTargets.name(of: invite) else {
+      return InvitePageContent(state: .revoked)
+    }
+    let inviter = try await users.names(of: [id])[id]
+    let state: InvitePageContent.State =
+      switch invite.state(at: now()) {
+      case .pending: invite.isUsedUp ? .used : .open
+      case .expired: .expired
+      case .revoked: .revoked
+      case .accepted, .rejected: .used
+      }
+    return InvitePageContent(
+      state: state, kind: invite.target.kind, name: name, inviter: inviter?.shortName ?? "", deepLink: deepLink,
+      url: url, code: code, expiresAt: invite.expiresAt)
+  }
+
+  /// Answers with a page also for errors, because people read it.
+  private func page(_ context: Context, _ load: () async throws -> InvitePageContent) async -> Response {
+    let content: InvitePageContent
+    do { content = try await load() } catch {
+      let failure = Failure(describing: error, logger: context.logger)
+      let content = InvitePageContent(state: failure.kind == .limited ? .rateLimited : .unavailable)
+      var response = InvitePageHTML.response(content, links)
+      response.headers[.retryAfter] = String(failure.retryAfterSeconds ?? 1)
+      return response
+    }
+    return InvitePageHTML.response(content, links)
+  }
+}
+
+/// The data that the page of an invite shows.
+struct InvitePageContent: Sendable {
+  enum State: Sendable {
+    case open, expired, used, revoked, notFound, rateLimited, unavailable
+  }
+
+  let state: State
+  var kind = JoinTarget.Kind.collection
+  var name = ""
+  var inviter = ""
+  var deepLink = ""
+  var url = ""
+  var code: String?
+  var expiresAt: Date?
+}
