@@ -3,58 +3,61 @@ import Foundation
 import Quotas
 import Web
 
-/// The groups service: where everything meets.
-package func buildGroups(_ surroundings: Surroundings) async throws -> Server {
-  let serviceKeys = try ServiceKeys(surroundings.settings)
-  let dataKeys = try surroundings.settings.dataKeys()
-  let verification = try Verification(in: surroundings)
-  let (users, now) = (UsersClient(in: surroundings), surroundings.now)
+/// Builds the groups service: its stores, routes, and background jobs.
+package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
+  let serviceKeys = try ServiceKeys(dependencies.settings)
+  let dataKeys = try dependencies.settings.dataKeys()
+  let verification = try TokenVerification(in: dependencies)
+  let (users, now) = (UsersClient(in: dependencies), dependencies.now)
 
-  let database = try await surroundings.openDatabase(for: "groups", groupsMigrations)
+  let database = try await dependencies.openDatabase(for: "groups", groupsMigrations)
   let idempotency = Idempotency(database: database, keys: dataKeys, now: now)
-  let sights = PhotoSights()
+  let photoAccess = PhotoAccessCache()
   let groups = GroupStore(database: database)
-  let memberships = MembershipStore(database: database, sights: sights)
+  let memberships = MembershipStore(database: database, photoAccess: photoAccess)
   let collectionMembers = CollectionMemberStore(database: database)
   let devices = DeviceStore(database: database)
   let quotas = QuotaStore(keys: dataKeys)
-  let acquaintances = Acquaintances(database: database, users: users, quotas: quotas)
-  let photos = try PhotoParts(
-    in: surroundings, database: database, keys: dataKeys, idempotency: idempotency, users: users, sights: sights,
-    deliveries: [GroupTexts.delivery(through: InvitesClient(in: surroundings))])
-  let callers = Callers(
+  let contacts = ContactLookup(database: database, users: users, quotas: quotas)
+  let photos = try PhotoComponents(
+    in: dependencies, database: database, keys: dataKeys, idempotency: idempotency, users: users,
+    photoAccess: photoAccess,
+    deliveries: [TextInviteOutbox.delivery(through: InvitesClient(in: dependencies))])
+  let authenticator = CallerAuthenticator(
     keys: serviceKeys, verifier: verification.verifier, ended: verification.ended, now: now,
-    outsider: verification.outsiders.user
+    externalUser: verification.externalIdentities.user
   ) { try await users.user(knownAs: $0) }
   return try Server(
-    .groups, in: surroundings, database: database, callers: callers, api: OpenAPI(yaml: PackageResources.openapi_yaml),
+    .groups, in: dependencies, database: database, authenticator: authenticator,
+    api: OpenAPI(yaml: PackageResources.openapi_yaml),
     background: verification.background
       + [
-        IdempotencySweep(idempotency, logger: surroundings.logger), photos.sweep, photos.outbox,
-        QuotaSweep(database: database, quotas: quotas, logger: surroundings.logger, now: now),
+        IdempotencySweep(idempotency, logger: dependencies.logger), photos.sweep, photos.outbox,
+        QuotaSweep(database: database, quotas: quotas, logger: dependencies.logger, now: now),
       ],
-    // A photo may come over a slow line; the gateway says for every route how long it waits.
-    patience: .seconds(180), isReady: { verification.ended.isKnown }, isQuick: PhotoFileRoutes.isView
+    // An upload may arrive over a slow connection. The gateway sets the timeout of each route.
+    requestTimeout: .seconds(180), isReady: { verification.ended.isLoaded },
+    runsOnEventLoop: PhotoFileRoutes.isFileDownload
   ) { routes in
     GroupRoutes(
-      groups: groups, acquaintances: acquaintances, texts: GroupTexts(outbox: photos.outbox), idempotency: idempotency,
-      now: now
+      groups: groups, contacts: contacts, textInvites: TextInviteOutbox(outbox: photos.outbox),
+      idempotency: idempotency, now: now
     ).add(to: routes)
     MemberRoutes(memberships: memberships, now: now).add(to: routes)
-    InternalGroupRoutes(memberships: memberships, idempotency: idempotency, now: now).add(to: routes)
+    InternalMemberRoutes(memberships: memberships, idempotency: idempotency, now: now).add(to: routes)
     InternalRelationRoutes(relations: RelationStore(database: database)).add(to: routes)
     CollectionRoutes(collections: CollectionStore(database: database), idempotency: idempotency, now: now)
       .add(to: routes)
     CollectionMemberRoutes(members: collectionMembers, users: users, now: now).add(to: routes)
     InternalCollectionRoutes(members: collectionMembers, now: now).add(to: routes)
     BlockRoutes(
-      blocks: BlockStore(database: database), users: users, idempotency: idempotency, sights: sights, now: now
+      blocks: BlockStore(database: database), users: users, idempotency: idempotency, photoAccess: photoAccess, now: now
     ).add(to: routes)
-    DeviceRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
-    NamedDeviceRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
+    DeviceTokenRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
+    DetailedDeviceRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
     photos.add(to: routes)
     PersonalDataRoutes(
-      PersonalDataStore(database: database, outbox: photos.outbox, sights: sights), now: now
+      PersonalDataStore(database: database, outbox: photos.outbox, photoAccess: photoAccess), now: now
     ).add(to: routes)
   }
 }

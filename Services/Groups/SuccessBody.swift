@@ -1,4 +1,4 @@
-/// The answer to what only has to have been done.
+/// The response body of endpoints that have nothing to return but the fact of success.
 struct SuccessBody: Encodable {
   let success: Bool
 }

@@ -4,12 +4,12 @@ import Hummingbird
 import Web
 import Wire
 
-/// Blocking somebody, and letting go of it. Both can be repeated; nobody is told.
+/// The endpoints for blocking and unblocking a user. Both are safe to repeat. The blocked user is not notified.
 struct BlockRoutes: Sendable {
   let blocks: BlockStore
   let users: UsersClient
   let idempotency: Idempotency
-  let sights: PhotoSights
+  let photoAccess: PhotoAccessCache
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
@@ -23,8 +23,8 @@ struct BlockRoutes: Sendable {
   @Sendable private func block(_ request: Request, _ context: SignedIn) async throws -> Response {
     var request = request
     let call = try await request.idempotentCall(by: context.user.description, context)
-    let (blocked, blocker, now): (UserID, UserID, Date) = (try context.blocked(), context.user, now())
-    defer { sights.end() }
+    let (blocked, blocker, now): (UserID, UserID, Date) = (try context.blockedUser(), context.user, now())
+    defer { photoAccess.invalidate() }
     guard blocked != blocker else { throw Failure.invalid(.init("user", "must be somebody else")) }
     return try await idempotency.once(call) {
       guard try await users.people([blocked]).keys.contains(blocked) else { throw Failure.userNotFound }
@@ -35,11 +35,11 @@ struct BlockRoutes: Sendable {
   }
 
   @Sendable private func unblock(_ request: Request, _ context: SignedIn) async throws -> Response {
-    try await blocks.unblock(context.blocked(), by: context.user)
+    try await blocks.unblock(context.blockedUser(), by: context.user)
     return .json(SuccessBody(success: true))
   }
 }
 
 extension RequestContext {
-  fileprivate func blocked() throws -> UserID { try id("user", prefix: .user, else: .userNotFound) }
+  fileprivate func blockedUser() throws -> UserID { try id("user", prefix: .user, else: .userNotFound) }
 }

@@ -2,7 +2,7 @@ import Database
 import Foundation
 import Wire
 
-/// Every statement on who has blocked whom. A block holds in both directions.
+/// The SQL statements on blocks. A block has the same effects for both users.
 struct BlockStore: Sendable {
   let database: any Database
 
@@ -15,15 +15,15 @@ struct BlockStore: Sendable {
       """)
   }
 
-  /// Only one's own; safe to repeat.
+  /// Deletes only a block that `blocker` has made. Safe to repeat.
   func unblock(_ blocked: UserID, by blocker: UserID) async throws {
     try await database.write { db in
       try db.change("delete from block where blocker_id = \(blocker) and blocked_id = \(blocked)")
     }
   }
 
-  /// Whether one of the two has blocked the other.
-  static func areApart(_ one: UserID, _ other: UserID, on db: any Connection) throws -> Bool {
+  /// Whether one of the two users has blocked the other.
+  static func exists(between one: UserID, and other: UserID, on db: any Connection) throws -> Bool {
     try db.row(
       """
       select 1 as found from block where (blocker_id = \(one) and blocked_id = \(other))
@@ -31,8 +31,8 @@ struct BlockStore: Sendable {
       """) != nil
   }
 
-  /// Who has blocked the user, and whom the user has blocked.
-  static func apart(from user: UserID, on db: any Connection) throws -> Set<UserID> {
+  /// All users whom the user has blocked, or who have blocked the user.
+  static func blockedEitherWay(with user: UserID, on db: any Connection) throws -> Set<UserID> {
     let rows = try db.rows(
       """
       select blocked_id as other from block where blocker_id = \(user)
@@ -41,9 +41,9 @@ struct BlockStore: Sendable {
     return Set(try rows.map { try $0.get("other", as: UserID.self) })
   }
 
-  /// A condition for queries over `photo` and a `viewer` (a row of `membership`): its sender and who looks at it have
-  /// nothing to do with each other.
-  static let keepsPhotoFromViewer: SQL = """
+  /// A condition for queries over `photo` and `viewer` (a row of `membership`): there is a block between the sender of
+  /// the photo and the viewer.
+  static let existsBetweenSenderAndViewer: SQL = """
     exists (select 1 from block where (blocker_id = photo.sender_id and blocked_id = viewer.user_id)
       or (blocker_id = viewer.user_id and blocked_id = photo.sender_id))
     """

@@ -1,7 +1,7 @@
 import Foundation
 import Wire
 
-/// Something that its owner shares with others by links: a name, and who may do what with it.
+/// A named collection that its owner shares with other users by links, with a role for each member.
 struct Collection: Sendable, Hashable {
   let id: CollectionID
   let owner: UserID
@@ -15,12 +15,13 @@ struct Collection: Sendable, Hashable {
 
   /// - Throws: the validation failure that names the field, unless it has 1 to 120 characters.
   static func name(_ text: String) throws(Failure) -> String {
-    try Words.required(text, field: "name", charactersMax: nameCharactersMax)
+    try TrimmedText.required(text, field: "name", charactersMax: nameCharactersMax)
   }
 
   private static let nameCharactersMax = 120
 
-  /// The name under which an heir has it who may have one of the same name already; the first is the name itself.
+  /// A candidate name for a collection whose new owner may already have one of the same name: the name itself for the
+  /// first attempt, with the number of the attempt as a suffix after that.
   static func name(_ name: String, attempt: Int) -> String {
     guard attempt > 1 else { return name }
     let suffix = " (\(attempt))"
@@ -28,7 +29,7 @@ struct Collection: Sendable, Hashable {
   }
 }
 
-/// One user's place in a collection.
+/// A user's membership in a collection.
 struct CollectionMember: Sendable, Hashable {
   let id: MemberID
   let collection: CollectionID
@@ -44,7 +45,7 @@ extension Failure {
   static let collectionNotFound = Failure(.notFound, "collection_not_found", "There is no such collection.")
   static let collectionNameTaken = Failure(
     .conflict, "collection_name_taken", "You have a collection of that name already.")
-  /// The apps show these words.
+  /// The apps show this message to users.
   static let insufficientPermissions = Failure(.forbidden, "insufficient_permissions", "Insufficient permissions")
   static let ownerIsFixed = Failure(
     .malformed, "owner_is_fixed", "The owner's role can neither be changed nor taken away.")

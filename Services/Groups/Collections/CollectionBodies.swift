@@ -2,13 +2,13 @@ import Foundation
 import Hummingbird
 import Wire
 
-/// What the apps of collections expect around everything; `count` is of all that there are.
+/// The envelope of all responses about collections. `count` is the total number of items, not that of the page.
 struct DataBody<Value: Encodable>: Encodable {
   let data: Value
   var count: Int?
 }
 
-/// A collection as its apps read it.
+/// A collection in responses.
 struct CollectionBody: Encodable {
   let id: String
   let userId: String
@@ -25,13 +25,13 @@ struct CollectionBody: Encodable {
   }
 }
 
-/// A member of a collection as its apps read one.
+/// A member of a collection in responses.
 struct CollectionMemberBody: Encodable {
   struct UserBody: Encodable {
     let id: String
-    @OrNull var email: String?
-    @OrNull var name: String?
-    @OrNull var displayName: String?
+    @NullCodable var email: String?
+    @NullCodable var name: String?
+    @NullCodable var displayName: String?
     let profileStatus: String
     let locale: String
   }
@@ -44,7 +44,7 @@ struct CollectionMemberBody: Encodable {
   let createdAt: Date
   let updatedAt: Date
 
-  /// - Parameter person: nil for a user whose account is closed at the moment.
+  /// - Parameter person: nil for a user whose account is currently deactivated.
   init(_ member: CollectionMember, _ person: Person?) {
     id = member.id
     collectionId = member.collection.prefixed(.collection)

@@ -4,7 +4,7 @@ import Hummingbird
 import Web
 import Wire
 
-/// Who is in a collection, for its members; who may do what, for its owner.
+/// The endpoints by which members list each other and leave, and the owner changes roles and removes members.
 struct CollectionMemberRoutes: Sendable {
   let members: CollectionMemberStore
   let users: UsersClient
@@ -28,24 +28,28 @@ struct CollectionMemberRoutes: Sendable {
     let role = try await request.json(RoleBody.self).role
     guard role != .owner else { throw Failure.invalid(.init("role", "must be EDITOR or VIEW_ONLY")) }
     let member = try await members.change(
-      context.member(), of: context.collectionID(), to: role, by: context.user, at: now())
+      context.memberReference(), of: context.collectionID(), to: role, by: context.user, at: now())
     let people = try await users.names(of: [member.user])
     return .exactJSON(DataBody(data: CollectionMemberBody(member, people[member.user])))
   }
 
   @Sendable private func remove(_ request: Request, _ context: SignedIn) async throws -> Response {
-    try await members.remove(context.member(), from: context.collectionID(), by: context.user, at: now())
+    try await members.remove(
+      context.memberReference(), from: context.collectionID(), by: context.user, at: now())
     return Response(status: .noContent)
   }
 }
 
+/// The request to change a member's role.
 private struct RoleBody: Decodable {
   let role: CollectionRole
 }
 
 extension RequestContext {
-  fileprivate func member() throws -> CollectionMemberName {
-    guard let name = parameters.get("member").flatMap(CollectionMemberName.init) else { throw Failure.memberNotFound }
-    return name
+  fileprivate func memberReference() throws -> CollectionMemberReference {
+    guard let reference = parameters.get("member").flatMap(CollectionMemberReference.init) else {
+      throw Failure.memberNotFound
+    }
+    return reference
   }
 }

@@ -1,19 +1,23 @@
 import Database
 import Foundation
+import Memberships
 import Wire
 
-/// How people come into a collection.
+/// Joining a collection by an invite.
 extension CollectionMemberStore {
+  /// The user's role in the collection, for other services.
+  ///
   /// - Throws: 404 when there is no such collection.
-  func standing(of user: UserID, in id: CollectionID) async throws -> CollectionStanding {
+  func membership(of user: UserID, in id: CollectionID) async throws -> CollectionMembership {
     try await database.read { db in
       guard let collection = try CollectionStore.find(id, on: db) else { throw Failure.collectionNotFound }
       let role = try CollectionStore.role(of: user, in: id, on: db)
-      return CollectionStanding(collectionID: id, collectionName: collection.name, role: role)
+      return CollectionMembership(collectionID: id, collectionName: collection.name, role: role)
     }
   }
 
-  /// Lets the user in once for each claim. A role that they have is never lowered.
+  /// Adds the user once per claim, or raises the role of a member. A role is never lowered. Safe to repeat: a second
+  /// call with the same claim returns `joined` and changes nothing.
   ///
   /// - Throws: 404 when there is no such collection.
   func join(
@@ -31,34 +35,35 @@ extension CollectionMemberStore {
     _ user: UserID, _ id: CollectionID, as role: CollectionRole, by join: JoinByInvite, at now: Date,
     on db: any Connection
   ) throws -> JoinOutcome {
-    if try InviteUses.has(join, letIn: user, on: db) { return .joined }
+    if try InviteUseStore.hasAdmitted(user, by: join, on: db) { return .joined }
     let present = try CollectionStore.role(of: user, in: id, on: db)
     if let present, present >= role { return .alreadyMember }
     if let refusal = try refusal(of: user, id, by: join, on: db) { return refusal }
     if present != nil {
-      try raise(user, in: id, to: role, at: now, on: db)
+      try raiseRole(of: user, in: id, to: role, at: now, on: db)
     } else {
       guard try takeSeat(in: id, on: db) else { return .full }
       try insert(user, role, into: id, at: now, on: db)
-      try CollectionRemovals.forget(user, from: id, on: db)
+      try CollectionRemovalStore.delete(user, from: id, on: db)
     }
-    try InviteUses.note(join, letIn: user, at: now, on: db)
+    try InviteUseStore.record(join, by: user, at: now, on: db)
     return .joined
   }
 
-  /// Whose coming in would undo what the owner has decided.
+  /// The outcome for a user who may not join, because of a block or a removal; nil when the user may. A link is valid
+  /// only while its inviter owns the collection.
   private static func refusal(
     of user: UserID, _ id: CollectionID, by join: JoinByInvite, on db: any Connection
   ) throws -> JoinOutcome? {
-    if let inviter = join.invitedBy, try BlockStore.areApart(user, inviter, on: db) { return .blocked }
+    if let inviter = join.invitedBy, try BlockStore.exists(between: user, and: inviter, on: db) { return .blocked }
     guard let madeAt = join.madeAt else { return nil }
-    if try CollectionRemovals.has(user, from: id, since: madeAt, on: db) { return .removed }
+    if try CollectionRemovalStore.wasRemoved(user, from: id, since: madeAt, on: db) { return .removed }
     guard let inviter = join.invitedBy, join.isLink ?? false else { return nil }
     return try CollectionStore.role(of: inviter, in: id, on: db) == .owner ? nil : .lapsed
   }
 
-  private static func raise(
-    _ user: UserID, in id: CollectionID, to role: CollectionRole, at now: Date, on db: any Connection
+  private static func raiseRole(
+    of user: UserID, in id: CollectionID, to role: CollectionRole, at now: Date, on db: any Connection
   ) throws {
     try db.change(
       """
@@ -67,6 +72,7 @@ extension CollectionMemberStore {
       """)
   }
 
+  /// Adds one to the number of members; false when the collection is full.
   private static func takeSeat(in id: CollectionID, on db: any Connection) throws -> Bool {
     try db.change(
       "update collection set member_count = member_count + 1 where id = \(id) and member_count < member_count_max"

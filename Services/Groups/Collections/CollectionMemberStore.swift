@@ -2,13 +2,13 @@ import Database
 import Foundation
 import Wire
 
-/// Who may do what with which collection.
+/// The SQL statements on the members of collections and their roles.
 struct CollectionMemberStore: Sendable {
   let database: any Database
 
-  /// The longest-standing first.
+  /// The members in the order in which they joined.
   ///
-  /// - Throws: 404 to strangers.
+  /// - Throws: 404 when the user is not a member.
   func members(of id: CollectionID, seenBy user: UserID) async throws -> [CollectionMember] {
     try await database.read { db in
       let members = try db.rows(
@@ -19,9 +19,12 @@ struct CollectionMemberStore: Sendable {
     }
   }
 
-  /// - Throws: 404 to strangers and for nobody, 403 unless the owner asks, 400 about the owner.
+  /// Changes the role of a member.
+  ///
+  /// - Throws: 404 when the caller or the user to change is not a member, 403 when the caller is not the owner, 400
+  ///   when the member to change is the owner.
   func change(
-    _ member: CollectionMemberName, of id: CollectionID, to role: CollectionRole, by owner: UserID, at now: Date
+    _ member: CollectionMemberReference, of id: CollectionID, to role: CollectionRole, by owner: UserID, at now: Date
   ) async throws -> CollectionMember {
     try await database.write { db in
       _ = try CollectionStore.locked(id, by: owner, on: db)
@@ -36,10 +39,11 @@ struct CollectionMemberStore: Sendable {
     }
   }
 
-  /// Members may go by themselves.
+  /// Removes a member. Members may remove themselves.
   ///
-  /// - Throws: 404 to strangers and for nobody, 403 unless the owner or the member asks, 400 about the owner.
-  func remove(_ member: CollectionMemberName, from id: CollectionID, by user: UserID, at now: Date) async throws {
+  /// - Throws: 404 when the caller or the user to remove is not a member, 403 when the caller is neither the owner nor
+  ///   the member to remove, 400 when the member to remove is the owner.
+  func remove(_ member: CollectionMemberReference, from id: CollectionID, by user: UserID, at now: Date) async throws {
     try await database.write { db in
       guard try CollectionStore.locked(id, on: db) != nil,
         let role = try CollectionStore.role(of: user, in: id, on: db)
@@ -48,7 +52,7 @@ struct CollectionMemberStore: Sendable {
       guard role == .owner || member.user == user else { throw Failure.insufficientPermissions }
       guard member.role != .owner else { throw Failure.ownerIsFixed }
       try Self.remove(member.user, from: id, on: db)
-      if member.user != user { try CollectionRemovals.note(member.user, from: id, at: now, on: db) }
+      if member.user != user { try CollectionRemovalStore.record(member.user, from: id, at: now, on: db) }
     }
   }
 
@@ -68,10 +72,10 @@ struct CollectionMemberStore: Sendable {
   }
 
   private static func find(
-    _ name: CollectionMemberName, in id: CollectionID, on db: any Connection
+    _ reference: CollectionMemberReference, in id: CollectionID, on db: any Connection
   ) throws -> CollectionMember {
     let row =
-      switch name {
+      switch reference {
       case .member(let member):
         try db.row("select * from collection_member where collection_id = \(id) and id = \(member)")
       case .user(let user):
@@ -82,8 +86,8 @@ struct CollectionMemberStore: Sendable {
   }
 }
 
-/// How a request names a member: by the membership's id, or by the user's with its prefix.
-enum CollectionMemberName: Sendable, Hashable {
+/// How a request refers to a member: by the id of the membership, or by the id of the user with its prefix.
+enum CollectionMemberReference: Sendable, Hashable {
   case member(MemberID)
   case user(UserID)
 

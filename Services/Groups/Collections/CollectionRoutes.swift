@@ -3,7 +3,7 @@ import Hummingbird
 import Web
 import Wire
 
-/// Collections as their apps see, make and change them.
+/// The endpoints by which users list, create, rename, and delete collections.
 struct CollectionRoutes: Sendable {
   let collections: CollectionStore
   let idempotency: Idempotency
@@ -57,11 +57,13 @@ struct CollectionRoutes: Sendable {
   }
 }
 
+/// The request to create a collection.
 private struct NewCollectionBody: Decodable {
   let name: String
   let userId: String?
 }
 
+/// The request to rename a collection.
 private struct CollectionNameBody: Decodable {
   let name: String
 }

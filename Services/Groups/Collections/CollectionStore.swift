@@ -2,11 +2,13 @@ import Database
 import Foundation
 import Wire
 
-/// Every statement on collections themselves. Whatever changes who is in one updates its own row first: that is its lock.
+/// The SQL statements on collections. Every transaction that changes a collection's members first updates the
+/// collection's row, which serves as its lock.
 struct CollectionStore: Sendable {
   let database: any Database
 
-  /// Those that the user owns or is a member of, the last changed first, and how many there are in all.
+  /// A page of the collections of which the user is the owner or a member, the last changed first, and their total
+  /// number.
   func collections(of user: UserID, skip: Int, take: Int) async throws -> (page: [Collection], count: Int) {
     try await database.read { db in
       let rows = try db.rows(
@@ -20,7 +22,7 @@ struct CollectionStore: Sendable {
     }
   }
 
-  /// - Throws: 404 to strangers, as if it were not there.
+  /// - Throws: 404 when the user is not a member, as for a collection that does not exist.
   func collection(_ id: CollectionID, seenBy user: UserID) async throws -> Collection {
     try await database.read { db in
       guard try Self.role(of: user, in: id, on: db) != nil, let collection = try Self.find(id, on: db) else {
@@ -30,7 +32,9 @@ struct CollectionStore: Sendable {
     }
   }
 
-  /// - Throws: 409 when the owner has one of that name.
+  /// Creates a collection with its owner as the only member.
+  ///
+  /// - Throws: 409 when the owner already has one of that name.
   static func create(
     _ id: CollectionID, _ name: String, of owner: UserID, at now: Date, on db: any Connection
   ) throws -> Collection {
@@ -45,7 +49,8 @@ struct CollectionStore: Sendable {
     return try Collection(row)
   }
 
-  /// - Throws: 404 to strangers, 403 to members, 409 when the owner has another one of that name.
+  /// - Throws: 404 when the user is not a member, 403 when the user is not the owner, 409 when the owner has another
+  ///   one of that name.
   func rename(_ id: CollectionID, to name: String, by user: UserID, at now: Date) async throws -> Collection {
     do {
       return try await database.write { db in
@@ -58,7 +63,7 @@ struct CollectionStore: Sendable {
     } catch DatabaseFailure.unique("collection_name") { throw Failure.collectionNameTaken }
   }
 
-  /// - Throws: 404 to strangers, 403 to members.
+  /// - Throws: 404 when the user is not a member, 403 when the user is not the owner.
   func delete(_ id: CollectionID, by user: UserID) async throws {
     try await database.write { db in
       _ = try Self.locked(id, by: user, on: db)
@@ -77,9 +82,9 @@ struct CollectionStore: Sendable {
     ).map(Collection.init)
   }
 
-  /// Takes its lock for the owner.
+  /// Takes the collection's lock for its owner.
   ///
-  /// - Throws: 404 to strangers, 403 to members.
+  /// - Throws: 404 when the user is not a member, 403 when the user is not the owner.
   static func locked(_ id: CollectionID, by owner: UserID, on db: any Connection) throws -> Collection {
     guard let collection = try locked(id, on: db), let role = try role(of: owner, in: id, on: db) else {
       throw Failure.collectionNotFound
@@ -88,6 +93,7 @@ struct CollectionStore: Sendable {
     return collection
   }
 
+  /// The user's role; nil when the user is not a member.
   static func role(of user: UserID, in id: CollectionID, on db: any Connection) throws -> CollectionRole? {
     try db.row("select role from collection_member where collection_id = \(id) and user_id = \(user)")?.collectionRole()
   }

@@ -1,10 +1,10 @@
 import Foundation
 import Wire
 
-/// A phone that wants to be told, and the token by which its maker's service finds it.
+/// A device that a user has registered for push notifications, with its push token.
 struct Device: Sendable, Hashable {
   let id: DeviceID
-  /// The device by a small integer, for an app that knows no UUIDs; nil until it is registered.
+  /// An integer id, for an app that does not support UUIDs; nil until the device is registered.
   var number: Int?
   let token: String
   let platform: Platform
@@ -19,21 +19,21 @@ struct Device: Sendable, Hashable {
     case ios, android
   }
 
-  /// The oldest beyond these are forgotten.
+  /// When a user registers more devices, those updated longest ago are deleted.
   static let countMaxPerUser = 20
 
-  /// In lower case.
+  /// The token in lower case.
   ///
-  /// - Throws: the validation failure that names `field`, unless it is as many hex digits as `digits` says.
+  /// - Throws: the validation failure that names `field`, unless it consists of hex digits, as many as `digits` allows.
   static func token(_ text: String, field: String, digits: ClosedRange<Int>) throws(Failure) -> String {
     guard digits.contains(text.utf8.count), text.wholeMatch(of: /[0-9a-fA-F]+/) != nil else {
-      let words = digits.count == 1 ? "\(digits.lowerBound)" : "\(digits.lowerBound) to \(digits.upperBound)"
-      throw .invalid(.init(field, "must be \(words) hexadecimal digits"))
+      let count = digits.count == 1 ? "\(digits.lowerBound)" : "\(digits.lowerBound) to \(digits.upperBound)"
+      throw .invalid(.init(field, "must be \(count) hexadecimal digits"))
     }
     return text.lowercased()
   }
 
-  /// - Throws: the validation failure that names `field`, unless it is a platform that there is.
+  /// - Throws: the validation failure that names `field`, unless it is the name of a ``Platform``.
   static func platform(_ text: String, field: String) throws(Failure) -> Platform {
     guard let platform = Platform(rawValue: text.lowercased()) else {
       throw .invalid(.init(field, "must be ios or android"))

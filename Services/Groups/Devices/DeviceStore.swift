@@ -2,11 +2,11 @@ import Database
 import Foundation
 import Wire
 
-/// Every statement on devices. A token belongs to whoever registered it last: phones change hands.
+/// The SQL statements on devices. A token belongs to the user who registered it last, since phones change hands.
 struct DeviceStore: Sendable {
   let database: any Database
 
-  /// The last registered first.
+  /// The user's devices, the most recently registered first.
   func devices(of user: UserID) async throws -> [Device] {
     try await database.read { db in try Self.devices(of: user, on: db) }
   }
@@ -15,7 +15,8 @@ struct DeviceStore: Sendable {
     try db.rows("\(selectDevice) where user_id = \(user) order by updated_at desc, id desc").map(Device.init)
   }
 
-  /// Safe to repeat. What a later registration leaves out stays known, unless the device has changed hands.
+  /// Registers a device, or updates the one with the same token. Safe to repeat. Fields that a later registration
+  /// leaves out keep their values, unless the device belonged to another user.
   static func register(_ device: Device, of user: UserID, on db: any Connection) throws -> Device {
     try db.change("delete from device where token = \(device.token) and user_id <> \(user)")
     let row = try db.row(
@@ -40,7 +41,7 @@ struct DeviceStore: Sendable {
     return try Device(row)
   }
 
-  /// Says whether it was one of the user's.
+  /// Deletes the device; false when the user has no device with this token.
   @discardableResult
   func unregister(token: String, of user: UserID) async throws -> Bool {
     try await database.write { db in
@@ -48,12 +49,12 @@ struct DeviceStore: Sendable {
     }
   }
 
-  /// Says whether it was one of the user's.
+  /// Deletes the device; false when the user has no device with this id.
   func unregister(_ id: DeviceID, of user: UserID) async throws -> Bool {
     try await database.write { db in try db.change("delete from device where id = \(id) and user_id = \(user)") == 1 }
   }
 
-  /// The same, by its number.
+  /// Deletes the device; false when the user has no device with this number.
   func unregister(number: Int, of user: UserID) async throws -> Bool {
     try await database.write { db in
       try db.change(

@@ -1,23 +1,23 @@
 import Foundation
 import Wire
 
-/// A few people who share a photo a day.
+/// A small group of users who share one photo a day each.
 struct Group: Sendable, Hashable {
   let id: GroupID
   let name: String
   let description: String?
   let inviteCode: String
-  /// Says when the group's day begins.
+  /// Determines when the group's day begins.
   let timeZone: TimeZone
   let memberCount: Int
   let memberCountMax: Int
   let createdBy: UserID?
   let createdAt: Date
 
-  /// As many as the apps show.
+  /// The largest number of members that the apps can show.
   static let memberCountMax = 12
 
-  /// As many groups as one person may be in.
+  /// The largest number of groups that one user may be in.
   static let groupCountMax = 5
 
   /// The calendar day on which `now` falls in the group's time zone, as `yyyy-MM-dd`.
@@ -26,32 +26,23 @@ struct Group: Sendable, Hashable {
   }
 }
 
+extension Group {
+  /// Letters and digits without those that are easily confused with each other.
+  private static let inviteCodeCharacters = Array("ABCDEFGHJKLMNPQRSTUVWXYZ23456789")
+
+  /// A new random code by which a group can be joined, of 40 bits.
+  static func newInviteCode() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return String(
+      (0..<8).map { _ in
+        inviteCodeCharacters[Int.random(in: inviteCodeCharacters.indices, using: &generator)]
+      })
+  }
+}
+
 extension TimeZone {
-  /// Its IANA name: Foundation calls UTC "GMT".
+  /// The IANA name. Foundation's identifier of UTC is "GMT".
   var name: String { identifier == "GMT" ? "UTC" : identifier }
-}
-
-/// One user's place in a group.
-struct Member: Sendable, Hashable {
-  let user: UserID
-  let role: GroupRole
-  let joinedAt: Date
-}
-
-/// The newest photo of a group that its viewer may see.
-struct LastPhoto: Sendable, Hashable {
-  let createdAt: Date
-  let sender: UserID
-}
-
-/// A group as one of its members sees it.
-struct GroupSight: Sendable {
-  let group: Group
-  /// The longest-standing first.
-  let members: [Member]
-  let role: GroupRole
-  let hasSentToday: Bool
-  let lastPhoto: LastPhoto?
 }
 
 extension Failure {

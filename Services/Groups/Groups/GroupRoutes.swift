@@ -3,11 +3,11 @@ import Hummingbird
 import Web
 import Wire
 
-/// Groups as their members see, make and change them.
+/// The endpoints by which members list, create, and change groups.
 struct GroupRoutes: Sendable {
   let groups: GroupStore
-  let acquaintances: Acquaintances
-  let texts: GroupTexts
+  let contacts: ContactLookup
+  let textInvites: TextInviteOutbox
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
@@ -22,47 +22,47 @@ struct GroupRoutes: Sendable {
   }
 
   @Sendable private func list(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let sights = try await groups.sights(of: context.user, at: now())
-    let names = try await acquaintances.firstNames(in: sights)
-    return .json(sights.map { GroupBody($0, names: names) })
+    let summaries = try await groups.summaries(of: context.user, at: now())
+    let names = try await contacts.firstNames(in: summaries)
+    return .json(summaries.map { GroupBody($0, names: names) })
   }
 
   @Sendable private func show(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let sight = try await groups.sight(of: context.groupID(), by: context.user, at: now())
-    return .json(GroupBody(sight, names: try await acquaintances.firstNames(in: [sight])))
+    let summary = try await groups.summary(of: context.groupID(), for: context.user, at: now())
+    return .json(GroupBody(summary, names: try await contacts.firstNames(in: [summary])))
   }
 
-  /// Whoever is known by one of the numbers is in it from the start; the others are invited by text.
+  /// Users who have one of the phone numbers become members at once. The other numbers are invited by text message.
   @Sendable private func create(_ request: Request, _ context: SignedIn) async throws -> Response {
     var request = request
     let call = try await request.idempotentCall(by: context.user.description, context)
     let body = try await request.json(NewGroupBody.self)
-    let (now, place) = (now(), request.place)
+    let (now, clientAddress) = (now(), request.clientAddress)
     let draft = try body.group(of: context.user, at: now)
-    let numbers = try PhoneNumber.required(
-      body.member_phone_numbers ?? [], field: "member_phone_numbers", countMax: Acquaintances.numbersPerDay)
+    let numbers = body.member_phone_numbers ?? []
+    try E164.require(numbers, field: "member_phone_numbers", countMax: ContactLookup.numbersPerDay)
     let reply = try await idempotency.once(call) {
-      try await acquaintances.named(by: numbers, for: draft.owner, at: place, now)
-    } effect: { named, db in
+      try await contacts.matches(of: Set(numbers), for: draft.owner, from: clientAddress, at: now)
+    } effect: { matches, db in
       let group = try GroupStore.create(draft, on: db)
-      let added = try MembershipStore.add(named.users, to: group, by: draft.owner, at: now, on: db)
+      let added = try MembershipStore.add(matches.users, to: group, by: draft.owner, at: now, on: db)
       let seats = group.memberCountMax - group.memberCount - added.count
-      try texts.add(
-        named.numbersOfNobody, to: group.id, by: draft.owner, from: place, seats: seats, at: now, on: db)
+      try textInvites.add(
+        matches.unmatchedNumbers, to: group.id, by: draft.owner, from: clientAddress, seats: seats, at: now, on: db)
       return try .json(CreatedGroupBody(id: group.id, name: group.name))
     }
-    texts.ring()
+    textInvites.wakeUp()
     return reply.response
   }
 
-  /// The name in the query, where the apps put it, or in a body with whatever else is to change.
+  /// Reads the name from the query, where the apps send it, or else from the body, like the other fields.
   @Sendable private func change(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let body = try await request.jsonIfAny(GroupChangeBody.self)
+    let body = try await request.jsonIfPresent(GroupChangeBody.self)
     let name = request.uri.queryParameters["name"].map(String.init) ?? body?.name
     let change = GroupChange(
-      name: try name.map(GroupWords.name), description: try body?.description.map(GroupWords.description),
-      timeZone: try body?.time_zone.map(GroupWords.timeZone))
-    guard change.hasAny else { throw Failure.invalid(.init("name", "is required")) }
+      name: try name.map(GroupFields.name), description: try body?.description.map(GroupFields.description),
+      timeZone: try body?.time_zone.map(GroupFields.timeZone))
+    guard change.hasChanges else { throw Failure.invalid(.init("name", "is required")) }
     try await groups.change(context.groupID(), change, by: context.user, at: now())
     return .json(SuccessBody(success: true))
   }
@@ -72,9 +72,9 @@ struct GroupRoutes: Sendable {
     return .json(DailyStatusBody(has_sent_today: try await groups.hasSentToday(context.user, to: id, at: now())))
   }
 
-  /// The photo itself is the mark: there is nothing to note, only to confirm.
+  /// Stores nothing: whether the caller has sent today follows from the stored photo.
   @Sendable private func markSent(_ request: Request, _ context: SignedIn) async throws -> Response {
     let id = try context.groupID(else: .notInGroup)
-    return .json(MarkedBody(hasSentToday: try await groups.hasSentToday(context.user, to: id, at: now())))
+    return .json(MarkSentBody(hasSentToday: try await groups.hasSentToday(context.user, to: id, at: now())))
   }
 }

@@ -2,26 +2,26 @@ import Database
 import Foundation
 import Wire
 
-/// Every statement on groups themselves.
+/// The SQL statements on groups.
 struct GroupStore: Sendable {
   let database: any Database
 
   /// The groups that the user is an active member of, the newest first.
-  func sights(of user: UserID, at now: Date) async throws -> [GroupSight] {
-    try await database.read { db in try Self.sights(of: user, at: now, on: db) }
+  func summaries(of user: UserID, at now: Date) async throws -> [GroupSummary] {
+    try await database.read { db in try Self.summaries(of: user, at: now, on: db) }
   }
 
-  /// - Throws: 404 to strangers, as if it were not there.
-  func sight(of id: GroupID, by user: UserID, at now: Date) async throws -> GroupSight {
-    guard let sight = try await sights(of: user, at: now).first(where: { $0.group.id == id }) else {
+  /// - Throws: 404 when the user is not a member, as for a group that does not exist.
+  func summary(of id: GroupID, for user: UserID, at now: Date) async throws -> GroupSummary {
+    guard let summary = try await summaries(of: user, at: now).first(where: { $0.group.id == id }) else {
       throw Failure.groupNotFound
     }
-    return sight
+    return summary
   }
 
-  /// Whether the user has sent the photo of the group's present day.
+  /// Whether the user has sent a photo to the group on its current day.
   ///
-  /// - Throws: 403 `not_a_member` to strangers, whether or not there is such a group.
+  /// - Throws: 403 `not_a_member` when the user is not a member, whether or not the group exists.
   func hasSentToday(_ user: UserID, to id: GroupID, at now: Date) async throws -> Bool {
     try await database.read { db in
       let group = try db.row(
@@ -31,13 +31,14 @@ struct GroupStore: Sendable {
         """
       ).map(Group.init)
       guard let group else { throw Failure.notInGroup }
-      return try Self.sentDays(of: user, among: [group.day(at: now)], on: db).contains(Sent(id, group.day(at: now)))
+      return try Self.sentDays(of: user, among: [group.day(at: now)], on: db).contains(SentDay(id, group.day(at: now)))
     }
   }
 
-  /// Changes what is given, for a member; the time zone, which moves the day's end, for the owner only.
+  /// Sets the fields of `change` that are not nil. Only the owner may set the time zone, since it moves the end of the
+  /// day.
   ///
-  /// - Throws: 404 to strangers.
+  /// - Throws: 404 when the user is not a member, 403 `not_the_owner`.
   func change(_ id: GroupID, _ change: GroupChange, by user: UserID, at now: Date) async throws {
     try await database.write { db in
       guard let group = try Self.locked(id, on: db),
@@ -54,29 +55,29 @@ struct GroupStore: Sendable {
     }
   }
 
-  /// A new group with its owner as the only member.
+  /// Creates a group with its owner as the only member.
   ///
   /// - Throws: 400 `too_many_groups`.
   static func create(_ draft: NewGroup, on db: any Connection) throws -> Group {
-    guard try MembershipStore.takePlace(for: draft.owner, on: db) else { throw Failure.tooManyGroups }
+    guard try MembershipStore.incrementGroupCount(of: draft.owner, on: db) else { throw Failure.tooManyGroups }
     let group = try inserted(draft, on: db)
     try db.change(
       """
       insert into membership (group_id, user_id, role, state, joined_at)
-      values (\(group.id), \(draft.owner), 'owner', 'active', \(draft.at))
+      values (\(group.id), \(draft.owner), 'owner', 'active', \(draft.createdAt))
       """)
     return group
   }
 
   private static func inserted(_ draft: NewGroup, on db: any Connection) throws -> Group {
-    // A code that is taken is drawn again; there are a million million.
+    // A code that is already taken is replaced by another; there are about 10^12.
     for _ in 0..<5 {
       let row = try db.row(
         """
         insert into social_group (id, name, description, invite_code, time_zone, member_count, member_count_max,
           created_by, created_at, updated_at)
-        values (\(draft.id), \(draft.name), \(draft.description), \(GroupWords.newInviteCode()),
-          \(draft.timeZone.name), 1, \(Group.memberCountMax), \(draft.owner), \(draft.at), \(draft.at))
+        values (\(draft.id), \(draft.name), \(draft.description), \(Group.newInviteCode()),
+          \(draft.timeZone.name), 1, \(Group.memberCountMax), \(draft.owner), \(draft.createdAt), \(draft.createdAt))
         on conflict (invite_code) do nothing returning \(groupColumns)
         """)
       if let row { return try Group(row) }
@@ -84,8 +85,8 @@ struct GroupStore: Sendable {
     throw DatabaseFailure.contended
   }
 
-  /// Takes the group's lock: whoever else changes its memberships waits until this transaction ends. nil when there is no
-  /// such group, or it has been closed.
+  /// Takes the group's lock: other transactions that change its memberships wait until this one ends. nil when there is
+  /// no such group, or it has been closed.
   static func locked(_ id: GroupID, on db: any Connection) throws -> Group? {
     try db.row(
       """
@@ -95,30 +96,30 @@ struct GroupStore: Sendable {
     ).map(Group.init)
   }
 
-  /// The group without its lock.
-  static func open(_ id: GroupID, on db: any Connection) throws -> Group? {
+  /// The group, without taking its lock. nil when there is no such group, or it has been closed.
+  static func find(_ id: GroupID, on db: any Connection) throws -> Group? {
     try db.row("select \(groupColumns) from social_group where id = \(id) and closed_at is null").map(Group.init)
   }
 }
 
-/// A group that is to be made.
+/// The values of a group to be created.
 struct NewGroup: Sendable {
   let id: GroupID
   let owner: UserID
   let name: String
   let description: String?
   let timeZone: TimeZone
-  let at: Date
+  let createdAt: Date
 }
 
-/// What is to be different about a group; nil leaves it as it is.
+/// New values of a group's fields. A field that is nil stays as it is.
 struct GroupChange: Sendable {
   var name: String?
-  /// An empty one is none.
+  /// `.some(nil)` removes the description.
   var description: String??
   var timeZone: TimeZone?
 
-  var hasAny: Bool { name != nil || description != nil || timeZone != nil }
+  var hasChanges: Bool { name != nil || description != nil || timeZone != nil }
 }
 
 private let groupColumns: SQL = """
@@ -131,7 +132,7 @@ extension Group {
     name = try row.get("name")
     description = try row.optional("description")
     inviteCode = try row.get("invite_code")
-    // A zone that this machine does not know any more is better read as UTC than not at all.
+    // A name that this machine's time zone database lacks is read as UTC, so that the group stays readable.
     timeZone = TimeZone(identifier: try row.get("time_zone")) ?? .gmt
     memberCount = try row.get("member_count")
     memberCountMax = try row.get("member_count_max")

@@ -1,11 +1,11 @@
 import Wire
 
-/// The one range of bytes that a request asks for (RFC 9110 §14.1.2).
+/// A single byte range of a `Range` header (RFC 9110 §14.1.2).
 enum ByteRange: Sendable, Hashable {
   case from(Int, through: Int?)
   case last(Int)
 
-  /// nil for what a server may leave out of account: no header, another unit, several ranges, nonsense.
+  /// nil for a header that a server may ignore: none, another unit, several ranges, invalid syntax.
   init?(header: String?) {
     guard let header, header.lowercased().hasPrefix("bytes=") else { return nil }
     let text = header.dropFirst("bytes=".count)
@@ -19,7 +19,7 @@ enum ByteRange: Sendable, Hashable {
     }
   }
 
-  /// - Throws: when nothing of it is in a file of `count` bytes.
+  /// - Throws: when the range does not overlap a file of `count` bytes.
   func resolved(in count: Int) throws(RangeNotSatisfiable) -> Range<Int> {
     switch self {
     case .from(let first, let last):
@@ -39,7 +39,7 @@ enum ByteRange: Sendable, Hashable {
   }
 }
 
-/// The bytes that are asked for do not exist.
+/// The requested range does not overlap the file.
 struct RangeNotSatisfiable: Error {
   let totalCount: Int
 }

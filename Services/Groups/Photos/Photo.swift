@@ -3,7 +3,7 @@ import Wire
 
 typealias PhotoID = ID<Photo>
 
-/// One member's photo of the day, while it lives.
+/// A member's photo of the day in a group, until it expires.
 struct Photo: Sendable, Hashable {
   let id: PhotoID
   let group: GroupID
@@ -11,12 +11,13 @@ struct Photo: Sendable, Hashable {
   let createdAt: Date
   let expiresAt: Date
 
+  /// In seconds.
   static let lifetime: TimeInterval = 48 * 60 * 60
 }
 
 extension Photo {
-  /// A new one. Its time begins with a whole second: apps are told no fractions, and it must not outlive what they are
-  /// told.
+  /// A new photo. Its times are whole seconds: responses contain no fractions, and a photo must not outlive the expiry
+  /// in a response.
   init(id: PhotoID, group: GroupID, sender: UserID, sentAt now: Date) {
     let start = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down))
     self.init(id: id, group: group, sender: sender, createdAt: start, expiresAt: start + Self.lifetime)
@@ -24,17 +25,17 @@ extension Photo {
 }
 
 extension PhotoID {
-  /// Whether a photo of this id, if there ever was one, must have ended: this can be told, to anybody, without remembering
-  /// who once sent what.
+  /// Whether a photo with this id, if there ever was one, must have expired. It is computed from the id alone, so rows
+  /// can be deleted and the answer reveals nothing.
   func hasEnded(at now: Date) -> Bool {
-    guard let seconds = madeAt?.timeIntervalSince1970.rounded(.down) else { return false }
+    guard let seconds = timestamp?.timeIntervalSince1970.rounded(.down) else { return false }
     return Date(timeIntervalSince1970: seconds) + Photo.lifetime <= now
   }
 
-  func isOlder(than time: Date) -> Bool { madeAt.map { $0 <= time } ?? false }
+  func isOlder(than time: Date) -> Bool { timestamp.map { $0 <= time } ?? false }
 
-  /// The time that the id itself carries (RFC 9562 §5.7), if it is one that does.
-  private var madeAt: Date? {
+  /// The time in a UUID of version 7 (RFC 9562 §5.7); nil for other versions.
+  private var timestamp: Date? {
     let bytes = uuid.uuid
     guard bytes.6 >> 4 == 7 else { return nil }
     let milliseconds = [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5].reduce(0) { $0 << 8 | Int64($1) }
@@ -42,7 +43,7 @@ extension PhotoID {
   }
 }
 
-/// The sizes in which a photo is kept: so many pixels on the longer side, or fewer.
+/// The sizes in which a photo is stored: the maximum number of pixels of the longer side.
 enum PhotoSize: Int, Sendable, CaseIterable {
   case large = 1080
   case small = 320

@@ -5,10 +5,10 @@ import NIOCore
 import Web
 import Wire
 
-/// Photos as members send and see them.
+/// Sends, lists, shows and deletes photos of groups.
 struct PhotoRoutes: Sendable {
-  let photos: Photos
-  let receiver: PhotoReceiver
+  let pipeline: PhotoUploadPipeline
+  let uploadReader: PhotoUploadReader
   let links: PhotoLinks
   let users: UsersClient
   let now: @Sendable () -> Date
@@ -16,56 +16,56 @@ struct PhotoRoutes: Sendable {
   func add(to routes: Router<Context>) {
     let mine = routes.group(context: SignedIn.self)
     mine.post("/api/photos/upload", use: upload)
-    mine.post("/api/photos/upload-url", use: announce)
+    mine.post("/api/photos/upload-url", use: createUploadURL)
     mine.post("/api/photos/confirm-upload", use: confirm)
-    // A group's id or a photo's: the router wants one name for one place.
+    // The id of a group or of a photo: the router allows one parameter name for one path segment.
     mine.get("/api/photos/{id}/today", use: today)
     mine.get("/api/photos/{id}", use: show)
     mine.delete("/api/photos/{id}", use: delete)
   }
 
   @Sendable private func upload(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let upload = try await receiver.upload(request)
-    let call = try request.idempotentCall(by: context.user.description, context, content: upload.content)
-    return try await photos.send(upload, by: context.user, call).response
+    let upload = try await uploadReader.upload(request)
+    let call = try request.idempotentCall(by: context.user.description, context, content: upload.fingerprint)
+    return try await pipeline.send(upload, by: context.user, call).response
   }
 
-  @Sendable private func announce(_ request: Request, _ context: SignedIn) async throws -> Response {
+  @Sendable private func createUploadURL(_ request: Request, _ context: SignedIn) async throws -> Response {
     var request = request
     let call = try await request.idempotentCall(by: context.user.description, context)
-    let body = try await request.json(AnnouncementBody.self)
+    let body = try await request.json(UploadURLRequestBody.self)
     let (group, byteCount) = (body.group_id, try body.byteCount())
     let (now, user, lifetime) = (now(), context.user, PhotoLinks.uploadLifetime)
     let id = PhotoID.new(at: now)
-    // A store cannot bound what it has not been told the size of; we can.
-    let direct = byteCount.flatMap { photos.files.uploadURL(of: id, byteCount: $0, for: .seconds(lifetime)) }
+    // A presigned URL limits the size only when the size is known. Without it the upload goes through this service.
+    let direct = byteCount.flatMap { pipeline.files.uploadURL(of: id, byteCount: $0, for: .seconds(lifetime)) }
     let url = direct ?? links.upload(id, until: now + lifetime)
-    return try await photos.idempotency.once(call) { db in
-      try PhotoStore.announce(id, to: group, by: user, at: now, on: db)
+    return try await pipeline.idempotency.once(call) { db in
+      try PhotoStore.insertPending(id, to: group, by: user, at: now, on: db)
       return try .json(
-        AnnouncedBody(upload_url: url, photo_id: id, storage_path: PhotoFileName(id, .original).text))
+        UploadURLBody(upload_url: url, photo_id: id, storage_path: PhotoFileName(id, .original).text))
     }.response
   }
 
   @Sendable private func confirm(_ request: Request, _ context: SignedIn) async throws -> Response {
-    try await photos.confirm(try await request.photoID(), by: context.user)
+    try await pipeline.confirm(try await request.photoID(), by: context.user)
     return .json(SuccessBody(success: true))
   }
 
   @Sendable private func today(_ request: Request, _ context: SignedIn) async throws -> Response {
     let now = now()
-    let today = try await photos.store.today(of: context.id("id", else: .notInGroup), for: context.user, at: now)
+    let today = try await pipeline.store.today(of: context.id("id", else: .notInGroup), for: context.user, at: now)
     return .json(["photos": try await bodies(today, for: context.user, at: now)])
   }
 
   @Sendable private func show(_ request: Request, _ context: SignedIn) async throws -> Response {
     let now = now()
-    let photo = try await photos.store.photo(context.photoID(), for: context.user, at: now)
+    let photo = try await pipeline.store.photo(context.photoID(), for: context.user, at: now)
     return .json(try await bodies([photo], for: context.user, at: now).first)
   }
 
   @Sendable private func delete(_ request: Request, _ context: SignedIn) async throws -> Response {
-    try await photos.store.end(context.photoID(), by: context.user, at: now())
+    try await pipeline.store.end(context.photoID(), by: context.user, at: now())
     return .json(SuccessBody(success: true))
   }
 
@@ -87,10 +87,9 @@ extension RequestContext {
 }
 
 extension Request {
-  /// `photo_id` of a body that is JSON or a form of either kind.
+  /// The `photo_id` in a body that is JSON, a URL-encoded form or multipart form data.
   fileprivate func photoID() async throws -> PhotoID {
     let type = headers[.contentType] ?? ""
-    let isForm = type.lowercased().hasPrefix("application/x-www-form-urlencoded")
     var reader = MultipartReader(contentType: type)
     guard isForm || reader != nil else { return try await json(ConfirmationBody.self).photo_id }
     let body: ByteBuffer
@@ -101,20 +100,21 @@ extension Request {
     return id
   }
 
+  /// The field as it was sent, not decoded: a UUID has no characters that a form has to encode.
   private static func field(_ name: String, in form: String) -> String? {
     form.split(separator: "&").first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
   }
 }
 
-private struct AnnouncementBody: Decodable {
+private struct UploadURLRequestBody: Decodable {
   let group_id: GroupID
   let size: Int?
-  /// The same, as headers call it.
+  /// Another name of `size`.
   let content_length: Int?
 
-  /// nil when it was not told.
+  /// The size of the original; nil when the body has none.
   ///
-  /// - Throws: 413 when it is more than a photo may have, the validation failure for what is no size.
+  /// - Throws: 413 when it is larger than a photo may be, a validation failure when it is not positive.
   func byteCount() throws(Failure) -> Int? {
     guard let count = size ?? content_length else { return nil }
     guard count > 0 else { throw .invalid(.init(size == nil ? "content_length" : "size", "must be 1 or more")) }
@@ -123,7 +123,7 @@ private struct AnnouncementBody: Decodable {
   }
 }
 
-private struct AnnouncedBody: Encodable {
+private struct UploadURLBody: Encodable {
   let upload_url: String
   let photo_id: PhotoID
   let storage_path: String

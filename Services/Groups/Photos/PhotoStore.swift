@@ -2,54 +2,55 @@ import Database
 import Foundation
 import Wire
 
-/// Every statement on photos as members send and see them. That there is one for each member, group and day is the
-/// table's own rule.
+/// Every statement of sending and viewing photos. A unique index ensures one photo for each member, group and day.
 struct PhotoStore: Sendable {
   let database: any Database
-  let sights: PhotoSights
+  let photoAccess: PhotoAccessCache
 
-  /// What has become of a photo that was announced.
-  enum Announced: Sendable, Hashable {
-    case waiting(GroupID)
-    case sent
+  /// The state of a photo that is uploaded through an upload URL.
+  enum UploadState: Sendable, Hashable {
+    case pending(GroupID)
+    case completed
   }
 
-  /// How long an announced photo is waited for.
-  static let announcedLifetime: TimeInterval = 60 * 60
-  /// How long what has come too late stays, so that nothing is cleared away that somebody is just confirming.
+  /// How long a pending upload may be confirmed, in seconds.
+  static let pendingLifetime: TimeInterval = 60 * 60
+  /// How long an expired upload keeps its row, in seconds, so that the sweep does not delete its files during a
+  /// confirmation.
   private static let grace: TimeInterval = 10 * 60
 
-  /// Spares work that would be for nothing; whether it really is the first of the day is decided when it is kept.
+  /// Checked before rendering, to reject a photo early. The final check is made when the photo is inserted.
   ///
-  /// - Throws: 403 to strangers; 400 when the photo of the day has been sent.
+  /// - Throws: 403 for a user who is not a member; 400 when the photo of the day has been sent.
   func checkMaySend(to group: GroupID, by user: UserID, at now: Date) async throws {
     try await database.read { db in _ = try Self.openDay(of: group, for: user, at: now, on: db) }
   }
 
-  /// Keeps a photo whose bytes are there, and says of which day it is.
+  /// Inserts a photo whose files are stored.
   ///
-  /// - Throws: 403 to who is no member any more; 400 for the second of the day.
+  /// - Returns: the day of the photo.
+  /// - Throws: 403 for a sender who is not a member any more; 400 for the second photo of the day.
   @discardableResult
-  static func keep(_ photo: Photo, _ renditions: PhotoMeasures, on db: any Connection) throws -> String {
+  static func insert(_ photo: Photo, _ dimensions: PhotoDimensions, on db: any Connection) throws -> String {
     let day = try lockedDay(of: photo, on: db)
     try oncePerDay {
       try db.change(
         """
         insert into photo (id, group_id, sender_id, day, state, created_at, expires_at, width, height, size_bytes)
         values (\(photo.id), \(photo.group), \(photo.sender), \(day), 'ready', \(photo.createdAt), \(photo.expiresAt),
-          \(renditions.width), \(renditions.height), \(renditions.byteCount))
+          \(dimensions.width), \(dimensions.height), \(dimensions.byteCount))
         """)
     }
     return day
   }
 
-  /// Announces a photo that will be sent to the store itself. Who announces another takes the first back.
+  /// Inserts a pending upload through an upload URL. Ends the user's previous pending uploads to the group.
   ///
-  /// - Throws: 403 to strangers; 400 when the photo of the day has been sent.
-  static func announce(
+  /// - Throws: 403 for a user who is not a member; 400 when the photo of the day has been sent.
+  static func insertPending(
     _ id: PhotoID, to group: GroupID, by user: UserID, at now: Date, on db: any Connection
   ) throws {
-    // Nobody announces anything to a group that is being closed, or that they are leaving.
+    // Waits for a transaction that closes the group or removes the user from it.
     _ = try GroupStore.locked(group, on: db)
     let day = try openDay(of: group, for: user, at: now, on: db)
     try db.change(
@@ -60,37 +61,39 @@ struct PhotoStore: Sendable {
     try db.change(
       """
       insert into photo (id, group_id, sender_id, day, state, created_at, expires_at)
-      values (\(id), \(group), \(user), \(day), 'pending', \(now), \(now + announcedLifetime + grace))
+      values (\(id), \(group), \(user), \(day), 'pending', \(now), \(now + pendingLifetime + grace))
       """)
   }
 
-  /// - Parameter sender: nil for whoever has the link.
-  /// - Throws: 404 when nothing was announced, 410 when it is too late.
-  func announced(_ id: PhotoID, by sender: UserID?, at now: Date) async throws -> Announced {
+  /// - Parameter sender: nil for the holder of an upload link.
+  /// - Throws: 404 when there is no such upload, 410 when it has expired.
+  func uploadState(_ id: PhotoID, by sender: UserID?, at now: Date) async throws -> UploadState {
     try await database.read { db in
       guard let row = try db.row("select group_id, sender_id, state, expires_at from photo where id = \(id)"),
         try sender == nil || sender == row.get("sender_id")
       else { throw id.hasEnded(at: now) ? Failure.photoGone : Failure.photoNotFound }
       let end = try row.get("expires_at", as: Date.self)
       switch try row.get("state", as: String.self) {
-      case "pending" where end - Self.grace > now: return .waiting(try row.get("group_id"))
-      case "ready" where end > now: return .sent
+      case "pending" where end - Self.grace > now: return .pending(try row.get("group_id"))
+      case "ready" where end > now: return .completed
       default: throw Failure.photoGone
       }
     }
   }
 
-  /// Keeps an announced photo whose bytes are there now, and says of which day it is; its time begins only here.
+  /// Makes a pending photo visible whose files are stored. Its lifetime begins here.
   ///
-  /// - Throws: 403 to who is no member any more; 400 for the second of the day; 410 when it was taken back meanwhile.
-  static func confirm(_ photo: Photo, _ renditions: PhotoMeasures, on db: any Connection) throws -> String {
+  /// - Returns: the day of the photo.
+  /// - Throws: 403 for a sender who is not a member any more; 400 for the second photo of the day; 410 when the pending
+  ///   upload was replaced meanwhile.
+  static func confirm(_ photo: Photo, _ dimensions: PhotoDimensions, on db: any Connection) throws -> String {
     let day = try lockedDay(of: photo, on: db)
     let confirmed = try oncePerDay {
       try db.change(
         """
         update photo set state = 'ready', day = \(day), created_at = \(photo.createdAt),
-          expires_at = \(photo.expiresAt), width = \(renditions.width), height = \(renditions.height),
-          size_bytes = \(renditions.byteCount)
+          expires_at = \(photo.expiresAt), width = \(dimensions.width), height = \(dimensions.height),
+          size_bytes = \(dimensions.byteCount)
         where id = \(photo.id) and sender_id = \(photo.sender) and state = 'pending'
         """)
     }
@@ -98,55 +101,55 @@ struct PhotoStore: Sendable {
     return day
   }
 
-  /// The photos of the group's present day, in the order in which they came.
+  /// The photos of the group's current day that the viewer may see, in the order in which they were sent.
   ///
-  /// - Throws: 403 to strangers.
+  /// - Throws: 403 for a viewer who is not a member.
   func today(of group: GroupID, for viewer: UserID, at now: Date) async throws -> [Photo] {
-    let moment = sights.moment()
+    let start = photoAccess.queryStart()
     let photos = try await database.read { db in
-      let day = try Self.joined(group, by: viewer, on: db).day(at: now)
+      let day = try Self.requiredGroup(group, of: viewer, on: db).day(at: now)
       return try db.rows(
         """
         select \(photoColumns) from photo join membership viewer on viewer.group_id = photo.group_id
-        where photo.group_id = \(group) and photo.day = \(day) and \(Self.isSeen) and viewer.user_id = \(viewer)
+        where photo.group_id = \(group) and photo.day = \(day) and \(Self.isVisible) and viewer.user_id = \(viewer)
           and photo.expires_at > \(now)
         order by photo.created_at, photo.id
         """
       ).map(Photo.init)
     }
-    sights.remember(photos, for: viewer, since: moment)
+    photoAccess.insert(photos, for: viewer, since: start)
     return photos
   }
 
-  /// - Throws: 404 to who may not see it, 410 once it has ended.
+  /// - Throws: 404 for a viewer who may not see it, 410 once it has ended.
   func photo(_ id: PhotoID, for viewer: UserID, at now: Date) async throws -> Photo {
-    let moment = sights.moment()
+    let start = photoAccess.queryStart()
     let photo = try await database.readOnce { db in
       let row = try db.row(
         """
         select \(photoColumns) from photo join membership viewer on viewer.group_id = photo.group_id
-        where photo.id = \(id) and \(Self.isSeen) and viewer.user_id = \(viewer)
+        where photo.id = \(id) and \(Self.isVisible) and viewer.user_id = \(viewer)
         """)
       guard let photo = try row.map(Photo.init), photo.expiresAt > now else {
         throw row != nil || id.hasEnded(at: now) ? Failure.photoGone : Failure.photoNotFound
       }
       return photo
     }
-    sights.remember([photo], for: viewer, since: moment)
+    photoAccess.insert([photo], for: viewer, since: start)
     return photo
   }
 
-  /// The same, as it was a moment ago (``PhotoSights``).
-  func photoOfLate(_ id: PhotoID, for viewer: UserID, at now: Date) async throws -> Photo {
-    if let photo = try sights.photo(id, for: viewer, at: now) { return photo }
+  /// As ``photo(_:for:at:)``, but from ``PhotoAccessCache`` when possible.
+  func cachedPhoto(_ id: PhotoID, for viewer: UserID, at now: Date) async throws -> Photo {
+    if let photo = try photoAccess.photo(id, for: viewer, at: now) { return photo }
     return try await photo(id, for: viewer, at: now)
   }
 
-  /// Ends the user's own photo; the sweeper deletes it.
+  /// Ends the user's own photo; ``PhotoSweep`` deletes it.
   ///
-  /// - Throws: 404 to who may not see it, 403 when it is somebody else's.
+  /// - Throws: 404 for a user who may not see it, 403 when another user has sent it.
   func end(_ id: PhotoID, by user: UserID, at now: Date) async throws {
-    defer { sights.end() }
+    defer { photoAccess.invalidate() }
     let ended = try await database.write { db in
       try db.change(
         """
@@ -159,20 +162,20 @@ struct PhotoStore: Sendable {
     throw Failure.notOwnPhoto
   }
 
-  /// A condition on `photo` and its `viewer`.
-  static let isSeen: SQL = """
-    photo.state = 'ready' and viewer.state = 'active' and not \(BlockStore.keepsPhotoFromViewer)
+  /// The condition under which `viewer`, a membership, may see `photo`.
+  static let isVisible: SQL = """
+    photo.state = 'ready' and viewer.state = 'active' and not \(BlockStore.existsBetweenSenderAndViewer)
     """
 
-  private static func joined(_ group: GroupID, by user: UserID, on db: any Connection) throws -> Group {
+  private static func requiredGroup(_ group: GroupID, of user: UserID, on db: any Connection) throws -> Group {
     guard try MembershipStore.activeRole(of: user, in: group, on: db) != nil,
-      let group = try GroupStore.open(group, on: db)
+      let group = try GroupStore.find(group, on: db)
     else { throw Failure.notInGroup }
     return group
   }
 
-  /// The day to which a photo belongs. Whoever leaves, or is erased, in this moment has to wait: nothing of theirs may
-  /// come after they are gone.
+  /// The day of a photo. Locks the group, so that a concurrent departure or erasure of the sender waits: no photo of
+  /// theirs may be inserted afterwards.
   private static func lockedDay(of photo: Photo, on db: any Connection) throws -> String {
     guard let group = try GroupStore.locked(photo.group, on: db),
       try MembershipStore.activeRole(of: photo.sender, in: photo.group, on: db) != nil
@@ -183,7 +186,7 @@ struct PhotoStore: Sendable {
   private static func openDay(
     of group: GroupID, for user: UserID, at now: Date, on db: any Connection
   ) throws -> String {
-    let day = try joined(group, by: user, on: db).day(at: now)
+    let day = try requiredGroup(group, of: user, on: db).day(at: now)
     let sent = try db.row(
       """
       select id from photo

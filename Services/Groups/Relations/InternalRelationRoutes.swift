@@ -2,12 +2,12 @@ import Hummingbird
 import Web
 import Wire
 
-/// Tells the services in which people are named how these stand to whoever names them.
+/// The endpoint by which services whose users name other users query the relations between them.
 struct InternalRelationRoutes: Sendable {
   let relations: RelationStore
 
   func add(to routes: Router<Context>) {
-    let inside = routes.group(context: ServiceCaller.self).add(middleware: Admits(["invites", "lists"]))
+    let inside = routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["invites", "lists"]))
     inside.post("/internal/groups/relations", use: show)
   }
 

@@ -2,11 +2,11 @@ import Database
 import Foundation
 import Wire
 
-/// How users stand to each other by what this service keeps: groups and collections that they share, and blocks.
+/// Queries the relations of a user to others in this service: shared groups and collections, and blocks.
 struct RelationStore: Sendable {
   let database: any Database
 
-  /// One query for what is shared, one for blocks, each bounded by the number of `others`.
+  /// Runs one query for shared groups and collections and one for blocks, each limited to `others`.
   func relations(of user: UserID, to others: Set<UserID>) async throws -> Relations {
     let others = others.sorted { $0.description < $1.description }
     return try await database.read { db in

@@ -6,17 +6,17 @@ import NIOCore
 import NIOHTTP1
 import Wire
 
-/// Photos in a bucket of an S3-compatible store, so that several replicas can serve. The bucket is for photos alone.
+/// Photos in a bucket of an S3-compatible store, which several replicas can share. The bucket must hold nothing else.
 struct PhotoBucket: PhotoFiles {
   let bucket: String
   /// Scheme, host and port.
   let endpoint: String
-  let signature: S3Signature
+  let signer: S3Signer
   let logger: Logger
 
   private static let triesMax = 3
   private static let listingBytesMax = 4 * 1024 * 1024
-  private static let deletesAtOnce = 8
+  private static let concurrentDeletesMax = 8
 
   func store(_ bytes: [UInt8], as name: PhotoFileName) async throws {
     let headers = name.kind == .original ? [:] : ["content-type": "image/jpeg"]
@@ -28,10 +28,10 @@ struct PhotoBucket: PhotoFiles {
     let response = try await send(request("GET", path(PhotoFileName(photo, .original))))
     guard response.status != .notFound else { return nil }
     guard response.status == .ok else { throw await unexpected(response) }
-    var receiving = try Receiving(in: folder)
-    try await each(of: response.body) { try await receiving.append($0) }
-    try await receiving.finish()
-    return receiving.file
+    var writer = try UploadWriter(in: folder)
+    try await forEachChunk(of: response.body) { try await writer.append($0) }
+    try await writer.flush()
+    return writer.file
   }
 
   func read(_ name: PhotoFileName, _ range: ByteRange?) async throws -> StoredBytes? {
@@ -54,7 +54,7 @@ struct PhotoBucket: PhotoFiles {
   func delete(_ names: [PhotoFileName]) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for (index, name) in names.enumerated() {
-        if index >= Self.deletesAtOnce { try await group.next() }
+        if index >= Self.concurrentDeletesMax { try await group.next() }
         group.addTask { try await delete(name) }
       }
       try await group.waitForAll()
@@ -76,28 +76,28 @@ struct PhotoBucket: PhotoFiles {
     }
   }
 
-  func mark() async throws -> StoreMarkID? {
-    let response = try await send(request("GET", "/\(bucket)/\(Self.markName)"))
+  func marker() async throws -> StorageMarkerID? {
+    let response = try await send(request("GET", "/\(bucket)/\(Self.markerName)"))
     guard response.status != .notFound else { return nil }
     guard response.status == .ok else { throw await unexpected(response) }
     var text = ""
-    try await each(of: response.body) { piece in
-      if text.utf8.count <= StoreMarkID.textLength { text += String(buffer: piece) }
+    try await forEachChunk(of: response.body) { chunk in
+      if text.utf8.count <= StorageMarkerID.textLength { text += String(buffer: chunk) }
     }
-    guard let mark = StoreMarkID(text) else { throw failed("\(Self.markName) is no mark") }
-    return mark
+    guard let marker = StorageMarkerID(text) else { throw failed("\(Self.markerName) is no mark") }
+    return marker
   }
 
-  func place(_ mark: StoreMarkID) async throws {
-    let response = try await send(request("PUT", "/\(bucket)/\(Self.markName)"), body: Array(mark.description.utf8))
+  func writeMarker(_ marker: StorageMarkerID) async throws {
+    let response = try await send(request("PUT", "/\(bucket)/\(Self.markerName)"), body: Array(marker.description.utf8))
     guard response.status == .ok else { throw await unexpected(response) }
   }
 
   func uploadURL(of photo: PhotoID, byteCount: Int, for lifetime: Duration) -> String? {
     let request = request("PUT", path(PhotoFileName(photo, .original)))
-    // The store goes by its own clock, as do all requests to it.
+    // The store checks the time against its own clock, so the signature uses the system clock.
     return endpoint
-      + signature.presigned(
+      + signer.presigned(
         request, bodyBytes: byteCount, at: Date(), seconds: Int(lifetime.components.seconds))
   }
 
@@ -117,23 +117,25 @@ struct PhotoBucket: PhotoFiles {
   private func stored(_ response: HTTPClientResponse, _ range: Range<Int>, of count: Int) -> StoredBytes {
     StoredBytes(
       totalCount: count, range: range,
-      content: .pieces { take in try await each(of: response.body, take) })
+      content: .chunks { write in try await forEachChunk(of: response.body, write) })
   }
 
-  /// A store that breaks off is one that is away.
-  private func each(of body: HTTPClientResponse.Body, _ take: (ByteBuffer) async throws -> Void) async throws {
-    var pieces = body.makeAsyncIterator()
+  /// - Throws: ``Failure/unavailable`` when the store closes the connection before the end of the body.
+  private func forEachChunk(
+    of body: HTTPClientResponse.Body, _ consume: (ByteBuffer) async throws -> Void
+  ) async throws {
+    var chunks = body.makeAsyncIterator()
     while true {
-      let piece: ByteBuffer?
-      do { piece = try await pieces.next() } catch is CancellationError { throw CancellationError() } catch {
+      let chunk: ByteBuffer?
+      do { chunk = try await chunks.next() } catch is CancellationError { throw CancellationError() } catch {
         throw failed("\(error)")
       }
-      guard let piece else { return }
-      try await take(piece)
+      guard let chunk else { return }
+      try await consume(chunk)
     }
   }
 
-  /// The range of `bytes 0-99/1234`.
+  /// The range and the total size in a `Content-Range` such as `bytes 0-99/1234`.
   private static func contentRange(_ response: HTTPClientResponse) -> (Range<Int>, Int)? {
     guard let text = response.headers.first(name: "content-range"),
       let match = text.wholeMatch(of: /bytes ([0-9]+)-([0-9]+)\/([0-9]+)/),
@@ -144,25 +146,26 @@ struct PhotoBucket: PhotoFiles {
 
   private func path(_ name: PhotoFileName) -> String { "/\(bucket)/\(name.text)" }
 
-  private func request(_ method: String, _ path: String, _ query: [String: String] = [:]) -> S3Signature.Request {
+  private func request(_ method: String, _ path: String, _ query: [String: String] = [:]) -> S3Signer.Request {
     let host = endpoint.split(separator: "/").last.map(String.init) ?? ""
-    return S3Signature.Request(method: method, host: host, path: path, query: query)
+    return S3Signer.Request(method: method, host: host, path: path, query: query)
   }
 
-  /// Everything here is safe to repeat. What the store cannot do at the moment is 503 to whoever asked for it.
+  /// Sends a request, up to three times: all requests here are safe to repeat. After that, a store that cannot be
+  /// reached is a 503 to the caller.
   private func send(
-    _ request: S3Signature.Request, adding headers: [String: String] = [:], body: [UInt8] = []
+    _ request: S3Signer.Request, adding headers: [String: String] = [:], body: [UInt8] = []
   ) async throws -> HTTPClientResponse {
-    let query = S3Signature.canonical(request.query)
+    let query = S3Signer.canonical(request.query)
     for attempt in 1... {
       var outgoing = HTTPClientRequest(url: endpoint + request.path + (query.isEmpty ? "" : "?\(query)"))
       outgoing.method = HTTPMethod(rawValue: request.method)
-      for (name, value) in signature.headers(request, adding: headers, body: body, at: Date()) {
+      for (name, value) in signer.headers(request, adding: headers, body: body, at: Date()) {
         outgoing.headers.add(name: name, value: value)
       }
       if !body.isEmpty { outgoing.body = .bytes(ByteBuffer(bytes: body)) }
       do {
-        let response = try await Outbound.http.execute(outgoing, timeout: .seconds(10))
+        let response = try await OutboundHTTP.client.execute(outgoing, timeout: .seconds(10))
         guard response.status.code >= 500, attempt < Self.triesMax else { return response }
       } catch is CancellationError { throw CancellationError() } catch {
         guard attempt < Self.triesMax else { throw failed("\(error)") }
@@ -173,13 +176,13 @@ struct PhotoBucket: PhotoFiles {
   }
 
   private func unexpected(_ response: HTTPClientResponse) async -> Failure {
-    // `try?`: the status alone says much.
+    // `try?`: without a body the status is logged alone.
     let body = try? await response.body.collect(upTo: 4096)
     return failed("\(response.status.code) \(body.map { String(buffer: $0) } ?? "")")
   }
 
-  private func failed(_ words: String) -> Failure {
-    logger.error("photo store", metadata: ["endpoint": "\(endpoint)", "error": "\(words)"])
+  private func failed(_ reason: String) -> Failure {
+    logger.error("photo store", metadata: ["endpoint": "\(endpoint)", "error": "\(reason)"])
     return .unavailable
   }
 }

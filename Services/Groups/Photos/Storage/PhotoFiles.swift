@@ -3,67 +3,67 @@ import NIOCore
 import NIOPosix
 import Wire
 
-/// Where the bytes of photos are: a folder, or a bucket of an S3-compatible store. The rows in the database say which of
-/// them anybody may see.
+/// The files of photos, in a folder or in a bucket of an S3-compatible store. The rows in the database decide who may
+/// see which of them.
 protocol PhotoFiles: Sendable {
-  /// Lasting once this returns. Stores over what is there.
+  /// Durable when it returns. Replaces an existing file.
   func store(_ bytes: [UInt8], as name: PhotoFileName) async throws
 
-  /// The same, a piece at a time where the store is a folder.
+  /// Durable when it returns. Replaces an existing file. A folder copies in chunks.
   func store(_ file: UploadedFile, as name: PhotoFileName) async throws
 
-  /// Fetches an original back to be looked at; nil when it is not there.
+  /// Fetches an original for rendering; nil when it does not exist.
   ///
   /// - Throws: 413 when it is larger than a photo may be.
   func original(of photo: PhotoID, into folder: String) async throws -> UploadedFile?
 
-  /// Part of a file, or all of it; nil when it is not there.
+  /// Reads a range of a file, or all of it; nil when it does not exist.
   ///
   /// - Throws: ``RangeNotSatisfiable``.
   func read(_ name: PhotoFileName, _ range: ByteRange?) async throws -> StoredBytes?
 
-  /// What is not there is no failure.
+  /// Safe to repeat: a file that does not exist is no failure.
   func delete(_ names: [PhotoFileName]) async throws
 
-  /// The next files in the order of their names, at least one unless there are none left.
+  /// A page of files in the order of their names; empty only after the last one.
   func list(after name: PhotoFileName?) async throws -> [PhotoFileName]
 
-  /// An address to which an original of so many bytes, and none of more, can be sent without us in between; nil when it
-  /// has to be sent to us.
+  /// A presigned URL to which the client uploads an original of exactly `byteCount` bytes directly; nil when the
+  /// storage has none and the upload must go through this service.
   func uploadURL(of photo: PhotoID, byteCount: Int, for lifetime: Duration) -> String?
 
-  /// What is written on the store itself; nil when nothing is.
-  func mark() async throws -> StoreMarkID?
+  /// The marker in the storage; nil when there is none.
+  func marker() async throws -> StorageMarkerID?
 
-  /// Lasting once this returns.
-  func place(_ mark: StoreMarkID) async throws
+  /// Durable when it returns.
+  func writeMarker(_ marker: StorageMarkerID) async throws
 
-  /// Called every few seconds.
-  func tidy()
+  /// Removes expired entries from memory. Called every few seconds.
+  func removeExpired()
 }
 
 extension PhotoFiles {
-  /// What ``mark()`` is called in a store. It has no dot, and so is no photo's.
-  static var markName: String { "store-mark" }
+  /// The name of the file that holds ``marker()``. It has no dot, so it is never the name of a photo's file.
+  static var markerName: String { "store-mark" }
 
   func store(_ file: UploadedFile, as name: PhotoFileName) async throws {
     try await store(NIOThreadPool.singleton.runIfActive { try file.bytes() }, as: name)
   }
 
-  func tidy() {}
+  func removeExpired() {}
 
-  /// All that there is of these photos, or these kinds of it.
+  /// Deletes all files of these photos, or those of the given kinds.
   func delete(_ photos: [PhotoID], _ kinds: [PhotoFileName.Kind] = PhotoFileName.Kind.allCases) async throws {
     try await delete(photos.flatMap { photo in kinds.map { PhotoFileName(photo, $0) } })
   }
 }
 
-/// What is kept of a photo, by a name that nobody chose: the photo's id, mostly random, and what of it.
+/// The name of a photo's file: the photo's id, which is mostly random, and the kind of file.
 struct PhotoFileName: Sendable, Hashable, Comparable {
   enum Kind: String, Sendable, CaseIterable {
     case large = "1080.jpg"
     case small = "320.jpg"
-    /// As it came from the phone, until it has been looked at.
+    /// The original upload, until it has been rendered.
     case original = "upload"
   }
 
@@ -77,7 +77,7 @@ struct PhotoFileName: Sendable, Hashable, Comparable {
 
   init(_ photo: PhotoID, size: PhotoSize) { self.init(photo, size == .large ? .large : .small) }
 
-  /// nil for a name that is none of ours.
+  /// nil for a name of any other form.
   init?(_ text: some StringProtocol) {
     let parts = text.split(separator: ".", maxSplits: 1)
     guard parts.count == 2, let photo = PhotoID(String(parts[0])), photo.description == parts[0],
@@ -91,7 +91,7 @@ struct PhotoFileName: Sendable, Hashable, Comparable {
   static func < (left: PhotoFileName, right: PhotoFileName) -> Bool { left.text < right.text }
 }
 
-/// Part of a stored file, or all of it.
+/// A range of a stored file, or all of it.
 struct StoredBytes: Sendable {
   /// Of the whole file.
   let totalCount: Int
@@ -99,8 +99,8 @@ struct StoredBytes: Sendable {
   let content: Content
 
   enum Content: Sendable {
-    case whole(ByteBuffer)
-    /// Gives piece after piece, each once the one before has been taken.
-    case pieces(@Sendable (_ take: (ByteBuffer) async throws -> Void) async throws -> Void)
+    case buffer(ByteBuffer)
+    /// Passes chunk after chunk to `write`, each after the call for the previous one has returned.
+    case chunks(@Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void)
   }
 }

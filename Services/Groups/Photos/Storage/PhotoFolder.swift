@@ -3,22 +3,22 @@ import NIOCore
 import NIOPosix
 import Wire
 
-/// Photos in a folder that all replicas share, or that the only one has. In it is a folder for every quarter of an hour
-/// or so, by the first digits of the ids, and one for what is being written.
+/// Photos in a local folder, or one that all replicas share. It has a subfolder for about every quarter of an hour,
+/// named by the first digits of the ids, and one for incomplete files.
 struct PhotoFolder: PhotoFiles {
   let path: String
-  /// Makes the entries of a folder lasting.
+  /// Syncs the entries of a folder to the disk.
   private let sync: @Sendable (_ folder: String) throws -> Void
 
-  /// Where files are until they are complete.
+  /// The folder of incomplete files.
   var incoming: String { "\(path)/incoming" }
 
-  private static let digitsOfFolder = 7
-  /// Read and sent at once; larger ones go in pieces of this length.
-  private static let pieceLength = 512 * 1024
+  private static let folderNameLength = 7
+  /// Larger files are read and written in chunks of this many bytes.
+  private static let chunkLength = 512 * 1024
 
-  /// - Throws: when the folders are not there and cannot be made.
-  init(_ path: String, sync: @escaping @Sendable (_ folder: String) throws -> Void = Files.syncFolder) throws {
+  /// - Throws: when the folders do not exist and cannot be created.
+  init(_ path: String, sync: @escaping @Sendable (_ folder: String) throws -> Void = FileIO.syncFolder) throws {
     self.path = path
     self.sync = sync
     try FileManager.default.createDirectory(
@@ -26,48 +26,49 @@ struct PhotoFolder: PhotoFiles {
   }
 
   func store(_ bytes: [UInt8], as name: PhotoFileName) async throws {
-    try await blocking { try store(as: name) { try Self.write(bytes, to: $0) } }
+    try await runBlocking { try store(as: name) { try Self.write(bytes, to: $0) } }
   }
 
   func store(_ file: UploadedFile, as name: PhotoFileName) async throws {
-    try await blocking { try store(as: name) { try Self.write(file, to: $0) } }
+    try await runBlocking { try store(as: name) { try Self.write(file, to: $0) } }
   }
 
-  private func store(as name: PhotoFileName, _ write: (_ draft: String) throws -> Void) throws {
+  private func store(as name: PhotoFileName, _ write: (_ path: String) throws -> Void) throws {
     let draft = "\(incoming)/\(name.text).\(UUID().uuidString)"
     do {
       try write(draft)
-      try place(draft, as: name)
+      try move(draft, to: name)
     } catch {
       unlink(draft)
       throw error
     }
   }
 
-  func mark() async throws -> StoreMarkID? {
-    try await blocking {
-      let descriptor = open("\(path)/\(Self.markName)", O_RDONLY | O_CLOEXEC)
+  func marker() async throws -> StorageMarkerID? {
+    try await runBlocking {
+      let descriptor = open("\(path)/\(Self.markerName)", O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else {
         if errno == ENOENT { return nil }
-        throw FileFailure.last("open")
+        throw FileFailure.fromErrno("open")
       }
-      let file = UploadedFile(opened: descriptor, byteCount: StoreMarkID.textLength)
-      guard let mark = StoreMarkID(String(decoding: try file.bytes(), as: UTF8.self)) else { throw Failure.broken }
-      return mark
+      let file = UploadedFile(opened: descriptor, byteCount: StorageMarkerID.textLength)
+      let text = String(decoding: try file.bytes(), as: UTF8.self)
+      guard let marker = StorageMarkerID(text) else { throw Failure.broken }
+      return marker
     }
   }
 
-  func place(_ mark: StoreMarkID) async throws {
-    try await blocking {
-      let draft = "\(incoming)/\(Self.markName).\(UUID().uuidString)"
-      try Self.write(Array(mark.description.utf8), to: draft)
-      guard rename(draft, "\(path)/\(Self.markName)") == 0 else { throw FileFailure.last("rename") }
+  func writeMarker(_ marker: StorageMarkerID) async throws {
+    try await runBlocking {
+      let draft = "\(incoming)/\(Self.markerName).\(UUID().uuidString)"
+      try Self.write(Array(marker.description.utf8), to: draft)
+      guard rename(draft, "\(path)/\(Self.markerName)") == 0 else { throw FileFailure.fromErrno("rename") }
       try sync(path)
     }
   }
 
   func original(of photo: PhotoID, into folder: String) async throws -> UploadedFile? {
-    try await blocking {
+    try await runBlocking {
       guard let (descriptor, count) = try opened(PhotoFileName(photo, .original)) else { return nil }
       let file = UploadedFile(opened: descriptor, byteCount: count)
       guard count <= UploadedFile.bytesMax else { throw Failure.photoTooLarge }
@@ -76,40 +77,40 @@ struct PhotoFolder: PhotoFiles {
   }
 
   func read(_ name: PhotoFileName, _ range: ByteRange?) async throws -> StoredBytes? {
-    try await blocking {
+    try await runBlocking {
       guard let (descriptor, count) = try opened(name) else { return nil }
       let file = UploadedFile(opened: descriptor, byteCount: count)
       let range = try range?.resolved(in: count) ?? 0..<count
-      guard range.count > Self.pieceLength else {
-        return StoredBytes(totalCount: count, range: range, content: .whole(try file.buffer(range)))
+      guard range.count > Self.chunkLength else {
+        return StoredBytes(totalCount: count, range: range, content: .buffer(try file.buffer(range)))
       }
-      let pieces = stride(from: range.lowerBound, to: range.upperBound, by: Self.pieceLength).map {
-        $0..<min($0 + Self.pieceLength, range.upperBound)
+      let chunks = stride(from: range.lowerBound, to: range.upperBound, by: Self.chunkLength).map {
+        $0..<min($0 + Self.chunkLength, range.upperBound)
       }
       return StoredBytes(
         totalCount: count, range: range,
-        content: .pieces { take in
-          for piece in pieces { try await take(blocking { try file.buffer(piece) }) }
+        content: .chunks { write in
+          for chunk in chunks { try await write(runBlocking { try file.buffer(chunk) }) }
         })
     }
   }
 
   func delete(_ names: [PhotoFileName]) async throws {
-    try await blocking {
+    try await runBlocking {
       for name in names {
-        guard unlink(location(name)) == 0 || errno == ENOENT else { throw FileFailure.last("unlink") }
+        guard unlink(location(name)) == 0 || errno == ENOENT else { throw FileFailure.fromErrno("unlink") }
       }
-      // Only empty ones go.
+      // `rmdir` removes only empty folders.
       for folder in Set(names.map { folder(of: $0.photo) }) { rmdir(folder) }
     }
   }
 
   func list(after name: PhotoFileName?) async throws -> [PhotoFileName] {
-    try await blocking {
-      let first = name.map { String($0.text.prefix(Self.digitsOfFolder)) } ?? ""
+    try await runBlocking {
+      let first = name.map { String($0.text.prefix(Self.folderNameLength)) } ?? ""
       for folder in try FileManager.default.contentsOfDirectory(atPath: path).sorted()
-      where folder.utf8.count == Self.digitsOfFolder && folder >= first {
-        // `try?`: a folder may go while its neighbours are looked at.
+      where folder.utf8.count == Self.folderNameLength && folder >= first {
+        // `try?`: the folder may have been removed since the listing.
         let texts = (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/\(folder)")) ?? []
         let names = texts.compactMap { PhotoFileName($0) }.filter { file in name.map { $0 < file } ?? true }
         if !names.isEmpty { return names.sorted() }
@@ -120,9 +121,9 @@ struct PhotoFolder: PhotoFiles {
 
   func uploadURL(of photo: PhotoID, byteCount: Int, for lifetime: Duration) -> String? { nil }
 
-  /// Deletes what was being written when a process died.
+  /// Deletes incomplete files that a crashed process has left: those last changed before `time`.
   func clearIncoming(before time: Date) async throws {
-    try await blocking {
+    try await runBlocking {
       for name in try FileManager.default.contentsOfDirectory(atPath: incoming) {
         var status = stat()
         guard lstat("\(incoming)/\(name)", &status) == 0 else { continue }
@@ -131,7 +132,7 @@ struct PhotoFolder: PhotoFiles {
     }
   }
 
-  private func folder(of photo: PhotoID) -> String { "\(path)/\(photo.description.prefix(Self.digitsOfFolder))" }
+  private func folder(of photo: PhotoID) -> String { "\(path)/\(photo.description.prefix(Self.folderNameLength))" }
 
   private func location(_ name: PhotoFileName) -> String { "\(folder(of: name.photo))/\(name.text)" }
 
@@ -139,61 +140,62 @@ struct PhotoFolder: PhotoFiles {
     let descriptor = open(location(name), O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
-      throw FileFailure.last("open")
+      throw FileFailure.fromErrno("open")
     }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else {
       close(descriptor)
-      throw FileFailure.last("fstat")
+      throw FileFailure.fromErrno("fstat")
     }
     return (descriptor, Int(status.st_size))
   }
 
   private static func write(_ bytes: [UInt8], to path: String) throws {
-    try write(to: path) { descriptor in try bytes.withUnsafeBytes { try Files.write($0, to: descriptor, at: 0) } }
+    try write(to: path) { descriptor in try bytes.withUnsafeBytes { try FileIO.write($0, to: descriptor, at: 0) } }
   }
 
   private static func write(_ file: UploadedFile, to path: String) throws {
     try write(to: path) { descriptor in
-      for start in stride(from: 0, to: file.byteCount, by: pieceLength) {
-        let piece = try file.buffer(start..<min(start + pieceLength, file.byteCount))
-        try piece.withUnsafeReadableBytes { try Files.write($0, to: descriptor, at: start) }
+      for start in stride(from: 0, to: file.byteCount, by: chunkLength) {
+        let chunk = try file.buffer(start..<min(start + chunkLength, file.byteCount))
+        try chunk.withUnsafeReadableBytes { try FileIO.write($0, to: descriptor, at: start) }
       }
     }
   }
 
   private static func write(to path: String, _ write: (CInt) throws -> Void) throws {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw FileFailure.last("open") }
+    guard descriptor >= 0 else { throw FileFailure.fromErrno("open") }
     defer { close(descriptor) }
     try write(descriptor)
-    guard fsync(descriptor) == 0 else { throw FileFailure.last("fsync") }
+    guard fsync(descriptor) == 0 else { throw FileFailure.fromErrno("fsync") }
   }
 
-  /// Under its name from one moment to the next, for good.
-  private func place(_ draft: String, as name: PhotoFileName) throws {
+  /// Moves a complete file to its name, atomically and durably.
+  private func move(_ draft: String, to name: PhotoFileName) throws {
     let folder = folder(of: name.photo)
-    // The folder may be removed, being empty, just when it is wanted.
+    // A concurrent `delete` may remove the empty folder between `mkdir` and `rename`.
     for _ in 0..<5 {
-      guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw FileFailure.last("mkdir") }
+      guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw FileFailure.fromErrno("mkdir") }
       if rename(draft, location(name)) == 0 {
         try sync(folder)
-        // Whoever has made the folder may not have come to this yet; and it stays, now that it is not empty.
+        // Another process may have created the folder without having synced `path` yet. The folder is not empty now, so
+        // it is not removed.
         return try sync(path)
       }
-      guard errno == ENOENT else { throw FileFailure.last("rename") }
+      guard errno == ENOENT else { throw FileFailure.fromErrno("rename") }
     }
     throw Failure.unavailable
   }
 
-  /// Runs what blocks on threads that may.
-  func blocking<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+  /// Runs runBlocking work on a thread pool.
+  func runBlocking<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
     try await NIOThreadPool.singleton.runIfActive(work)
   }
 }
 
 extension UploadedFile {
-  /// Part of it. Blocks.
+  /// A range of the file. Blocks.
   func buffer(_ range: Range<Int>) throws -> ByteBuffer {
     var buffer = ByteBuffer()
     try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: range.count) { bytes in

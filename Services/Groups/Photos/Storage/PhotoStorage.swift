@@ -2,26 +2,26 @@ import Foundation
 import Logging
 import Web
 
-/// What `PHOTO_STORAGE` says: where photos are kept.
+/// The storage of photos that `PHOTO_STORAGE` configures.
 struct PhotoStorage: Sendable {
-  let files: RecentPhotoFiles
-  /// A folder of this machine, in which uploads lie until they have been looked at. Photos may be kept there too.
+  let files: PhotoFileCache
+  /// A folder on this machine for uploads that are not rendered yet. It may be the storage of photos as well.
   let local: PhotoFolder
 
-  /// - Throws: ``StartFailure`` when it is neither `file:///…` nor `s3://bucket?endpoint=…&region=…`, when credentials are
-  ///   missing, or when the folder cannot be made.
+  /// - Throws: ``StartFailure`` when it is neither `file:///…` nor `s3://bucket?endpoint=…&region=…`, when credentials
+  ///   are missing, or when the folder cannot be created.
   init(_ settings: Settings, logger: Logger) throws {
     let folder = settings.string("DATA_DIR", default: "data") + "/photos"
     let text = settings.nonempty("PHOTO_STORAGE") ?? ""
     guard text.isEmpty || text.hasPrefix("file://") else {
-      files = RecentPhotoFiles(try Self.bucket(text, settings, logger))
+      files = PhotoFileCache(try Self.bucket(text, settings, logger))
       local = try Self.folder(folder)
       return
     }
-    // Two slashes would make it a folder below the present one.
+    // With two slashes it would be a path relative to the working directory.
     guard text.isEmpty || text.hasPrefix("file:///") else { throw Self.unusable }
     local = try Self.folder(text.isEmpty ? folder : String(text.dropFirst("file://".count)))
-    files = RecentPhotoFiles(local)
+    files = PhotoFileCache(local)
   }
 
   private static let unusable = StartFailure(
@@ -43,8 +43,8 @@ struct PhotoStorage: Sendable {
     }
     guard let key = settings.nonempty("AWS_ACCESS_KEY_ID"), let secret = settings.nonempty("AWS_SECRET_ACCESS_KEY")
     else { throw StartFailure("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set for PHOTO_STORAGE") }
-    let signature = S3Signature(
+    let signer = S3Signer(
       accessKey: key, secret: secret, sessionToken: settings.nonempty("AWS_SESSION_TOKEN"), region: region)
-    return PhotoBucket(bucket: bucket, endpoint: endpoint, signature: signature, logger: logger)
+    return PhotoBucket(bucket: bucket, endpoint: endpoint, signer: signer, logger: logger)
   }
 }

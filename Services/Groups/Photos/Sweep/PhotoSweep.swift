@@ -1,34 +1,38 @@
 import Foundation
 import Logging
 import ServiceLifecycle
+import Web
 import Wire
 
-/// Deletes photos that have ended, every five seconds and a batch at a time: first the bytes, then the row, so that a
-/// crash in between is made good the next time. Every ten minutes it compares what is stored with what should be.
+/// Deletes photos that have ended, every five seconds and in batches: first the files, then the row, so that the next
+/// run finishes after a crash. Every ten minutes it reconciles the stored files with the rows. Not a `PeriodicSweep`:
+/// it has several jobs with intervals of their own.
 struct PhotoSweep: Service {
-  let remains: PhotoRemains
+  let store: PhotoSweepStore
   let files: any PhotoFiles
   let local: PhotoFolder
   let logger: Logger
   let now: @Sendable () -> Date
 
   static let batch = 200
-  /// How long what could not be deleted is left alone.
-  static let pause: TimeInterval = 60
+  /// How long after a failed deletion a photo is tried again, in seconds.
+  static let retryDelay: TimeInterval = 60
 
   func run() async throws {
     await cancelWhenGracefulShutdown {
       await withTaskGroup(of: Void.self) { group in
         group.addTask {
-          await repeating(every: .seconds(5)) {
-            await trying("ended photos not deleted") { try await deleteEnded() }
-            await trying("closed groups not forgotten") { try await forgetClosedGroups() }
+          await repeatUntilCancelled(every: .seconds(5)) {
+            await loggingErrors("ended photos not deleted") { try await deleteEnded() }
+            await loggingErrors("closed groups not forgotten") { try await deleteClosedGroups() }
           }
         }
-        group.addTask { await repeating(every: .seconds(5)) { files.tidy() } }
-        // By itself: a store may take long to say what it has, and ended photos do not wait for that.
+        group.addTask { await repeatUntilCancelled(every: .seconds(5)) { files.removeExpired() } }
+        // A task of its own: listing a storage may take long, and the deletion of ended photos must not wait for it.
         group.addTask {
-          await repeating(every: .seconds(600)) { await trying("photos not compared") { try await compare() } }
+          await repeatUntilCancelled(every: .seconds(600)) {
+            await loggingErrors("photos not compared") { try await reconcile() }
+          }
         }
       }
     }
@@ -36,23 +40,25 @@ struct PhotoSweep: Service {
 
   func deleteEnded() async throws {
     while !Task.isCancelled {
-      let ended = try await remains.ended(at: now(), limit: Self.batch)
+      let ended = try await store.ended(at: now(), limit: Self.batch)
       guard !ended.isEmpty else { return }
       let deleted = Set(try await delete(ended))
-      try await remains.forget(Array(deleted))
-      try await remains.postpone(ended.filter { !deleted.contains($0) }, until: now() + Self.pause)
+      try await store.delete(Array(deleted))
+      try await store.postpone(ended.filter { !deleted.contains($0) }, until: now() + Self.retryDelay)
     }
   }
 
-  func forgetClosedGroups() async throws {
+  func deleteClosedGroups() async throws {
     while !Task.isCancelled {
-      let closed = try await remains.closedGroups(limit: Self.batch)
+      let closed = try await store.closedGroups(limit: Self.batch)
       guard !closed.isEmpty else { return }
-      try await remains.forget(closed)
+      try await store.delete(closed)
     }
   }
 
-  /// Says which photos are gone: one that the store does not let go of keeps none of the others.
+  /// Deletes the files of photos. A failure for one photo does not keep the others from being deleted.
+  ///
+  /// - Returns: the photos whose files were deleted.
   func delete(
     _ photos: [PhotoID], _ kinds: [PhotoFileName.Kind] = PhotoFileName.Kind.allCases
   ) async throws -> [PhotoID] {
@@ -75,15 +81,7 @@ struct PhotoSweep: Service {
     return deleted
   }
 
-  private func repeating(every interval: Duration, _ work: () async -> Void) async {
-    while !Task.isCancelled {
-      await work()
-      // `try?`: cancelled means that the server stops, which the loop sees.
-      try? await Task.sleep(for: interval)
-    }
-  }
-
-  private func trying(_ words: Logger.Message, _ work: () async throws -> Void) async {
-    do { try await work() } catch { logger.warning(words, metadata: ["error": "\(error)"]) }
+  private func loggingErrors(_ message: Logger.Message, _ work: () async throws -> Void) async {
+    do { try await work() } catch { logger.warning(message, metadata: ["error": "\(error)"]) }
   }
 }

@@ -2,7 +2,8 @@ import Foundation
 import NIOCore
 import Wire
 
-/// Takes form data apart while it arrives (RFC 7578): nothing of a part is kept but what may be the next boundary.
+/// Parses form data while it arrives (RFC 7578). It buffers no more than what may be the beginning of the next
+/// boundary.
 struct MultipartReader {
   enum Event: Equatable {
     case partBegan(name: String)
@@ -21,7 +22,7 @@ struct MultipartReader {
   static let headerBytesMax = 8 * 1024
   static let partsMax = 16
 
-  /// - Parameter contentType: the request's; nil unless it is form data with a boundary (RFC 2046 §5.1.1).
+  /// Returns nil unless the content type is form data with a boundary (RFC 2046 §5.1.1).
   init?(contentType: String) {
     let parts = contentType.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
     guard parts.first?.lowercased() == "multipart/form-data",
@@ -30,7 +31,7 @@ struct MultipartReader {
     let boundary = parameter.dropFirst("boundary=".count).trimmingCharacters(in: ["\""])
     guard (1...70).contains(boundary.utf8.count) else { return nil }
     delimiter = Array("\r\n--\(boundary)".utf8)
-    // The first boundary needs no line before it.
+    // The first boundary may be at the beginning of the body, without a line break before it.
     pending.writeStaticString("\r\n")
   }
 
@@ -39,9 +40,9 @@ struct MultipartReader {
     pending.writeImmutableBuffer(buffer)
   }
 
-  /// What comes next; nil when that has not arrived yet.
+  /// The next event; nil when more input is needed.
   ///
-  /// - Throws: 400 for what is not form data.
+  /// - Throws: 400 for invalid form data.
   mutating func next() throws(Failure) -> Event? {
     while true {
       switch state {
@@ -63,7 +64,7 @@ struct MultipartReader {
     }
   }
 
-  /// The text of one field of a form that is here as a whole; nil when it is not among its parts.
+  /// The text of one field of a complete form; nil when there is no such field.
   mutating func field(_ name: String, of form: ByteBuffer) throws(Failure) -> String? {
     append(form)
     var value: String?
@@ -102,7 +103,7 @@ struct MultipartReader {
     return pending.readSlice(length: certain).map(Event.partBytes)
   }
 
-  /// Whether the boundary was the last one, by the two hyphens after it.
+  /// Whether the boundary was the last one, which two hyphens follow; nil when more input is needed.
   private mutating func endOfBoundary() throws(Failure) -> Bool? {
     guard pending.readableBytes >= 2 else { return nil }
     if pending.readableBytesView.starts(with: "--".utf8) { return true }
@@ -113,7 +114,7 @@ struct MultipartReader {
     guard pending.readableBytesView.prefix(index).allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else {
       throw .formMalformed
     }
-    // The line's end stays: headers end with an empty line, and there may be none before it.
+    // The line break stays in the buffer: headers end with an empty line, and a part may have no headers.
     pending.moveReaderIndex(forwardBy: index)
     return false
   }

@@ -4,7 +4,8 @@ import NIOPosix
 import Synchronization
 import Wire
 
-/// An open file of a photo. One that is being uploaded has no name: once nobody holds it, or the process dies, it is gone.
+/// An open file of a photo. A file that is being uploaded has no name in the file system, so it is freed when this
+/// object is released or the process dies.
 final class UploadedFile: Sendable {
   static let bytesMax = 10 * 1024 * 1024
 
@@ -13,15 +14,17 @@ final class UploadedFile: Sendable {
 
   var byteCount: Int { written.load(ordering: .acquiring) }
 
+  /// Creates a file without a name.
+  ///
   /// - Throws: 503 when the disk is full.
   init(in folder: String) throws {
     var path = Array("\(folder)/upload-XXXXXX".utf8CString)
     descriptor = mkstemp(&path)
-    guard descriptor >= 0 else { throw FileFailure.last("mkstemp") }
+    guard descriptor >= 0 else { throw FileFailure.fromErrno("mkstemp") }
     unlink(path)
   }
 
-  /// A file that is there already, however many names it has; closed with this.
+  /// Takes over the descriptor of an existing file and closes it on `deinit`.
   init(opened descriptor: CInt, byteCount: Int) {
     self.descriptor = descriptor
     written.store(byteCount, ordering: .releasing)
@@ -29,20 +32,20 @@ final class UploadedFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// One writer at a time.
+  /// Appends to the file. For one writer at a time.
   ///
-  /// - Throws: 413 when this would be too much, 503 when the disk is full.
+  /// - Throws: 413 when the file would become too large, 503 when the disk is full.
   func append(_ buffer: ByteBuffer) async throws {
     let start = byteCount
     guard buffer.readableBytes <= Self.bytesMax - start else { throw Failure.photoTooLarge }
     guard buffer.readableBytes > 0 else { return }
     try await NIOThreadPool.singleton.runIfActive { [descriptor] in
-      try buffer.withUnsafeReadableBytes { try Files.write($0, to: descriptor, at: start) }
+      try buffer.withUnsafeReadableBytes { try FileIO.write($0, to: descriptor, at: start) }
     }
     written.store(start + buffer.readableBytes, ordering: .releasing)
   }
 
-  /// All of it. Blocks.
+  /// The whole content. Blocks.
   func bytes() throws -> [UInt8] {
     let count = byteCount
     return try [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
@@ -51,8 +54,8 @@ final class UploadedFile: Sendable {
     }
   }
 
-  /// Reads until `bytes` is full or the file ends, and says how much. Blocks.
+  /// Reads until `bytes` is full or the file ends. Returns the number of bytes. Blocks.
   func read(into bytes: UnsafeMutableRawBufferPointer, at start: Int) throws -> Int {
-    try Files.read(bytes, from: descriptor, at: start)
+    try FileIO.read(bytes, from: descriptor, at: start)
   }
 }

@@ -1,0 +1,17 @@
+import Database
+import Foundation
+import Wire
+
+/// Ends all photos of a group or of a sender before they expire. Nobody can see them afterwards; ``PhotoSweep`` deletes
+/// their bytes and rows.
+extension PhotoStore {
+  static func endAll(in group: GroupID, at now: Date, on db: any Connection) throws {
+    try db.change(
+      "update photo set state = 'ended', expires_at = \(now) where group_id = \(group) and state <> 'ended'")
+  }
+
+  static func endAll(by sender: UserID, at now: Date, on db: any Connection) throws {
+    try db.change(
+      "update photo set state = 'ended', expires_at = \(now) where sender_id = \(sender) and state <> 'ended'")
+  }
+}

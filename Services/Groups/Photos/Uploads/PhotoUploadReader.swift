@@ -1,0 +1,132 @@
+import Crypto
+import Foundation
+import Hummingbird
+import NIOCore
+import Wire
+
+/// An uploaded photo for a group.
+struct PhotoUpload: Sendable {
+  let file: UploadedFile
+  let group: GroupID
+  /// Equal for equal uploads, for the idempotency key.
+  let fingerprint: Data
+}
+
+/// Reads uploads: form data with `file` and `group_id`, or a raw body with `group_id` in the query.
+struct PhotoUploadReader: Sendable {
+  let folder: String
+
+  /// The maximum size of boundaries, headers and other fields around a photo in form data.
+  static let formOverheadBytesMax = 512 * 1024
+
+  /// - Throws: 413 as soon as the body is too large, 400 when it is shorter than `Content-Length`, and a validation
+  ///   failure that names a missing part.
+  func upload(_ request: Request) async throws -> PhotoUpload {
+    let type = request.headers[.contentType] ?? ""
+    guard let reader = MultipartReader(contentType: type) else {
+      guard !type.lowercased().hasPrefix("multipart/") else { throw Failure.formMalformed }
+      let group = try Self.group(request.uri.queryParameters["group_id"].map(String.init))
+      return try await rawBody(request).upload(to: group)
+    }
+    try Self.checkContentLength(of: request, bytesMax: UploadedFile.bytesMax + Self.formOverheadBytesMax)
+    var form = try UploadForm(reader: reader, writer: UploadWriter(in: folder))
+    try await form.read(request.body)
+    return try form.writer.upload(to: Self.group(form.group))
+  }
+
+  /// Reads a body that consists of the photo only.
+  func rawBody(_ request: Request) async throws -> UploadWriter {
+    try Self.checkContentLength(of: request, bytesMax: UploadedFile.bytesMax)
+    var writer = try UploadWriter(in: folder)
+    for try await buffer in request.body { try await writer.append(buffer) }
+    try await writer.flush()
+    let contentLength = request.headers[.contentLength].flatMap { Int($0) }
+    guard contentLength == nil || contentLength == writer.file.byteCount else { throw Failure.uploadIncomplete }
+    return writer
+  }
+
+  private static func checkContentLength(of request: Request, bytesMax: Int) throws(Failure) {
+    if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > bytesMax { throw .photoTooLarge }
+  }
+
+  private static func group(_ text: String?) throws(Failure) -> GroupID {
+    guard let text, !text.isEmpty else { throw .invalid(.init("group_id", "is required")) }
+    guard let group = GroupID(text) else { throw .invalid(.init("group_id", "must be a UUID")) }
+    return group
+  }
+}
+
+/// Writes an arriving upload to a file in chunks and hashes it.
+struct UploadWriter {
+  let file: UploadedFile
+  private var pending = ByteBuffer()
+  private var hash = SHA256()
+  private static let chunkLength = 256 * 1024
+
+  init(in folder: String) throws { file = try UploadedFile(in: folder) }
+
+  mutating func append(_ buffer: ByteBuffer) async throws {
+    buffer.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
+    pending.writeImmutableBuffer(buffer)
+    if pending.readableBytes >= Self.chunkLength { try await flush() }
+    // The limit includes bytes that are not written yet.
+    guard file.byteCount + pending.readableBytes <= UploadedFile.bytesMax else { throw Failure.photoTooLarge }
+  }
+
+  /// Writes the pending bytes.
+  mutating func flush() async throws {
+    try await file.append(pending)
+    pending.clear()
+  }
+
+  func upload(to group: GroupID) throws(Failure) -> PhotoUpload {
+    guard file.byteCount > 0 else { throw .invalid(.init("file", "is required")) }
+    return PhotoUpload(
+      file: file, group: group, fingerprint: Data(hash.finalize()) + Data(group.description.utf8))
+  }
+}
+
+/// Reads the fields `file` and `group_id` of an upload's form data and ignores others.
+private struct UploadForm {
+  private(set) var writer: UploadWriter
+  private(set) var group: String?
+  private var reader: MultipartReader
+  private var part = ""
+  private var byteCount = 0
+  private var hasFile = false
+  private var isComplete = false
+
+  init(reader: MultipartReader, writer: UploadWriter) {
+    self.reader = reader
+    self.writer = writer
+  }
+
+  mutating func read(_ body: RequestBody) async throws {
+    for try await buffer in body {
+      byteCount += buffer.readableBytes
+      guard byteCount <= UploadedFile.bytesMax + PhotoUploadReader.formOverheadBytesMax else {
+        throw Failure.photoTooLarge
+      }
+      reader.append(buffer)
+      while let event = try reader.next() { try await apply(event) }
+    }
+    guard isComplete else { throw Failure.uploadIncomplete }
+    try await writer.flush()
+  }
+
+  private mutating func apply(_ event: MultipartReader.Event) async throws {
+    switch event {
+    case .partBegan("file") where hasFile: throw Failure.invalid(.init("file", "must come once"))
+    case .partBegan(let name):
+      part = name
+      if name == "file" { hasFile = true }
+      if name == "group_id" { group = "" }
+    case .partBytes(let bytes) where part == "file": try await writer.append(bytes)
+    case .partBytes(let bytes) where part == "group_id":
+      group = (group ?? "") + String(buffer: bytes)
+      guard (group ?? "").utf8.count <= 100 else { throw Failure.invalid(.init("group_id", "must be a UUID")) }
+    case .partBytes, .partEnded: break
+    case .ended: isComplete = true
+    }
+  }
+}
