@@ -1,63 +1,63 @@
 import Foundation
 import Wire
 
-/// A list as one of its people sees it.
+/// A list, as seen by one of its members.
 struct List: Sendable, Hashable {
   let id: Int
   let owner: UserID
   var name: String
   var description: String?
-  /// What the app calls it. Who sees a list is decided by its members alone.
+  /// A label of the app. Access is decided by membership alone.
   var visibility: String
   var color: String
-  /// What the app calls its kind.
+  /// The app's name for the kind of list.
   var type: String?
-  /// Whether tags have been put on it; they may have been deleted since.
+  /// Whether tags have been set on it; they may have been deleted since.
   var hasTags = false
-  /// Of whoever asks.
-  let role: Role
+  /// The caller's role.
+  let role: ListRole
   let taskCount: Int
   let completedCount: Int
   let subtaskCount: Int
   let memberCount: Int
-  /// Counts every change of the list and of what is on it.
+  /// Incremented by every change of the list or its tasks.
   let revision: Int
   /// The revision at which the list itself was last changed.
   let version: Int
   let createdAt: Date
   let updatedAt: Date
-  /// How many bytes the texts of its tasks take in an answer.
+  /// The size of the texts of its tasks in a response, in bytes.
   var textSize = 0
 
   static let ownedMax = 500
   static let joinedMax = 500
   static let membersMax = 100
   static let tasksMax = 5000
-  /// Under all of its tasks together: they come with the list.
+  /// Of all tasks together, because they are sent with the list.
   static let subtasksMax = 10_000
   static let textSizeMax = 4 * 1024 * 1024
   static let tagsMax = 20
   static let visibilities = ["private", "shared", "public"]
 
-  /// - Throws: 403 for everyone else.
+  /// - Throws: 403 for other roles.
   func requireOwner() throws(Failure) {
     guard role == .owner else { throw .ownerOnly }
   }
 }
 
-/// What a body says about a list: all of it when one is made, some of it when one is changed.
+/// The fields of a request that creates a list or changes parts of one.
 struct ListChange: Sendable {
-  private let name: Given<String>
-  private let description: Given<String>
-  private let visibility: Given<String>
-  private let color: Given<String>
-  private let type: Given<String>
-  /// The tags that it has from then on.
+  private let name: FieldValue<String>
+  private let description: FieldValue<String>
+  private let visibility: FieldValue<String>
+  private let color: FieldValue<String>
+  private let type: FieldValue<String>
+  /// The complete new set of tags; nil leaves them.
   let tags: [Int]?
 
-  init(_ fields: inout Fields) {
+  init(_ fields: inout RequestFields) {
     type = fields.text("list_type", 0...50)
-    tags = fields.ids("tag_ids", most: List.tagsMax).value
+    tags = fields.ids("tag_ids", max: List.tagsMax).value
     name = fields.text("name", 1...255)
     description = fields.text("description", 0...1000)
     visibility = fields.choice("visibility", List.visibilities)
@@ -67,17 +67,17 @@ struct ListChange: Sendable {
   /// The list with the change.
   func applied(to list: List) -> List {
     var list = list
-    list.name = name.or(list.name) ?? list.name
-    list.description = description.or(list.description)
-    list.visibility = visibility.or(list.visibility) ?? list.visibility
-    list.color = color.or(list.color) ?? list.color
-    list.type = type.or(list.type)
+    list.name = name.applied(to: list.name) ?? list.name
+    list.description = description.applied(to: list.description)
+    list.visibility = visibility.applied(to: list.visibility) ?? list.visibility
+    list.color = color.applied(to: list.color) ?? list.color
+    list.type = type.applied(to: list.type)
     list.hasTags = tags.map { !$0.isEmpty } ?? list.hasTags
     return list
   }
 
   /// A new list of `owner`, not stored yet.
-  func made(by owner: UserID, at now: Date) -> List {
+  func newList(ownedBy owner: UserID, at now: Date) -> List {
     applied(
       to: List(
         id: 0, owner: owner, name: "", visibility: "private", color: "blue", role: .owner, taskCount: 0,
@@ -86,7 +86,7 @@ struct ListChange: Sendable {
 }
 
 extension Failure {
-  /// The same for strangers: nobody can tell a list that is not theirs from one that is not there.
+  /// Also for non-members, who cannot tell someone else's list from one that does not exist.
   static let listNotFound = Failure(.notFound, "list_not_found", "There is no such list.")
   static let tooManyLists = Failure(
     .conflict, "too_many_lists", "You have as many lists as one person can have. Delete one first.")

@@ -1,152 +1,158 @@
+import Clients
 import Database
 import Foundation
 import Hummingbird
 import Web
 import Wire
 
-/// The lists that somebody owns or shares.
+/// The routes for lists that the signed-in user owns or is a member of.
 struct ListRoutes: Sendable {
   let database: any Database
-  let acquaintances: Acquaintances
-  let once: Once
+  let peopleCache: PeopleCache
+  let idempotentChange: IdempotentChange
   let now: @Sendable () -> Date
 
-  /// How many lists and members are written within less than a millisecond.
-  private static let quickMax = 40
+  /// How many lists and members are encoded in less than a millisecond.
+  private static let inlineMax = 40
 
   func add(to routes: Router<Context>) {
-    let mine = routes.forUsers()
-    mine.get("/api/v1/lists", use: index)
-    mine.post("/api/v1/lists", use: create)
-    mine.get("/api/v1/lists/{list}", use: show)
-    mine.patch("/api/v1/lists/{list}", use: change)
-    mine.put("/api/v1/lists/{list}", use: change)
-    mine.delete("/api/v1/lists/{list}", use: delete)
+    let userRoutes = routes.forUsers()
+    userRoutes.get("/api/v1/lists", use: index)
+    userRoutes.post("/api/v1/lists", use: create)
+    userRoutes.get("/api/v1/lists/{list}", use: show)
+    userRoutes.patch("/api/v1/lists/{list}", use: change)
+    userRoutes.put("/api/v1/lists/{list}", use: change)
+    userRoutes.delete("/api/v1/lists/{list}", use: delete)
   }
 
-  /// Whether somebody asks for all of their lists, of which most people have few.
+  /// Whether a request is for all lists of a user. Most users have few, so it is served on the event loop.
   @Sendable static func isIndex(_ request: Request) -> Bool {
     request.method == .get && request.uri.string == "/api/v1/lists"
   }
 
-  /// With `since`: only what has changed, and what is not there any more for this user. Few lists are found in one round
-  /// trip and written at once, many piece by piece.
+  /// With `since`: only the lists that have changed, and tombstones of those that the user can no longer see. Few lists
+  /// are read in one round trip and encoded at once, many are streamed in chunks.
   @Sendable private func index(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (user, now) = (context.user, now())
     let since = try request.uri.queryParameters["since"].map { try ListsCursor(String($0)) }
     let page = try request.page()
     if since == nil, page == nil,
-      let all = try await database.readOnce({ try ListView.few(of: user, at: now, on: $0) })
+      let all = try await database.readOnce({ try ListDetails.allIfFew(of: user, at: now, on: $0) })
     {
-      return try await elsewhere(if: all.reduce(0) { $0 + 1 + $1.members.count } > Self.quickMax) {
+      return try await offEventLoop(if: all.reduce(0) { $0 + 1 + $1.members.count } > Self.inlineMax) {
         let cursor = ListsCursor(all.map(\.list))
         let body = ListsBody(lists: try await bodies(all, for: user), cursor: cursor)
         return try Reply.exactJSON(body).response(to: request)
       }
     }
-    return try await elsewhere(if: true) {
-      let plan = try await database.read { try ListPlan(of: user, since: since, page, at: now, on: $0) }
-      return try await response(to: request, plan, for: user, at: now)
+    return try await offEventLoop(if: true) {
+      let selection = try await database.read { try ListSelection(of: user, since: since, page, at: now, on: $0) }
+      return try await response(to: request, selection, for: user, at: now)
     }
   }
 
-  /// A long one has no tag: whether it has changed is what `since` is for.
+  /// A streamed response has no entity tag: clients use `since` to find out whether anything has changed.
   private func response(
-    to request: Request, _ plan: ListPlan, for user: UserID, at now: Date
+    to request: Request, _ selection: ListSelection, for user: UserID, at now: Date
   ) async throws -> Response {
-    let piece = { @Sendable (ids: [Int]) in
-      try await bodies(try await database.readOnce { try ListView.some(ids, of: user, at: now, on: $0) }, for: user)
+    let chunk = { @Sendable (ids: [Int]) in
+      try await bodies(try await database.readOnce { try ListDetails.some(ids, of: user, at: now, on: $0) }, for: user)
     }
-    guard plan.pieces.count > 1 else {
-      let lists = try await piece(plan.pieces.first ?? [])
-      return try Reply.exactJSON(ListsBody(plan, lists)).response(to: request)
+    guard selection.chunks.count > 1 else {
+      let lists = try await chunk(selection.chunks.first ?? [])
+      return try Reply.exactJSON(ListsBody(selection, lists)).response(to: request)
     }
-    let answer = try await LongAnswer(ListsBody(plan, []), filling: "lists", pieces: plan.pieces.count) {
-      try JSON.encodeExact(try await piece(plan.pieces[$0]))
+    let streamed = try await StreamedResponse(
+      ListsBody(selection, []), arrayMember: "lists", chunkCount: selection.chunks.count
+    ) {
+      try JSON.encodeExact(try await chunk(selection.chunks[$0]))
     }
-    return answer.response(to: request, tag: nil)
+    return streamed.response(to: request, tag: nil)
   }
 
-  private func bodies(_ views: [ListView], for user: UserID) async throws -> [ListBody] {
-    let people = try await acquaintances.people(
-      views.reduce(into: []) { $0.formUnion($1.people) }, showing: [user])
-    let tags = try await ListTagStore.tags(of: views.map(\.list), in: database)
-    return views.map { ListBody($0, people, tags: tags[$0.list.id]) }
+  private func bodies(_ details: [ListDetails], for user: UserID) async throws -> [ListBody] {
+    let people = try await peopleCache.people(
+      details.reduce(into: []) { $0.formUnion($1.people) }, withAddressesOf: [user])
+    let tags = try await ListTagStore.tags(of: details.map(\.list), in: database)
+    return details.map { ListBody($0, people, tags: tags[$0.list.id]) }
   }
 
   @Sendable private func create(_ request: Request, _ context: SignedIn) async throws -> Response {
     var fields = try await request.fields("list")
-    if !fields.has("name") { fields.refuse("name", "cannot be blank") }
+    if !fields.has("name") { fields.addError("name", "cannot be blank") }
     let change = ListChange(&fields)
-    try fields.finish()
+    try fields.validate()
     let (user, now) = (context.user, now())
-    return try await once.answer(request, context) { db, acquaintances in
-      let id = try ListStore.create(change.made(by: user, at: now), on: db)
+    return try await idempotentChange.response(to: request, context) { db, peopleCache in
+      let id = try ListStore.create(change.newList(ownedBy: user, at: now), on: db)
       if let tags = change.tags { try ListTagStore.set(tags, on: id, by: user, on: db) }
-      let view = try ListView.one(try ListStore.list(id, for: user, on: db), for: user, at: now, on: db)
-      let people = try acquaintances.known(view.people, showing: [user])
-      return try .exactJSON(["list": ListBody(view, people)], status: .created)
+      let details = try ListDetails.one(try ListStore.list(id, for: user, on: db), for: user, at: now, on: db)
+      let people = try peopleCache.cached(details.people, withAddressesOf: [user])
+      return try .exactJSON(["list": ListBody(details, people)], status: .created)
     }
   }
 
   @Sendable private func show(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (id, user, now) = (try context.id("list"), context.user, now())
-    let (view, tasks, plan) = try await database.read { db in
+    let (details, tasks, selection) = try await database.read { db in
       let list = try ListStore.list(id, for: user, on: db)
-      let view = try ListView.one(list, for: user, at: now, on: db)
-      guard !TaskPlan.isShort(list) else { return (view, try TaskView.all(of: list, on: db), nil as TaskPlan?) }
-      return (view, [], try TaskPlan.page(nil, of: list, on: db).0)
+      let details = try ListDetails.one(list, for: user, at: now, on: db)
+      guard !TaskSelection.isShort(list) else {
+        return (details, try TaskDetails.all(of: list, on: db), nil as TaskSelection?)
+      }
+      return (details, [], try TaskSelection.page(nil, of: list, on: db).0)
     }
-    let people = try await acquaintances.people(
-      tasks.reduce(into: view.people) { $0.formUnion($1.people) }, showing: [user])
-    let answer = TasksAnswer(
-      database: database, acquaintances: acquaintances, list: view.list, user: user, now: now)
-    let body = { @Sendable (tasks: [TaskBody]) in ["list": ListBody(view, people, tasks: tasks)] }
-    guard let plan else {
-      let whole = body(try await answer.bodies(of: tasks))
-      return try Reply.exactJSON(whole).response(to: request, version: view.list.version)
+    let people = try await peopleCache.people(
+      tasks.reduce(into: details.people) { $0.formUnion($1.people) }, withAddressesOf: [user])
+    let tasksResponse = ListTasksResponse(
+      database: database, peopleCache: peopleCache, list: details.list, user: user, now: now)
+    let body = { @Sendable (tasks: [TaskBody]) in ["list": ListBody(details, people, tasks: tasks)] }
+    guard let selection else {
+      let whole = body(try await tasksResponse.bodies(of: tasks))
+      return try Reply.exactJSON(whole).response(to: request, version: details.list.version)
     }
-    return try await answer.response(to: request, plan, version: view.list.version, body: body)
+    return try await tasksResponse.response(to: request, selection, version: details.list.version, body: body)
   }
 
   @Sendable private func change(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let (id, user, now, expected) = (try context.id("list"), context.user, now(), Expectation(request))
+    let (id, user, now, ifMatch) = (try context.id("list"), context.user, now(), IfMatch(request))
     var fields = try await request.fields("list")
     let change = ListChange(&fields)
-    try fields.finish()
-    return try await once.answer(request, context) { db, acquaintances in
-      let list = try ListStore.hold(id, for: user, on: db)
-      try expected.require(list.version)
+    try fields.validate()
+    return try await idempotentChange.response(to: request, context) { db, peopleCache in
+      let list = try ListStore.lock(id, for: user, on: db)
+      try ifMatch.require(list.version)
       if change.applied(to: list) != list || change.tags != nil {
         try ListStore.save(change.applied(to: list), at: now, on: db)
       }
       if let tags = change.tags { try ListTagStore.set(tags, on: id, by: user, on: db) }
-      let view = try ListView.one(try ListStore.list(id, for: user, on: db), for: user, at: now, on: db)
-      let people = try acquaintances.known(view.people, showing: [user])
-      return try .exactJSON(["list": ListBody(view, people)])
+      let details = try ListDetails.one(try ListStore.list(id, for: user, on: db), for: user, at: now, on: db)
+      let people = try peopleCache.cached(details.people, withAddressesOf: [user])
+      return try .exactJSON(["list": ListBody(details, people)])
     }
   }
 
   @Sendable private func delete(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let (id, user, now, expected) = (try context.id("list"), context.user, now(), Expectation(request))
-    return try await once.answer(request, context) { db, _ in
-      let list = try ListStore.hold(id, for: user, anyone: true, on: db)
+    let (id, user, now, ifMatch) = (try context.id("list"), context.user, now(), IfMatch(request))
+    return try await idempotentChange.response(to: request, context) { db, _ in
+      let list = try ListStore.lock(id, for: user, allowingViewers: true, on: db)
       try list.requireOwner()
-      try expected.require(list.version)
+      try ifMatch.require(list.version)
       try ListStore.delete(list, at: now, on: db)
-      return .nothing
+      return .noContent
     }
   }
 }
 
+/// The JSON of several lists.
 private struct ListsBody: Encodable {
   let lists: [ListBody]
-  /// The ids of what is not there any more.
+  /// The IDs in `deleted`, as strings.
   let tombstones: [String]
   let deleted: [Tombstone]
-  /// To be sent back as `since`.
+  /// Sent back by the client as `since`.
   let cursor: String
-  /// Only of a page.
+  /// Only in the response for a page.
   let page: Int?
   let per_page: Int?
   let has_more: Bool?
@@ -161,7 +167,9 @@ private struct ListsBody: Encodable {
     self.has_more = hasMore
   }
 
-  init(_ plan: ListPlan, _ lists: [ListBody]) {
-    self.init(lists: lists, deleted: plan.gone, cursor: plan.cursor, page: plan.page, hasMore: plan.hasMore)
+  init(_ selection: ListSelection, _ lists: [ListBody]) {
+    self.init(
+      lists: lists, deleted: selection.tombstones, cursor: selection.cursor, page: selection.page,
+      hasMore: selection.hasMore)
   }
 }

@@ -2,9 +2,10 @@ import Database
 import Foundation
 import Wire
 
-/// Every statement on lists, each within a transaction of the caller's. None finds a list without the user who asks.
+/// All statements on the `list` table, each inside a transaction of the caller. Every query is restricted to the lists
+/// of the calling user.
 enum ListStore {
-  /// - Throws: 404 unless the user is in the list.
+  /// - Throws: 404 unless the user owns the list or is a member.
   static func list(_ id: Int, for user: UserID, on db: any Connection) throws -> List {
     try list(in: db.rows(query(id, for: user)))
   }
@@ -22,7 +23,7 @@ enum ListStore {
     return try List(row)
   }
 
-  /// The lists that somebody is in, the oldest first, each with its `overdue_count`; at most so many.
+  /// The lists that a user owns or is a member of, oldest first, each with its `overdue_count`; at most `limit`.
   static func allQuery(of user: UserID, at now: Date, limit: Int) -> SQL {
     """
     select \(listColumns), 'owner' as role, \(countOfTasksDueBefore) \(now)) as overdue_count
@@ -34,7 +35,7 @@ enum ListStore {
     """
   }
 
-  /// The same for those of `ids`.
+  /// The same for the lists in `ids`.
   static func query(_ ids: [Int], for user: UserID, at now: Date) -> SQL {
     """
     select \(listColumns), case when l.owner_id = \(user) then 'owner' else m.role end as role,
@@ -45,7 +46,7 @@ enum ListStore {
     """
   }
 
-  /// Every list that somebody is in, the oldest first: its `id`, `revision` and `member_count`.
+  /// The `id`, `revision` and `member_count` of every list that a user owns or is a member of, oldest first.
   static func revisions(of user: UserID, on db: any Connection) throws -> [Row] {
     try db.rows(
       """
@@ -61,28 +62,29 @@ enum ListStore {
     "select \(countOfTasksDueBefore) \(now)) as overdue_count from list l where l.id = \(list)"
   }
 
-  /// The list at its next revision, which the transaction now holds: nobody else changes anything on it before the end.
+  /// Increments the list's revision, which locks its row, so that no other transaction changes the list or its tasks
+  /// before this one ends.
   ///
-  /// - Parameter anyone: also for viewers.
-  /// - Throws: 404 for strangers, 403 for viewers.
-  static func hold(_ id: Int, for user: UserID, anyone: Bool = false, on db: any Connection) throws -> List {
+  /// - Parameter allowingViewers: whether viewers may lock it too.
+  /// - Throws: 404 for non-members, 403 for viewers.
+  static func lock(_ id: Int, for user: UserID, allowingViewers: Bool = false, on db: any Connection) throws -> List {
     let found = try db.rows(of: [
       """
       update list set revision = revision + 1 where id = \(id) and deleted_at is null and (owner_id = \(user)
         or exists (select 1 from membership m where m.list_id = list.id and m.user_id = \(user)
-          and m.role in (\(list: anyone ? Membership.roles : [Role.editor.rawValue])))) returning id
+          and m.role in (\(list: allowingViewers ? Membership.roles : [ListRole.editor.rawValue])))) returning id
       """,
-      // Asked again now that nobody can change the members any more.
+      // Read after the lock, when no other transaction can change the members.
       query(id, for: user),
     ])
     let list = try list(in: found[1])
-    if !anyone { try list.role.requireEditor() }
+    if !allowingViewers { try list.role.requireEditor() }
     guard found[0].count == 1 else { throw DatabaseFailure.contended }
     return list
   }
 
-  /// - Throws: 409 over ``List/ownedMax``. Not exact when somebody makes several at the very same time: it only keeps
-  ///   what one person can ask for within bounds.
+  /// - Throws: 409 over ``List/ownedMax``. The limit is not exact when a user creates several lists concurrently: it
+  ///   only bounds the number.
   static func create(_ list: List, on db: any Connection) throws -> Int {
     let owned = try db.rows(
       "select id from list where owner_id = \(list.owner) and deleted_at is null limit \(List.ownedMax)")
@@ -97,7 +99,7 @@ enum ListStore {
     return try row.get("id")
   }
 
-  /// Stores what a change says about a list that is held.
+  /// Stores the changed columns of a list that the transaction has locked.
   static func save(_ list: List, at now: Date, on db: any Connection) throws {
     try db.change(
       """
@@ -107,12 +109,12 @@ enum ListStore {
       """)
   }
 
-  /// A list that is held stays as a tombstone.
+  /// Soft-deletes a list that the transaction has locked.
   static func delete(_ list: List, at now: Date, on db: any Connection) throws {
     try db.change("update list set deleted_at = \(now), version = revision where id = \(list.id)")
   }
 
-  /// When lists were deleted that the user was in.
+  /// The deletion times of those lists in `ids` that were deleted and that the user owned or was a member of.
   static func deletions(of ids: [Int], for user: UserID, on db: any Connection) throws -> [Int: Date] {
     let rows = try db.rows(
       """
@@ -129,8 +131,9 @@ private let listColumns: SQL = """
   l.member_count, l.revision, l.version, l.created_at, l.updated_at, l.text_size, l.list_type, l.has_tags
   """
 
-/// Every time is later than `-infinity`, on both engines. It is there for PostgreSQL: of a range it guesses that few rows
-/// are in it, and keeps its plan, where it would plan `due_at < $1` anew each time for four times as long as it runs.
+/// `due_at > '-infinity'` is always true, on both engines. It is for PostgreSQL: its planner estimates that a range
+/// selects few rows and keeps a generic plan, where it would replan `due_at < $1` for each execution, which takes four
+/// times as long as the query itself.
 private let countOfTasksDueBefore: SQL = """
   (select count(*) from task t where t.list_id = l.id and t.parent_id is null and t.deleted_at is null
     and t.completed_at is null and t.due_at > '-infinity' and t.due_at <
@@ -142,7 +145,7 @@ extension List {
       id: try row.get("id"), owner: try row.get("owner_id"), name: try row.get("name"),
       description: try row.optional("description"), visibility: try row.get("visibility"),
       color: try row.get("color"), type: try row.optional("list_type"), hasTags: try row.get("has_tags"),
-      role: try Role(row), taskCount: try row.get("task_count"),
+      role: try ListRole(row), taskCount: try row.get("task_count"),
       completedCount: try row.get("completed_count"), subtaskCount: try row.get("subtask_count"),
       memberCount: try row.get("member_count"),
       revision: try row.get("revision"), version: try row.get("version"), createdAt: try row.get("created_at"),
@@ -151,13 +154,13 @@ extension List {
 }
 
 extension Array where Element: Sendable {
-  /// The same values, the last one as often as it takes to one of a few lengths: every length of an `in (…)` is a
-  /// statement of its own, of which a connection keeps only so many.
+  /// The values, padded with copies of the last one to 1, 8, 64 or 512. Each length of an `in (…)` list is a separate
+  /// prepared statement, and a connection caches only a limited number of them.
   var padded: [Element] {
     guard let last, let length = [1, 8, 64, 512].first(where: { $0 >= count }) else { return self }
     return self + Array(repeating: last, count: length - count)
   }
 
-  /// In pieces that ``padded`` pads.
-  var pieces: [[Element]] { stride(from: 0, to: count, by: 512).map { Array(self[$0..<Swift.min($0 + 512, count)]) } }
+  /// Chunks of at most 512, the longest length that ``padded`` produces.
+  var chunks: [[Element]] { stride(from: 0, to: count, by: 512).map { Array(self[$0..<Swift.min($0 + 512, count)]) } }
 }

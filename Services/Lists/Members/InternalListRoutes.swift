@@ -2,24 +2,26 @@ import Clients
 import Database
 import Foundation
 import Hummingbird
+import Memberships
 import Web
 import Wire
 
-/// Lists for other services: who may invite, letting somebody in, and who is in the same lists.
+/// The internal routes for other services: roles, joining by an invite, and users who share a list.
 struct InternalListRoutes: Sendable {
   let database: any Database
   let groups: GroupsClient
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let inside = routes.group(context: ServiceCaller.self).add(middleware: Admits(["invites"]))
-    inside.get("/internal/lists/{list}/members/{user}", use: role)
-    inside.put("/internal/lists/{list}/members/{user}", use: join)
-    let asking = routes.group(context: ServiceCaller.self).add(middleware: Admits(["invites", "groups"]))
-    asking.post("/internal/lists/relations", use: relations)
+    let invitesRoutes = routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["invites"]))
+    invitesRoutes.get("/internal/lists/{list}/members/{user}", use: role)
+    invitesRoutes.put("/internal/lists/{list}/members/{user}", use: join)
+    let relationsRoutes = routes.group(context: ServiceCaller.self)
+      .add(middleware: RequiresService(["invites", "groups"]))
+    relationsRoutes.post("/internal/lists/relations", use: relations)
   }
 
-  /// Blocks are not known here.
+  /// `blocked` is always empty, because blocks are stored by the groups service.
   @Sendable private func relations(_ request: Request, _ context: ServiceCaller) async throws -> Response {
     let query = try await request.json(RelationsQuery.self)
     guard query.others.count <= RelationsQuery.othersMax else {
@@ -34,94 +36,96 @@ struct InternalListRoutes: Sendable {
     let (id, user) = (try context.list(), try context.user("user"))
     return .exactJSON(
       try await database.read { db in
-        ListRole(role: try Invitation.role(of: user, in: id, on: db)?.rawValue, list: try Invitation.list(id, on: db))
+        ListMembership(
+          role: try MembershipStore.role(of: user, in: id, on: db)?.rawValue, list: try InvitedJoin.list(id, on: db))
       })
   }
 
-  /// Safe to repeat: by one claim somebody joins once. Nobody's role is changed.
+  /// Safe to repeat: a claim is used once. The role of an existing member is not changed.
   @Sendable private func join(_ request: Request, _ context: ServiceCaller) async throws -> Response {
     let (id, user, now) = (try context.list(), try context.user("user"), now())
     let join = try await request.json(JoinList.self)
-    guard let role = Role(rawValue: join.role), Membership.roles.contains(join.role) else {
+    guard let role = ListRole(rawValue: join.role), Membership.roles.contains(join.role) else {
       throw Failure.invalid(.init("role", "must be one of \(Membership.roles.joined(separator: ", "))"))
     }
     guard (1...100).contains(join.inviteID.count) else {
       throw Failure.invalid(.init("invite_id", "must have 1 to 100 characters"))
     }
-    let isKeptApart = try await isKeptApart(user, by: join, from: id)
+    let isBlocked = try await isBlocked(user, by: join, from: id)
     return .exactJSON(
       try await database.write { db in
-        try Invitation.join(id, user, as: role, by: join, isKeptApart: isKeptApart, at: now, on: db)
+        try InvitedJoin.join(id, user, as: role, by: join, isBlocked: isBlocked, at: now, on: db)
       })
   }
 
-  /// Whether a block lies between somebody and whoever invites them. Not asked for whom the invite lets in no more.
+  /// Whether there is a block between a user and their inviter. Not checked for members, and for users whom this claim
+  /// has admitted before, because the invite does not admit them again.
   ///
-  /// - Throws: 503 while groups does not answer: who keeps somebody out is not overruled, and joining can be repeated.
-  private func isKeptApart(_ user: UserID, by join: JoinList, from list: Int) async throws -> Bool {
+  /// - Throws: 503 while groups does not answer, because a block must not be ignored, and joining can be retried.
+  private func isBlocked(_ user: UserID, by join: JoinList, from list: Int) async throws -> Bool {
     guard let inviter = join.invitedBy, inviter != user else { return false }
-    let isIn = try await database.read { db in
-      try Invitation.role(of: user, in: list, on: db) != nil || InviteUses.has(join, letIn: user, on: db)
+    let isAdmitted = try await database.read { db in
+      try MembershipStore.role(of: user, in: list, on: db) != nil
+        || InviteUseStore.hasAdmitted(user, by: join, on: db)
     }
-    guard !isIn else { return false }
+    guard !isAdmitted else { return false }
     do { return try await groups.relations(of: user, to: [inviter]).blocked.contains(inviter) } catch is Failure {
       throw Failure.unavailable
     }
   }
 }
 
-/// What an invite does to a list. Here the list is found without a user: the invites service asks for those who are not
-/// in it yet.
-private enum Invitation {
-  static func list(_ id: Int, on db: any Connection) throws -> ListName {
+/// Joins a user to a list by an invite. Lists are found without a user here, because the invites service asks for users
+/// who are not members yet.
+private enum InvitedJoin {
+  static func list(_ id: Int, on db: any Connection) throws -> ListSummary {
     let row = try db.row("select id, name, color, visibility from list where id = \(id) and deleted_at is null")
     guard let row else { throw Failure.listNotFound }
-    return ListName(
+    return ListSummary(
       id: try row.get("id"), name: try row.get("name"), color: try row.get("color"),
       visibility: try row.get("visibility"))
   }
 
-  static func role(of user: UserID, in list: Int, on db: any Connection) throws -> Role? {
-    try MembershipStore.role(of: user, in: list, on: db)
-  }
-
   static func join(
-    _ id: Int, _ user: UserID, as role: Role, by join: JoinList, isKeptApart: Bool, at now: Date, on db: any Connection
-  ) throws -> ListJoined {
+    _ id: Int, _ user: UserID, as role: ListRole, by join: JoinList, isBlocked: Bool, at now: Date,
+    on db: any Connection
+  ) throws -> JoinedList {
     guard try db.change("update list set revision = revision + 1 where id = \(id) and deleted_at is null") == 1 else {
       throw Failure.listNotFound
     }
     let list = try list(id, on: db)
-    guard try Self.role(of: user, in: id, on: db) != .owner else {
-      return ListJoined(outcome: .alreadyMember, role: Role.owner.rawValue, membershipID: nil, list: list)
+    guard try MembershipStore.role(of: user, in: id, on: db) != .owner else {
+      return JoinedList(outcome: .alreadyMember, role: ListRole.owner.rawValue, membershipID: nil, list: list)
     }
-    let known = try MembershipStore.membership(of: user, in: id, on: db)
-    if try InviteUses.has(join, letIn: user, on: db) {
-      // Also who has gone since then is told that they came in, but is not let in again.
-      return ListJoined(
-        outcome: .joined, role: (known?.role ?? role).rawValue, membershipID: known?.id, list: list)
+    let existing = try MembershipStore.membership(of: user, in: id, on: db)
+    if try InviteUseStore.hasAdmitted(user, by: join, on: db) {
+      // The same result for a retry, also when the user has left since; they are not added again.
+      return JoinedList(
+        outcome: .joined, role: (existing?.role ?? role).rawValue, membershipID: existing?.id, list: list)
     }
-    if let known {
-      return ListJoined(outcome: .alreadyMember, role: known.role.rawValue, membershipID: known.id, list: list)
+    if let existing {
+      return JoinedList(
+        outcome: .alreadyMember, role: existing.role.rawValue, membershipID: existing.id, list: list)
     }
-    guard !isKeptApart else { throw Failure.blocked }
-    try requireGood(join, for: user, in: id, on: db)
-    guard let made = try MembershipStore.add(user, to: id, as: role, invite: join.inviteID, at: now, on: db) else {
+    guard !isBlocked else { throw Failure.blocked }
+    try requireValid(join, for: user, in: id, on: db)
+    let membership = try MembershipStore.add(user, to: id, as: role, invite: join.inviteID, at: now, on: db)
+    guard let membership else {
       throw DatabaseFailure.contended
     }
-    try InviteUses.note(join, letIn: user, at: now, on: db)
-    return ListJoined(outcome: .joined, role: made.role.rawValue, membershipID: made.id, list: list)
+    try InviteUseStore.record(join, by: user, at: now, on: db)
+    return JoinedList(outcome: .joined, role: membership.role.rawValue, membershipID: membership.id, list: list)
   }
 
-  /// - Throws: 403 when somebody has removed them since the invite was made; 410 when its maker may not invite any more.
-  private static func requireGood(
+  /// - Throws: 403 when the user was removed after the invite was created; 410 when its creator may no longer invite.
+  private static func requireValid(
     _ join: JoinList, for user: UserID, in list: Int, on db: any Connection
   ) throws {
-    if let madeAt = join.madeAt, try Removals.has(user, from: list, since: madeAt, on: db) {
+    if let madeAt = join.madeAt, try DepartureStore.wasRemoved(user, from: list, since: madeAt, on: db) {
       throw Failure.memberRemoved
     }
     guard let inviter = join.invitedBy else { return }
-    guard try role(of: inviter, in: list, on: db)?.mayEdit ?? false else { throw Failure.inviteLapsed }
+    guard try MembershipStore.role(of: inviter, in: list, on: db)?.mayEdit ?? false else { throw Failure.inviteLapsed }
   }
 }
 
@@ -135,7 +139,7 @@ extension ServiceCaller {
 extension Failure {
   fileprivate static let memberRemoved = Failure(
     .forbidden, "member_removed", "They were removed from this list after the invite was made.")
-  /// Of them alone: the invite stays good for others.
+  /// Concerns this user alone: the invite stays valid for others.
   fileprivate static let blocked = Failure(.forbidden, "blocked", "A block keeps them from joining by this invite.")
   fileprivate static let inviteLapsed = Failure(
     .gone, "invite_lapsed", "Whoever made this invite may not invite to this list any more.")

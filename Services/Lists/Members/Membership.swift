@@ -1,41 +1,41 @@
 import Foundation
 import Wire
 
-/// Somebody's place in a list that another owns.
+/// A user's membership in a list that another user owns.
 struct Membership: Sendable, Hashable {
   let id: Int
   let list: Int
   let user: UserID
-  let role: Role
-  /// The invite by which they came.
+  let role: ListRole
+  /// The ID of the invite by which they joined.
   let invite: String?
   let createdAt: Date
   let updatedAt: Date
-  /// The e-mail address by which whoever looks has let them in.
-  var namedAs: String?
+  /// The e-mail address by which the caller has added them; nil when somebody else has.
+  var enteredEmail: String?
 
-  /// Roles that can be given.
-  static let roles = [Role.editor, Role.viewer].map(\.rawValue)
+  /// Roles that a member can have.
+  static let roles = [ListRole.editor, ListRole.viewer].map(\.rawValue)
 }
 
-/// A member as the apps see one.
+/// The JSON of a membership.
 struct MembershipBody: Encodable {
   let id: Int
   let user: PersonBody
-  @OrNull var name: String?
-  let role: Role
+  @NullCodable var name: String?
+  let role: ListRole
   let created_at: String
   let updated_at: String
 
-  /// nil for somebody who has deleted their account.
+  /// nil when the user has deleted their account.
   init?(_ membership: Membership, _ people: [UserID: Person]) {
     guard let person = people[membership.user] else { return nil }
     id = membership.id
-    user = PersonBody(person, email: membership.namedAs)
-    _name = OrNull(wrappedValue: person.name)
+    user = PersonBody(person, enteredEmail: membership.enteredEmail)
+    _name = NullCodable(wrappedValue: person.name)
     role = membership.role
-    created_at = Instant.milliseconds(membership.createdAt)
-    updated_at = Instant.milliseconds(membership.updatedAt)
+    created_at = RFC3339.milliseconds(membership.createdAt)
+    updated_at = RFC3339.milliseconds(membership.updatedAt)
   }
 }
 

@@ -5,21 +5,21 @@ import Hummingbird
 import Web
 import Wire
 
-/// Who is in a list, and as what.
+/// The routes for the members of a list and their roles.
 struct MembershipRoutes: Sendable {
   let database: any Database
-  let acquaintances: Acquaintances
-  let letIn: LettingIn
-  let once: Once
+  let peopleCache: PeopleCache
+  let memberAddition: MemberAddition
+  let idempotentChange: IdempotentChange
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let mine = routes.forUsers()
-    mine.get("/api/v1/lists/{list}/memberships", use: index)
-    mine.post("/api/v1/lists/{list}/memberships", use: create)
-    mine.patch("/api/v1/lists/{list}/memberships/{membership}", use: change)
-    mine.put("/api/v1/lists/{list}/memberships/{membership}", use: change)
-    mine.delete("/api/v1/lists/{list}/memberships/{membership}", use: delete)
+    let userRoutes = routes.forUsers()
+    userRoutes.get("/api/v1/lists/{list}/memberships", use: index)
+    userRoutes.post("/api/v1/lists/{list}/memberships", use: create)
+    userRoutes.patch("/api/v1/lists/{list}/memberships/{membership}", use: change)
+    userRoutes.put("/api/v1/lists/{list}/memberships/{membership}", use: change)
+    userRoutes.delete("/api/v1/lists/{list}/memberships/{membership}", use: delete)
   }
 
   @Sendable private func index(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -28,87 +28,91 @@ struct MembershipRoutes: Sendable {
       let list = try ListStore.list(id, for: user, on: db)
       return (list, try db.rows(MembershipStore.query(of: id)).map { try Membership($0, shownTo: user) })
     }
-    let people = try await acquaintances.people(Set(members.map(\.user)).union([list.owner]), showing: [user])
+    let people = try await peopleCache.people(Set(members.map(\.user)).union([list.owner]), withAddressesOf: [user])
     let body = MembershipsBody(
-      owner: people[list.owner].map(PersonBody.init) ?? .gone,
+      owner: people[list.owner].map(PersonBody.init) ?? .deletedAccount,
       memberships: members.compactMap { MembershipBody($0, people) })
     return try Reply.exactJSON(body).response(to: request)
   }
 
-  /// By e-mail address or id. Who cannot be let in directly gets an invite, and the answer is 202.
+  /// Adds a user by e-mail address or ID. When the user cannot be added directly, an invite is created, and the status
+  /// is 202.
   @Sendable private func create(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (id, user, now) = (try context.id("list"), context.user, now())
     var fields = try await request.fields("membership")
     let identifier = fields.identifier("user_identifier")
-    let role = fields.choice("role", Membership.roles).value.flatMap(Role.init) ?? .viewer
-    try fields.finish()
-    let name = PersonName(identifier ?? "")
-    let steps = { try await letIn.way(for: name, to: id, as: role, by: user, at: now) }
-    for _ in 0..<Self.triesMax {
+    let role = fields.choice("role", Membership.roles).value.flatMap(ListRole.init) ?? .viewer
+    try fields.validate()
+    let person = PersonIdentifier(identifier ?? "")
+    let resolve = { try await memberAddition.resolve(person, to: id, as: role, by: user, at: now) }
+    for _ in 0..<Self.attemptsMax {
       do {
-        return try await once.answer(request, context, steps: steps) { db, acquaintances, way in
-          switch way {
+        return try await idempotentChange.response(to: request, context, preparation: resolve) {
+          db, peopleCache, resolution in
+          switch resolution {
           case .invited(let invitation):
-            return try .exactJSON(InvitedBody(invitation, to: name), status: .accepted)
-          case .directly(let person, let naming):
-            let made = try LettingIn.add(person.id, to: id, as: role, by: user, naming: naming, at: now, on: db)
-            return try Self.reply(made, acquaintances, to: user, status: .created)
+            return try .exactJSON(InvitedBody(invitation, to: person), status: .accepted)
+          case .add(let person, let enteredEmail):
+            let membership = try MemberAddition.add(
+              person.id, to: id, as: role, by: user, enteredEmail: enteredEmail, at: now, on: db)
+            return try Self.reply(membership, peopleCache, to: user, status: .created)
           }
         }
-      } catch is HasGone {}
+      } catch is ConcurrentDeparture {}
     }
     throw Failure.unavailable
   }
 
-  /// How often somebody may leave while they are being let in.
-  private static let triesMax = 3
+  /// How often the user may leave while they are being added.
+  private static let attemptsMax = 3
 
   @Sendable private func change(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (id, membership, user, now) = (try context.id("list"), try context.id("membership"), context.user, now())
     var fields = try await request.fields("membership")
-    if !fields.has("role") { fields.refuse("role", "cannot be blank") }
-    let role = fields.choice("role", Membership.roles).value.flatMap(Role.init)
-    try fields.finish()
-    return try await once.answer(request, context) { db, acquaintances in
-      _ = try ListStore.hold(id, for: user, on: db)
+    if !fields.has("role") { fields.addError("role", "cannot be blank") }
+    let role = fields.choice("role", Membership.roles).value.flatMap(ListRole.init)
+    try fields.validate()
+    return try await idempotentChange.response(to: request, context) { db, peopleCache in
+      _ = try ListStore.lock(id, for: user, on: db)
       let member = try MembershipStore.membership(membership, in: id, shownTo: user, on: db)
       if let role, role != member.role { try MembershipStore.change(member, to: role, at: now, on: db) }
       let changed = try MembershipStore.membership(membership, in: id, shownTo: user, on: db)
-      return try Self.reply(changed, acquaintances, to: user)
+      return try Self.reply(changed, peopleCache, to: user)
     }
   }
 
-  /// Editors let anybody go; everybody may leave.
+  /// Editors may remove any member; every member may leave.
   @Sendable private func delete(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (id, membership, user, now) = (try context.id("list"), try context.id("membership"), context.user, now())
-    return try await once.answer(request, context) { db, _ in
-      let list = try ListStore.hold(id, for: user, anyone: true, on: db)
+    return try await idempotentChange.response(to: request, context) { db, _ in
+      let list = try ListStore.lock(id, for: user, allowingViewers: true, on: db)
       let member = try MembershipStore.membership(membership, in: id, shownTo: user, on: db)
       if member.user != user { try list.role.requireEditor() }
-      try Removals.note(member, by: user, at: now, on: db)
+      try DepartureStore.record(member, by: user, at: now, on: db)
       try MembershipStore.remove(member, on: db)
-      return .nothing
+      return .noContent
     }
   }
 
   private static func reply(
-    _ membership: Membership, _ acquaintances: Acquaintances, to user: UserID, status: HTTPResponse.Status = .ok
+    _ membership: Membership, _ peopleCache: PeopleCache, to user: UserID, status: HTTPResponse.Status = .ok
   ) throws -> Reply {
-    let people = try acquaintances.known([membership.user], showing: [user])
+    let people = try peopleCache.cached([membership.user], withAddressesOf: [user])
     guard let body = MembershipBody(membership, people) else { throw Failure.membershipNotFound }
     return try .exactJSON(["membership": body], status: status)
   }
 }
 
+/// The JSON of the owner and the members of a list.
 private struct MembershipsBody: Encodable {
   let owner: PersonBody
   let memberships: [MembershipBody]
 }
 
-/// An invite that waits for whoever was named, as the apps see any invite to a list.
+/// The JSON of an invite that was created instead of a membership, with the same fields as any invite to a list.
 private struct InvitedBody: Encodable {
   let invite: Invite
-  /// For apps that expect one: of nobody, as nobody's id is 0.
+  /// A placeholder with ID 0, which no membership and no user has, for apps that expect a membership.
   let membership: Membership
   let message = "They were sent an invite, which they can accept."
 
@@ -132,8 +136,8 @@ private struct InvitedBody: Encodable {
     let updated_at: Date
   }
 
-  init(_ invitation: ListInvitation, to name: PersonName) {
-    let email = if case .email(let address) = name { address } else { "" }
+  init(_ invitation: ListInvitation, to invitee: PersonIdentifier) {
+    let email = if case .email(let address) = invitee { address } else { "" }
     membership = Membership(
       user: .invited(email), role: invitation.role, created_at: invitation.createdAt,
       updated_at: invitation.createdAt)

@@ -2,9 +2,9 @@ import Database
 import Foundation
 import Wire
 
-/// Every statement on the members of lists, each within a transaction that holds the list where it changes something.
+/// All statements on the `membership` table. Statements that change rows run in a transaction that has locked the list.
 enum MembershipStore {
-  /// The longest-standing first.
+  /// In the order of joining.
   static func members(of list: Int, on db: any Connection) throws -> [Membership] {
     try db.rows(query(of: list)).map { try Membership($0) }
   }
@@ -19,7 +19,7 @@ enum MembershipStore {
     """
   }
 
-  /// For everybody in the lists that somebody is in, at most so many lists.
+  /// The members of all lists that a user owns or is a member of; at most `limit` lists.
   static func queryOfAllLists(of user: UserID, limit: Int) -> SQL {
     """
     select \(membershipColumns) from membership m where m.list_id in (select id from (
@@ -34,14 +34,14 @@ enum MembershipStore {
       .map { try Membership($0) }
   }
 
-  /// nil for a stranger.
-  static func role(of user: UserID, in list: Int, on db: any Connection) throws -> Role? {
+  /// nil for a non-member.
+  static func role(of user: UserID, in list: Int, on db: any Connection) throws -> ListRole? {
     if try db.row("select id from list where id = \(list) and owner_id = \(user)") != nil { return .owner }
     return try membership(of: user, in: list, on: db)?.role
   }
 
   /// The owner and the members.
-  static func everybody(in list: Int, on db: any Connection) throws -> Set<UserID> {
+  static func users(in list: Int, on db: any Connection) throws -> Set<UserID> {
     let rows = try db.rows(
       """
       select owner_id as user_id from list where id = \(list)
@@ -59,20 +59,19 @@ enum MembershipStore {
     return try Membership(row, shownTo: user)
   }
 
-  /// nil when they are a member already, and then nothing has changed.
+  /// Adds a member. Returns nil, and changes nothing, when the user is a member already.
   ///
-  /// - Throws: 409 when the list is full, or they are in as many as one person can be in. The latter is not exact when
-  ///   several let them in at the very same time: it only keeps what others can put upon somebody within bounds.
-  ///
-  /// - Parameter naming: who lets them in by their e-mail address, and how they wrote it.
+  /// - Parameter enteredEmail: the e-mail address by which they are added, and by whom.
+  /// - Throws: 409 when the list is full, or the user is in ``List/joinedMax`` lists. The latter is not exact when the
+  ///   user is added to several lists concurrently: it only bounds the number.
   static func add(
-    _ user: UserID, to list: Int, as role: Role, invite: String? = nil, naming: Written? = nil, at now: Date,
-    on db: any Connection
+    _ user: UserID, to list: Int, as role: ListRole, invite: String? = nil, enteredEmail entered: EnteredEmail? = nil,
+    at now: Date, on db: any Connection
   ) throws -> Membership? {
     let row = try db.row(
       """
       insert into membership (list_id, user_id, role, invite_id, named_by, named_as, created_at, updated_at)
-      values (\(list), \(user), \(role.rawValue), \(invite), \(naming?.by), \(naming?.email), \(now), \(now))
+      values (\(list), \(user), \(role.rawValue), \(invite), \(entered?.by), \(entered?.email), \(now), \(now))
       on conflict (list_id, user_id) do nothing returning id
       """)
     guard let row else { return nil }
@@ -82,25 +81,26 @@ enum MembershipStore {
       where m.user_id = \(user) and l.deleted_at is null limit \(List.joinedMax + 1)
       """)
     guard joined.count <= List.joinedMax else { throw Failure.inTooManyLists }
-    let seated = try db.change(
+    let counted = try db.change(
       """
       update list set member_count = member_count + 1, version = revision
       where id = \(list) and member_count < \(List.membersMax)
       """)
-    guard seated == 1 else { throw Failure.listFull }
-    try Removals.forget(user, from: list, on: db)
+    guard counted == 1 else { throw Failure.listFull }
+    try DepartureStore.delete(user, from: list, on: db)
     return Membership(
       id: try row.get("id"), list: list, user: user, role: role, invite: invite, createdAt: now.wholeMilliseconds,
-      updatedAt: now.wholeMilliseconds, namedAs: naming?.email)
+      updatedAt: now.wholeMilliseconds, enteredEmail: entered?.email)
   }
 
-  static func change(_ membership: Membership, to role: Role, at now: Date, on db: any Connection) throws {
+  /// Changes the role. A member who becomes a viewer loses their tags on the list and its tasks.
+  static func change(_ membership: Membership, to role: ListRole, at now: Date, on db: any Connection) throws {
     try db.change("update membership set role = \(role.rawValue), updated_at = \(now) where id = \(membership.id)")
     try db.change("update list set version = revision where id = \(membership.list)")
-    if role == .viewer { try TagStore.takeAway(from: membership.list, of: membership.user, on: db) }
+    if role == .viewer { try TagStore.removeTags(from: membership.list, of: membership.user, on: db) }
   }
 
-  /// What was theirs to do in the list is nobody's then, and their tags are on nothing there.
+  /// Removes a member, unassigns their tasks, and removes their tags from the list and its tasks.
   static func remove(_ membership: Membership, on db: any Connection) throws {
     let removed = try db.change("delete from membership where id = \(membership.id)")
     try db.change(
@@ -110,7 +110,7 @@ enum MembershipStore {
       update task set assignee_id = null, revision = (select revision from list where id = \(membership.list))
       where list_id = \(membership.list) and assignee_id = \(membership.user)
       """)
-    try TagStore.takeAway(from: membership.list, of: membership.user, on: db)
+    try TagStore.removeTags(from: membership.list, of: membership.user, on: db)
   }
 }
 
@@ -121,19 +121,19 @@ private let membershipColumns: SQL = """
 extension Membership {
   init(_ row: Row) throws {
     self.init(
-      id: try row.get("id"), list: try row.get("list_id"), user: try row.get("user_id"), role: try Role(row),
+      id: try row.get("id"), list: try row.get("list_id"), user: try row.get("user_id"), role: try ListRole(row),
       invite: try row.optional("invite_id"), createdAt: try row.get("created_at"), updatedAt: try row.get("updated_at"))
   }
 
-  /// The same for an answer to somebody, who sees the addresses that they have written themselves.
+  /// The same for a response to `user`, who sees the e-mail addresses that they have entered themselves.
   init(_ row: Row, shownTo user: UserID) throws {
     try self.init(row)
-    if try row.optional("named_by") == user { namedAs = try row.optional("named_as") }
+    if try row.optional("named_by") == user { enteredEmail = try row.optional("named_as") }
   }
 }
 
-/// An e-mail address that somebody has written to let another in.
-struct Written: Sendable {
+/// An e-mail address by which a user adds another one to a list.
+struct EnteredEmail: Sendable {
   let by: UserID
   let email: String
 }

@@ -3,18 +3,18 @@ import Foundation
 import Web
 import Wire
 
-/// What lists keep about a user, and that they forget it.
-struct PersonalDataStore: KeepsPersonalData {
+/// Exports and erases the data of the lists service about a user.
+struct PersonalDataStore: PersonalDataStoring {
   let database: any Database
 
-  func export(of user: UserID) async throws -> Export {
-    try await database.read { db in try Export(of: user, on: db) }
+  func export(of user: UserID) async throws -> PersonalDataExport {
+    try await database.read { db in try PersonalDataExport(of: user, on: db) }
   }
 
-  /// One list at a time, so that nobody waits long for those that stay.
+  /// One list per transaction, so that no list that stays is locked for long.
   func erase(_ user: UserID, at now: Date) async throws {
-    while try await database.write({ db in try Erasure.forgetNextOwnedList(of: user, at: now, on: db) }) {}
-    while try await database.write({ db in try Erasure.leaveNextList(user, on: db) }) {}
-    try await database.write { db in try Erasure.forgetTheRest(of: user, on: db) }
+    while try await database.write({ db in try PersonalDataErasure.eraseNextOwnedList(of: user, at: now, on: db) }) {}
+    while try await database.write({ db in try PersonalDataErasure.leaveNextList(user, on: db) }) {}
+    try await database.write { db in try PersonalDataErasure.eraseRemainingData(of: user, on: db) }
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Wire
 
-/// A day of the Gregorian calendar wherever somebody lives, from 1970 to 9999.
+/// A day of the Gregorian calendar from 1970 to 9999, without a time zone.
 struct CalendarDay: Sendable, Hashable, Comparable, Codable {
   /// Days since 1970-01-01.
   let number: Int
@@ -9,7 +9,7 @@ struct CalendarDay: Sendable, Hashable, Comparable, Codable {
   private static let numbers = 0...2_932_896
   private static let secondsMax = 86_400
 
-  /// nil outside these centuries.
+  /// nil outside of 1970 to 9999.
   init?(number: Int) {
     guard Self.numbers.contains(number) else { return nil }
     self.number = number
@@ -17,13 +17,13 @@ struct CalendarDay: Sendable, Hashable, Comparable, Codable {
 
   /// Reads `2026-11-21`.
   init?(_ name: String) {
-    guard name.utf8.count == 10, let midnight = Instant.parse("\(name)T00:00:00Z") else { return nil }
+    guard name.utf8.count == 10, let midnight = RFC3339.parse("\(name)T00:00:00Z") else { return nil }
     self.init(number: Int(midnight.timeIntervalSince1970) / Self.secondsMax)
-    // The thirtieth of February has been read as a day of March.
+    // `2026-02-30` parses as a day of March.
     guard self.name == name else { return nil }
   }
 
-  /// The last day of a month stands for those that it lacks.
+  /// A day after the end of the month becomes its last day.
   init?(year: Int, month: Int, day: Int) {
     let lengths = [31, year.isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
     guard (1970...9999).contains(year), (1...12).contains(month), day >= 1 else { return nil }
@@ -31,7 +31,7 @@ struct CalendarDay: Sendable, Hashable, Comparable, Codable {
     self.init("\(year)-\(parts[0])-\(parts[1])")
   }
 
-  /// The day on which it is `time` in `zone`; the nearest of these centuries.
+  /// The day of `time` in `zone`, clamped to 1970 to 9999.
   init(_ time: Date, in zone: TimeZone) {
     let local = time.timeIntervalSince1970 + Double(zone.secondsFromGMT(for: time))
     let days = (local / Double(Self.secondsMax)).rounded(.down)
@@ -41,7 +41,7 @@ struct CalendarDay: Sendable, Hashable, Comparable, Codable {
   static func < (one: CalendarDay, other: CalendarDay) -> Bool { one.number < other.number }
 
   /// `2026-11-21`.
-  var name: String { String(Instant.seconds(midnight).prefix(10)) }
+  var name: String { String(RFC3339.seconds(midnight).prefix(10)) }
 
   /// Year, month and day.
   var parts: (year: Int, month: Int, day: Int) {
@@ -54,8 +54,8 @@ struct CalendarDay: Sendable, Hashable, Comparable, Codable {
 
   func adding(_ days: Int) -> CalendarDay? { CalendarDay(number: number + days) }
 
-  /// When it is so many seconds after midnight on the clocks of `zone`. Where they skip that time it is as long after the
-  /// change as it would have been after midnight; where they show it twice, it is the first time.
+  /// The time on this day at which the clocks of `zone` show `seconds` after midnight. A time that is skipped when
+  /// clocks go forward is moved later by the length of the gap; of a time that occurs twice it is the first one.
   func at(_ seconds: Double, in zone: TimeZone) -> Date {
     let local = midnight + seconds
     let offsets = [-1, 1].map { zone.secondsFromGMT(for: local + Double($0 * Self.secondsMax)) }
@@ -80,12 +80,12 @@ struct CalendarDay: Sendable, Hashable, Comparable, Codable {
   }
 }
 
-/// What an app sends where a day is meant.
+/// A day as the apps send it: as a day, or as a time on it.
 enum DayOrTime: Sendable, Hashable {
   case day(CalendarDay)
   case time(Date)
 
-  /// The day on which it is that time in `zone`.
+  /// The day, for a time the day in `zone`.
   func day(in zone: TimeZone) -> CalendarDay {
     switch self {
     case .day(let day): day
@@ -95,7 +95,7 @@ enum DayOrTime: Sendable, Hashable {
 }
 
 extension Date {
-  /// What the clocks of `zone` show, in seconds after midnight.
+  /// The local time in `zone`, in seconds after midnight.
   func secondsOfDay(in zone: TimeZone) -> Double {
     let local = timeIntervalSince1970 + Double(zone.secondsFromGMT(for: self))
     return local - (local / 86_400).rounded(.down) * 86_400

@@ -1,8 +1,8 @@
 import Foundation
 import Wire
 
-/// How a task comes again. The series runs by the clocks of where it was set up: whoever moves one of its tasks moves that
-/// one, and the next comes when it would have come.
+/// The rule by which a task recurs, and the place of the task in its series. Occurrences are computed in the time zone
+/// in which the series was created; rescheduling one task of the series does not move the following ones.
 struct Recurrence: Sendable, Hashable, Codable {
   enum Pattern: String, Sendable, Codable, CaseIterable {
     case daily, weekly, monthly, yearly
@@ -10,22 +10,22 @@ struct Recurrence: Sendable, Hashable, Codable {
 
   var isOn = false
   var pattern: Pattern?
-  /// Of every how many days, weeks, months or years it is one.
+  /// Every how many days, weeks, months or years.
   var interval: Int?
   /// Weekly: days of the week, 0 and 7 for Sunday. Monthly: days of the month.
   var days: [Int]?
-  /// None comes after it.
+  /// The last day on which the task may recur.
   var lastDay: CalendarDay?
-  /// How many there are in all.
+  /// The number of tasks in the series.
   var count: Int?
 
-  /// The first task of the series; nil for that one.
+  /// The ID of the first task of the series; nil for that task itself.
   var template: Int?
-  /// The day of this one in the series, wherever it has been moved.
+  /// The day of this task in the series, regardless of reschedules.
   var day: CalendarDay?
-  /// 1 for the first one.
+  /// The number of this task in the series, from 1.
   var number: Int?
-  /// The time from which the series is counted: a month that lacks its day does not change it.
+  /// The start of the series, from which all occurrences are computed, so that a short month does not shift later ones.
   var start: Date?
   /// An IANA name.
   var zone: String?
@@ -48,47 +48,47 @@ struct Recurrence: Sendable, Hashable, Codable {
   static let counts = 1...10_000
   static let dayNumbers = 0...31
 
-  /// One of the series.
+  /// An occurrence of the series.
   struct Occurrence: Sendable, Hashable {
     let day: CalendarDay
     let time: Date
   }
 
-  /// The one after the present one that is still to come at `now`; nil when the series is over.
+  /// The first occurrence after the current one that is later than `now`; nil when the series has ended.
   func next(at now: Date) -> Occurrence? {
     guard isOn, let pattern, let start, let day, number ?? 1 < count ?? .max else { return nil }
     let (zone, first) = (timeZone, CalendarDay(start, in: timeZone))
     let seconds = start.secondsOfDay(in: zone)
     var latest = max(day, CalendarDay(number: CalendarDay(now, in: zone).number - 1) ?? day)
-    // Of today it may be over, and of tomorrow where midnight is skipped; not of the one after that.
+    // Today's occurrence may be past, and tomorrow's too, in a zone that skips midnight; the one after that is not.
     for _ in 0..<3 {
       guard let next = Self.next(pattern, every: interval ?? 1, on: days, from: first, after: latest),
         next <= lastDay ?? next
       else { return nil }
       let time = next.at(seconds, in: zone)
-      guard Instant.storable.contains(time) else { return nil }
+      guard RFC3339.storable.contains(time) else { return nil }
       if time > now { return Occurrence(day: next, time: time) }
       latest = next
     }
     return nil
   }
 
-  /// A time that belongs to the present one, as long before or after the next one by the clock.
+  /// A local time relative to the current occurrence, moved to the same distance from the next one.
   func moved(_ time: Date, to next: Occurrence) -> Date? {
     let day = self.day ?? next.day
     return CalendarDay(time, in: timeZone).adding(next.day.number - day.number)?
       .at(time.secondsOfDay(in: timeZone), in: timeZone)
   }
 
-  /// From now on the series is counted from the time of the present one.
+  /// Makes `time` the start from which the series is computed.
   mutating func begin(at time: Date) {
     start = time.wholeMilliseconds
     day = CalendarDay(time, in: timeZone)
     number = number ?? 1
   }
 
-  /// The one that follows.
-  func following(_ task: Int, at next: Occurrence) -> Recurrence {
+  /// The recurrence of the task that follows `task`.
+  func advanced(after task: Int, to next: Occurrence) -> Recurrence {
     var recurrence = self
     recurrence.template = template ?? task
     recurrence.day = next.day
@@ -99,7 +99,8 @@ struct Recurrence: Sendable, Hashable, Codable {
   private var timeZone: TimeZone { zone.flatMap { TimeZone(identifier: $0) } ?? .gmt }
 }
 
-/// The days of a pattern. Years of them are skipped at once, so it takes no longer for who comes back late.
+/// The days of a pattern. Past periods are skipped by division, so that the cost does not depend on how many have
+/// passed.
 extension Recurrence {
   static func next(
     _ pattern: Pattern, every interval: Int, on days: [Int]?, from first: CalendarDay, after latest: CalendarDay
@@ -108,7 +109,7 @@ extension Recurrence {
     switch pattern {
     case .daily: return first.adding(passed < 0 ? 0 : (passed / interval + 1) * interval)
     case .weekly:
-      // Weeks begin on Monday.
+      // Weeks start on Monday.
       let monday = first.number - (first.weekday + 6) % 7
       let weekdays = Set((days ?? [first.weekday]).map { ($0 + 6) % 7 }).sorted()
       return search(from: max(0, latest.number - monday) / (7 * interval), first, latest) { week in
@@ -130,7 +131,7 @@ extension Recurrence {
     }
   }
 
-  /// The first day after `latest`, and not before the first of all, in a step or one of the two that follow it.
+  /// The first day after `latest`, and not before `first`, in the period `step` or one of the next two.
   private static func search(
     from step: Int, _ first: CalendarDay, _ latest: CalendarDay, _ days: (Int) -> [CalendarDay?]
   ) -> CalendarDay? {

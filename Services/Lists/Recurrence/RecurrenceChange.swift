@@ -1,16 +1,16 @@
 import Foundation
 import Wire
 
-/// What a body says about how a task comes again.
+/// The recurrence fields of a request that creates or changes a task.
 struct RecurrenceChange: Sendable {
-  private let isOn: Given<Bool>
-  private let pattern: Given<String>
-  private let interval: Given<Int>
-  private let days: Given<[Int]>
-  private let lastDay: Given<DayOrTime>
-  private let count: Given<Int>
+  private let isOn: FieldValue<Bool>
+  private let pattern: FieldValue<String>
+  private let interval: FieldValue<Int>
+  private let days: FieldValue<[Int]>
+  private let lastDay: FieldValue<DayOrTime>
+  private let count: FieldValue<Int>
 
-  init(_ fields: inout Fields) {
+  init(_ fields: inout RequestFields) {
     isOn = fields.flag("is_recurring")
     pattern = fields.choice("recurrence_pattern", Recurrence.Pattern.allCases.map(\.rawValue), orNull: true)
     interval = fields.number("recurrence_interval", Recurrence.intervals, orNull: true)
@@ -19,36 +19,38 @@ struct RecurrenceChange: Sendable {
     count = fields.number("recurrence_count", Recurrence.counts, orNull: true)
   }
 
-  var isGiven: Bool {
-    isOn.isGiven || pattern.isGiven || interval.isGiven || days.isGiven || lastDay.isGiven || count.isGiven
+  var isPresent: Bool {
+    isOn.isPresent || pattern.isPresent || interval.isPresent || days.isPresent || lastDay.isPresent || count.isPresent
   }
 
-  /// The series with the change, counted anew from the due date where that or the pattern is another.
+  /// The recurrence with the change. The series is restarted from the due date when that or the pattern changes.
   ///
-  /// - Parameter moved: whether the same body moves the due date.
-  /// - Throws: 422 that names every member that does not fit the others.
+  /// - Parameters:
+  ///   - moved: whether the same request changes the due date.
+  ///   - isSubtask: whether the task is a sub-task.
+  /// - Throws: 422 that names every field that conflicts with the others.
   func applied(
-    to old: Recurrence?, dueAt: Date?, moved: Bool, isPart: Bool, by doer: Doer, at now: Date
+    to old: Recurrence?, dueAt: Date?, moved: Bool, isSubtask: Bool, by actingUser: ActingUser, at now: Date
   ) throws(Failure) -> Recurrence? {
-    guard isGiven else { return old }
+    guard isPresent else { return old }
     var new = old ?? Recurrence()
-    new.pattern = pattern.or(new.pattern?.rawValue).flatMap(Recurrence.Pattern.init)
-    // Who names a pattern and nothing else wants it.
-    new.isOn = isOn.value ?? (pattern.isGiven ? new.pattern != nil : new.isOn)
-    new.interval = interval.or(new.interval)
-    new.days = days.or(new.days)
-    new.count = count.or(new.count)
+    new.pattern = pattern.applied(to: new.pattern?.rawValue).flatMap(Recurrence.Pattern.init)
+    // A pattern without `is_recurring` switches recurrence on.
+    new.isOn = isOn.value ?? (pattern.isPresent ? new.pattern != nil : new.isOn)
+    new.interval = interval.applied(to: new.interval)
+    new.days = days.applied(to: new.days)
+    new.count = count.applied(to: new.count)
     switch lastDay {
-    case .nothing: break
+    case .absent: break
     case .null: new.lastDay = nil
-    case .value(let day): new.lastDay = day.day(in: doer.zone)
+    case .value(let day): new.lastDay = day.day(in: actingUser.timeZone)
     }
-    let errors = new.errors(isPart: isPart)
+    let errors = new.errors(isSubtask: isSubtask)
     guard errors.isEmpty else { throw .invalid(errors) }
     guard new != Recurrence() else { return nil }
     if new.isOn, moved || !(old?.hasSameDays(as: new) ?? false) {
-      new.zone = doer.zone.identifier
-      new.begin(at: dueAt ?? CalendarDay(now, in: doer.zone).at(0, in: doer.zone))
+      new.zone = actingUser.timeZone.identifier
+      new.begin(at: dueAt ?? CalendarDay(now, in: actingUser.timeZone).at(0, in: actingUser.timeZone))
     }
     return new
   }
@@ -59,10 +61,10 @@ extension Recurrence {
     isOn == other.isOn && pattern == other.pattern && interval ?? 1 == other.interval ?? 1 && days == other.days
   }
 
-  /// What does not fit.
-  fileprivate func errors(isPart: Bool) -> [Failure.Field] {
+  /// The fields that conflict.
+  fileprivate func errors(isSubtask: Bool) -> [Failure.Field] {
     var errors: [Failure.Field] = []
-    if isOn, isPart { errors.append(.init("is_recurring", "is for tasks, not for sub-tasks")) }
+    if isOn, isSubtask { errors.append(.init("is_recurring", "is for tasks, not for sub-tasks")) }
     if isOn, pattern == nil { errors.append(.init("recurrence_pattern", "is required for what is recurring")) }
     if pattern == .weekly, let days, !days.allSatisfy((0...7).contains) {
       errors.append(.init("recurrence_days", "must be days of the week from 0 (Sunday) to 6"))

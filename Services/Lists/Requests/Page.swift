@@ -2,7 +2,7 @@ import Hummingbird
 import Web
 import Wire
 
-/// Some of what there is, by number from 1.
+/// The page of a collection that a request asks for, numbered from 1.
 struct Page: Sendable {
   let number: Int
   let size: Int
@@ -14,7 +14,7 @@ struct Page: Sendable {
 }
 
 extension Request {
-  /// nil for a client that asks for no page: it gets all there is.
+  /// nil when the query has neither `page` nor `per_page`; the response then contains everything.
   ///
   /// - Throws: 422 for numbers out of range.
   func page() throws -> Page? {

@@ -2,9 +2,9 @@ import Database
 import Foundation
 import Wire
 
-/// The tags that lists have, as tasks have them. Most lists have none, so what is asked for often asks for none.
+/// The tags of lists, in the same way as those of tasks. Most lists have none, so ``List/hasTags`` saves the query.
 enum ListTagStore {
-  /// For what is on lists, by name.
+  /// The tags of these lists, sorted by name.
   static func query(on lists: [Int]) -> SQL {
     """
     select o.list_id, g.id, g.name, g.color from list_tag o join tag g on g.id = o.tag_id
@@ -12,23 +12,24 @@ enum ListTagStore {
     """
   }
 
-  /// Those of several lists, which have been read a moment before: what has changed since comes with the next cursor.
+  /// The tags of lists that were read in an earlier transaction. A change in between is sent with the next cursor.
   static func tags(of lists: [List], in database: any Database) async throws -> [Int: [Tag]] {
     let tagged = lists.filter(\.hasTags).map(\.id)
     guard !tagged.isEmpty else { return [:] }
     return try await database.readOnce { db in
-      try db.rows(of: tagged.pieces.map(query)).joined().reduce(into: [:]) { tags, row in
+      try db.rows(of: tagged.chunks.map(query)).joined().reduce(into: [:]) { tags, row in
         tags[try row.get("list_id", as: Int.self), default: []].append(try Tag(row))
       }
     }
   }
 
-  /// The tags that a list which is held, or new, has from now on: those of the user's own, and any that it has already.
+  /// Replaces the tags of a new list, or of one that the transaction has locked. Allowed are the user's own tags, and
+  /// those that the list already has.
   ///
-  /// - Throws: 422 for others.
+  /// - Throws: 422 for other tags.
   static func set(_ tags: [Int], on list: Int, by user: UserID, on db: any Connection) throws {
     if !tags.isEmpty {
-      let own = try TagStore.held(tags, of: user, on: db)
+      let own = try TagStore.lockOwned(tags, of: user, on: db)
       let others = try db.rows(
         """
         select g.id from list_tag o join tag g on g.id = o.tag_id
@@ -40,7 +41,7 @@ enum ListTagStore {
     do {
       for tag in tags { try db.change("insert into list_tag (list_id, tag_id) values (\(list), \(tag))") }
     } catch DatabaseFailure.foreignKey {
-      // Somebody has deleted theirs since.
+      // A concurrent request has deleted one of the tags.
       throw DatabaseFailure.contended
     }
   }

@@ -1,7 +1,8 @@
 import Foundation
 import Wire
 
-/// A word by which somebody sorts tasks. It is theirs: only they rename it; whoever shares a list sees it on its tasks.
+/// A label for tasks and lists. It belongs to one user, who alone can rename it; all members of a list see the tags on
+/// it.
 struct Tag: Sendable, Hashable {
   let id: Int
   let name: String
@@ -11,28 +12,28 @@ struct Tag: Sendable, Hashable {
   static let nameLength = 1...50
 }
 
-/// One's own tag with what is told of it where tags are shown by themselves.
-struct OwnTag: Sendable, Hashable {
+/// A tag as its owner sees it.
+struct OwnedTag: Sendable, Hashable {
   let tag: Tag
   let createdAt: Date
-  /// On how many tasks it is.
+  /// The number of tasks that have it.
   let taskCount: Int
 }
 
-/// The same as the apps see it. What made or changed it is answered with the tag and, once more, under `tag`.
+/// The JSON of an owned tag. Its members are repeated under `tag`.
 struct TagBody: Encodable {
   struct Members: Encodable {
     let id: Int
     let name: String
-    @OrNull var color: String?
+    @NullCodable var color: String?
     let created_at: String
     let tasks_count: Int
 
-    init(_ own: OwnTag) {
+    init(_ own: OwnedTag) {
       id = own.tag.id
       name = own.tag.name
-      _color = OrNull(wrappedValue: own.tag.color)
-      created_at = Instant.milliseconds(own.createdAt)
+      _color = NullCodable(wrappedValue: own.tag.color)
+      created_at = RFC3339.milliseconds(own.createdAt)
       tasks_count = own.taskCount
     }
   }
@@ -43,7 +44,7 @@ struct TagBody: Encodable {
 
   let members: Members
 
-  init(_ own: OwnTag) { members = Members(own) }
+  init(_ own: OwnedTag) { members = Members(own) }
 
   func encode(to encoder: any Encoder) throws {
     try members.encode(to: encoder)
@@ -52,25 +53,25 @@ struct TagBody: Encodable {
   }
 }
 
-/// A tag on a task or a list.
-struct TagName: Encodable {
+/// The JSON of a tag on a task or list.
+struct TagSummaryBody: Encodable {
   let id: Int
   let name: String
-  @OrNull var color: String?
+  @NullCodable var color: String?
 
   init(_ tag: Tag) {
     id = tag.id
     name = tag.name
-    _color = OrNull(wrappedValue: tag.color)
+    _color = NullCodable(wrappedValue: tag.color)
   }
 }
 
-/// What a body says about a tag.
+/// The fields of a request that creates or changes a tag.
 struct TagChange: Sendable {
   let name: String?
-  let color: Given<String>
+  let color: FieldValue<String>
 
-  init(_ fields: inout Fields) {
+  init(_ fields: inout RequestFields) {
     name = fields.text("name", Tag.nameLength).value
     color = fields.text("color", 0...32)
   }

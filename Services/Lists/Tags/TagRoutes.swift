@@ -4,20 +4,20 @@ import Hummingbird
 import Web
 import Wire
 
-/// Somebody's own tags.
+/// The routes for the signed-in user's own tags.
 struct TagRoutes: Sendable {
   let database: any Database
-  let once: Once
+  let idempotentChange: IdempotentChange
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let mine = routes.forUsers()
-    mine.get("/api/v1/tags", use: index)
-    mine.post("/api/v1/tags", use: create)
-    mine.get("/api/v1/tags/{tag}", use: show)
-    mine.patch("/api/v1/tags/{tag}", use: change)
-    mine.put("/api/v1/tags/{tag}", use: change)
-    mine.delete("/api/v1/tags/{tag}", use: delete)
+    let userRoutes = routes.forUsers()
+    userRoutes.get("/api/v1/tags", use: index)
+    userRoutes.post("/api/v1/tags", use: create)
+    userRoutes.get("/api/v1/tags/{tag}", use: show)
+    userRoutes.patch("/api/v1/tags/{tag}", use: change)
+    userRoutes.put("/api/v1/tags/{tag}", use: change)
+    userRoutes.delete("/api/v1/tags/{tag}", use: delete)
   }
 
   @Sendable private func index(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -29,10 +29,10 @@ struct TagRoutes: Sendable {
   @Sendable private func create(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (user, now) = (context.user, now())
     var fields = try await request.fields("tag")
-    if !fields.has("name") { fields.refuse("name", "cannot be blank") }
+    if !fields.has("name") { fields.addError("name", "cannot be blank") }
     let change = TagChange(&fields)
-    try fields.finish()
-    return try await once.answer(request, context) { db, _ in
+    try fields.validate()
+    return try await idempotentChange.response(to: request, context) { db, _ in
       let tag = try TagStore.create(change, of: user, at: now, on: db)
       return try .exactJSON(TagBody(tag), status: .created)
     }
@@ -48,8 +48,8 @@ struct TagRoutes: Sendable {
     let (id, user, now) = (try context.id("tag"), context.user, now())
     var fields = try await request.fields("tag")
     let change = TagChange(&fields)
-    try fields.finish()
-    return try await once.answer(request, context) { db, _ in
+    try fields.validate()
+    return try await idempotentChange.response(to: request, context) { db, _ in
       try TagStore.change(id, of: user, to: change, at: now, on: db)
       return try .exactJSON(TagBody(try TagStore.tag(id, of: user, on: db)))
     }
@@ -57,9 +57,9 @@ struct TagRoutes: Sendable {
 
   @Sendable private func delete(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (id, user) = (try context.id("tag"), context.user)
-    return try await once.answer(request, context) { db, _ in
+    return try await idempotentChange.response(to: request, context) { db, _ in
       try TagStore.delete(id, of: user, on: db)
-      return .nothing
+      return .noContent
     }
   }
 }

@@ -2,22 +2,23 @@ import Database
 import Foundation
 import Wire
 
-/// Every statement on tags, each within a transaction of the caller's.
+/// All statements on the `tag` and `task_tag` tables, each inside a transaction of the caller.
 enum TagStore {
-  static func tags(of user: UserID, on db: any Connection) throws -> [OwnTag] {
-    try db.rows("select \(ownTagColumns) from tag g where g.user_id = \(user) order by g.name_folded").map(OwnTag.init)
+  static func tags(of user: UserID, on db: any Connection) throws -> [OwnedTag] {
+    try db.rows("select \(ownedTagColumns) from tag g where g.user_id = \(user) order by g.name_folded")
+      .map(OwnedTag.init)
   }
 
-  /// - Throws: 404 for somebody else's.
-  static func tag(_ id: Int, of user: UserID, on db: any Connection) throws -> OwnTag {
-    let row = try db.row("select \(ownTagColumns) from tag g where g.id = \(id) and g.user_id = \(user)")
+  /// - Throws: 404 for another user's tag.
+  static func tag(_ id: Int, of user: UserID, on db: any Connection) throws -> OwnedTag {
+    let row = try db.row("select \(ownedTagColumns) from tag g where g.id = \(id) and g.user_id = \(user)")
     guard let row else { throw Failure.tagNotFound }
-    return try OwnTag(row)
+    return try OwnedTag(row)
   }
 
-  /// - Throws: 422 for a name that the user has, in whatever case; 409 over ``Tag/ownedMax``, which is not exact when
-  ///   somebody makes several at the very same time.
-  static func create(_ change: TagChange, of user: UserID, at now: Date, on db: any Connection) throws -> OwnTag {
+  /// - Throws: 422 for a name that another tag of the user has, ignoring case; 409 over ``Tag/ownedMax``, which is not
+  ///   exact when a user creates several tags concurrently.
+  static func create(_ change: TagChange, of user: UserID, at now: Date, on db: any Connection) throws -> OwnedTag {
     let owned = try db.row("select count(*) as tags from tag where user_id = \(user)")
     guard try owned?.get("tags") ?? 0 < Tag.ownedMax else { throw Failure.tooManyTags }
     let name = change.name ?? ""
@@ -28,19 +29,19 @@ enum TagStore {
       on conflict (user_id, name_folded) do nothing returning id
       """)
     guard let row else { throw Failure.tagNameTaken }
-    return OwnTag(
+    return OwnedTag(
       tag: Tag(id: try row.get("id"), name: name, color: change.color.value), createdAt: now.wholeMilliseconds,
       taskCount: 0)
   }
 
-  /// The tasks and lists that have it change with it.
+  /// Also marks the tasks and lists that have the tag as changed.
   static func change(_ id: Int, of user: UserID, to change: TagChange, at now: Date, on db: any Connection) throws {
     let tag = try tag(id, of: user, on: db).tag
-    let name = change.name ?? tag.name
+    let (name, color) = (change.name ?? tag.name, change.color.applied(to: tag.color))
     do {
       try db.change(
         """
-        update tag set name = \(name), name_folded = \(name.lowercased()), color = \(change.color.or(tag.color)),
+        update tag set name = \(name), name_folded = \(name.lowercased()), color = \(color),
           updated_at = \(now) where id = \(id) and user_id = \(user)
         """)
     } catch DatabaseFailure.unique("tag_name") { throw Failure.tagNameTaken }
@@ -48,12 +49,12 @@ enum TagStore {
   }
 
   static func delete(_ id: Int, of user: UserID, on db: any Connection) throws {
-    guard try held([id], of: user, on: db) == 1 else { throw Failure.tagNotFound }
+    guard try lockOwned([id], of: user, on: db) == 1 else { throw Failure.tagNotFound }
     try touch(id, on: db)
     try db.change("delete from tag where id = \(id) and user_id = \(user)")
   }
 
-  /// For what is on tasks, by name.
+  /// The tags of these tasks, sorted by name.
   static func query(on tasks: [Int]) -> SQL {
     """
     select o.task_id, g.id, g.name, g.color from task_tag o join tag g on g.id = o.tag_id
@@ -61,12 +62,12 @@ enum TagStore {
     """
   }
 
-  /// The tags that a task has from now on: those of the user's own, and any that it has already.
+  /// Replaces the tags of a task. Allowed are the user's own tags, and those that the task already has.
   ///
-  /// - Throws: 422 for others.
+  /// - Throws: 422 for other tags.
   static func set(_ tags: [Int], on task: Int, by user: UserID, on db: any Connection) throws {
     if !tags.isEmpty {
-      let own = try held(tags, of: user, on: db)
+      let own = try lockOwned(tags, of: user, on: db)
       let others = try db.rows(
         """
         select g.id from task_tag o join tag g on g.id = o.tag_id
@@ -78,14 +79,14 @@ enum TagStore {
     do {
       for tag in tags { try db.change("insert into task_tag (task_id, tag_id) values (\(task), \(tag))") }
     } catch DatabaseFailure.foreignKey {
-      // Somebody has deleted theirs since.
+      // A concurrent request has deleted one of the tags.
       throw DatabaseFailure.contended
     }
   }
 
-  /// Takes somebody's tags off a list that is held and off all of its tasks: who may not change it any more
-  /// cannot do so by their names, either.
-  static func takeAway(from list: Int, of user: UserID, on db: any Connection) throws {
+  /// Removes a user's tags from a list that the transaction has locked, and from its tasks: a user who may no longer
+  /// change the list must not change it by renaming tags.
+  static func removeTags(from list: Int, of user: UserID, on db: any Connection) throws {
     try db.change(
       """
       update task set revision = (select l.revision from list l where l.id = \(list)) where list_id = \(list) and id in (
@@ -102,14 +103,16 @@ enum TagStore {
       """)
   }
 
-  /// How many of these are the user's own. Until the end nobody else changes or deletes them, so that it is known which
-  /// tasks and lists have them.
-  static func held(_ tags: [Int], of user: UserID, on db: any Connection) throws -> Int {
+  /// Locks the user's own tags among these until the end of the transaction, so that no other transaction changes or
+  /// deletes them meanwhile.
+  ///
+  /// - Returns: how many of them are the user's own.
+  static func lockOwned(_ tags: [Int], of user: UserID, on db: any Connection) throws -> Int {
     try db.change(
       "update tag set updated_at = updated_at where id in (\(list: tags.padded)) and user_id = \(user)")
   }
 
-  /// Shows the tasks and lists that have it as changed.
+  /// Sets new revisions on the tasks and lists that have the tag.
   private static func touch(_ tag: Int, on db: any Connection) throws {
     try db.change(
       """
@@ -126,7 +129,7 @@ enum TagStore {
   }
 }
 
-private let ownTagColumns: SQL = """
+private let ownedTagColumns: SQL = """
   g.id, g.name, g.color, g.created_at, (
     select count(*) from task_tag o join task t on t.id = o.task_id join list l on l.id = t.list_id
     where o.tag_id = g.id and t.deleted_at is null and l.deleted_at is null) as task_count
@@ -138,7 +141,7 @@ extension Tag {
   }
 }
 
-extension OwnTag {
+extension OwnedTag {
   fileprivate init(_ row: Row) throws {
     self.init(tag: try Tag(row), createdAt: try row.get("created_at"), taskCount: try row.get("task_count"))
   }

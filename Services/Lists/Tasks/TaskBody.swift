@@ -1,29 +1,29 @@
 import Foundation
 import Wire
 
-/// A task as the apps see it. Times are text here already: an encoder calls back for each `Date`. What few tasks have is
-/// left out of the others.
+/// The JSON of a task. Times are formatted already, because `JSONEncoder` calls its date closure for each `Date`.
+/// Fields that few tasks have are left out of the others.
 struct TaskBody: Encodable {
   let id: Int
   let list_id: Int
   let list_name: String
   let color: String
-  @OrNull var client_id: String?
+  @NullCodable var client_id: String?
   let title: String
-  @OrNull var note: String?
-  @OrNull var due_at: String?
-  @OrNull var completed_at: String?
+  @NullCodable var note: String?
+  @NullCodable var due_at: String?
+  @NullCodable var completed_at: String?
   let status: ListTask.Status
   let priority: Int
   let starred: Bool
   let position: Int
-  let tags: [TagName]
+  let tags: [TagSummaryBody]
   let overdue: Bool
   let minutes_overdue: Int
   let strict_mode: Bool
   let hidden: Bool
-  @OrNull var missed_reason: String?
-  @OrNull var missed_reason_submitted_at: String?
+  @NullCodable var missed_reason: String?
+  @NullCodable var missed_reason_submitted_at: String?
   let requires_explanation_if_missed: Bool
   let is_recurring: Bool
   let recurrence_pattern: Recurrence.Pattern?
@@ -45,7 +45,7 @@ struct TaskBody: Encodable {
   let can_edit: Bool
   let can_delete: Bool
   let can_reassign: Bool
-  @OrNull var parent_task_id: Int?
+  @NullCodable var parent_task_id: Int?
   let has_subtasks: Bool
   let subtasks_count: Int
   let subtasks_completed_count: Int
@@ -57,38 +57,38 @@ struct TaskBody: Encodable {
   let version: Int
   let created_at: String
   let updated_at: String
-  /// Only where one task is shown.
+  /// Only in the response for a single task.
   var list: ListOfTask?
-  var audit_trail: [EventBody]?
+  var audit_trail: [TaskEventBody]?
 
   struct ListOfTask: Encodable {
     let id: Int
     let name: String
   }
 
-  /// - Parameter trail: where it belongs to the answer.
-  init(_ view: TaskView, _ people: [UserID: Person], trail: [EventBody]? = nil, at now: Date) {
-    let task = view.task
+  /// - Parameter events: the history, in the response for a single task.
+  init(_ details: TaskDetails, _ people: [UserID: Person], events: [TaskEventBody]? = nil, at now: Date) {
+    let task = details.task
     id = task.id
     list_id = task.list
     list_name = task.listName
     color = task.color ?? task.listColor
-    _client_id = OrNull(wrappedValue: task.clientID)
+    _client_id = NullCodable(wrappedValue: task.clientID)
     title = task.title
-    _note = OrNull(wrappedValue: task.note)
-    _due_at = OrNull(wrappedValue: task.dueAt.map(Instant.milliseconds))
-    _completed_at = OrNull(wrappedValue: task.completedAt.map(Instant.milliseconds))
+    _note = NullCodable(wrappedValue: task.note)
+    _due_at = NullCodable(wrappedValue: task.dueAt.map(RFC3339.milliseconds))
+    _completed_at = NullCodable(wrappedValue: task.completedAt.map(RFC3339.milliseconds))
     status = task.status
     priority = task.priority
     starred = task.starred
     position = task.position
-    tags = view.tags.map(TagName.init)
+    tags = details.tags.map(TagSummaryBody.init)
     overdue = task.isOverdue(at: now)
     minutes_overdue = task.minutesOverdue(at: now)
     strict_mode = task.strictMode
     hidden = task.isHidden
-    _missed_reason = OrNull(wrappedValue: task.missedReason)
-    _missed_reason_submitted_at = OrNull(wrappedValue: task.missedReasonAt.map(Instant.milliseconds))
+    _missed_reason = NullCodable(wrappedValue: task.missedReason)
+    _missed_reason_submitted_at = NullCodable(wrappedValue: task.missedReasonAt.map(RFC3339.milliseconds))
     requires_explanation_if_missed = task.requiresExplanation
     let recurrence = task.recurrence
     is_recurring = recurrence?.isOn ?? false
@@ -112,34 +112,34 @@ struct TaskBody: Encodable {
     can_edit = task.role.mayEdit
     can_delete = task.role.mayEdit
     can_reassign = task.role.mayEdit
-    _parent_task_id = OrNull(wrappedValue: task.parent)
-    let done = view.subtasks.count(where: \.isDone)
-    has_subtasks = !view.subtasks.isEmpty
-    subtasks_count = view.subtasks.count
+    _parent_task_id = NullCodable(wrappedValue: task.parent)
+    let done = details.subtasks.count(where: \.isDone)
+    has_subtasks = !details.subtasks.isEmpty
+    subtasks_count = details.subtasks.count
     subtasks_completed_count = done
-    subtask_completion_percentage = view.subtasks.isEmpty ? 0 : done * 100 / view.subtasks.count
-    subtasks = view.subtasks.map { SubtaskBody($0, at: now) }
-    reschedule_events = view.reschedules.map { RescheduleBody($0, people) }
-    creator = task.creator.flatMap { people[$0] }.map(PersonBody.init) ?? .gone
+    subtask_completion_percentage = details.subtasks.isEmpty ? 0 : done * 100 / details.subtasks.count
+    subtasks = details.subtasks.map { SubtaskBody($0, at: now) }
+    reschedule_events = details.reschedules.map { RescheduleBody($0, people) }
+    creator = task.creator.flatMap { people[$0] }.map(PersonBody.init) ?? .deletedAccount
     assigned_to = task.assignee.flatMap { people[$0] }.map(PersonBody.init)
     version = task.revision
-    created_at = Instant.milliseconds(task.createdAt)
-    updated_at = Instant.milliseconds(task.updatedAt)
-    list = trail.map { _ in ListOfTask(id: task.list, name: task.listName) }
-    audit_trail = trail
+    created_at = RFC3339.milliseconds(task.createdAt)
+    updated_at = RFC3339.milliseconds(task.updatedAt)
+    list = events.map { _ in ListOfTask(id: task.list, name: task.listName) }
+    audit_trail = events
   }
 }
 
-/// A sub-task as the apps see it.
+/// The JSON of a sub-task.
 struct SubtaskBody: Encodable {
   let id: Int
   let list_id: Int
-  @OrNull var parent_task_id: Int?
-  @OrNull var client_id: String?
+  @NullCodable var parent_task_id: Int?
+  @NullCodable var client_id: String?
   let title: String
-  @OrNull var note: String?
-  @OrNull var due_at: String?
-  @OrNull var completed_at: String?
+  @NullCodable var note: String?
+  @NullCodable var due_at: String?
+  @NullCodable var completed_at: String?
   let status: ListTask.Status
   let priority: Int
   let starred: Bool
@@ -152,20 +152,20 @@ struct SubtaskBody: Encodable {
   init(_ task: ListTask, at now: Date) {
     id = task.id
     list_id = task.list
-    _parent_task_id = OrNull(wrappedValue: task.parent)
-    _client_id = OrNull(wrappedValue: task.clientID)
+    _parent_task_id = NullCodable(wrappedValue: task.parent)
+    _client_id = NullCodable(wrappedValue: task.clientID)
     title = task.title
-    _note = OrNull(wrappedValue: task.note)
-    _due_at = OrNull(wrappedValue: task.dueAt.map(Instant.milliseconds))
-    _completed_at = OrNull(wrappedValue: task.completedAt.map(Instant.milliseconds))
+    _note = NullCodable(wrappedValue: task.note)
+    _due_at = NullCodable(wrappedValue: task.dueAt.map(RFC3339.milliseconds))
+    _completed_at = NullCodable(wrappedValue: task.completedAt.map(RFC3339.milliseconds))
     status = task.status
     priority = task.priority
     starred = task.starred
     position = task.position
     overdue = task.isOverdue(at: now)
     version = task.revision
-    created_at = Instant.milliseconds(task.createdAt)
-    updated_at = Instant.milliseconds(task.updatedAt)
+    created_at = RFC3339.milliseconds(task.createdAt)
+    updated_at = RFC3339.milliseconds(task.updatedAt)
   }
 }
 

@@ -1,32 +1,32 @@
 import Foundation
 import Wire
 
-/// What a body says about a task: all of it when one is made, some of it when one is changed.
+/// The fields of a request that creates a task or changes parts of one.
 struct TaskChange: Sendable {
   let clientID: String?
-  /// The tags that it has from then on.
+  /// The complete new set of tags; nil leaves them.
   let tags: [Int]?
-  private let title: Given<String>
-  private let note: Given<String>
-  private let dueAt: Given<Date>
+  private let title: FieldValue<String>
+  private let note: FieldValue<String>
+  private let dueAt: FieldValue<Date>
   private let status: ListTask.Status?
-  private let priority: Given<Int>
-  private let starred: Given<Bool>
-  private let strictMode: Given<Bool>
-  private let missedReason: Given<String>
+  private let priority: FieldValue<Int>
+  private let starred: FieldValue<Bool>
+  private let strictMode: FieldValue<Bool>
+  private let missedReason: FieldValue<String>
   private let reason: String?
-  private let parent: Given<Int>
-  private let color: Given<String>
-  private let isHidden: Given<Bool>
-  private let requiresExplanation: Given<Bool>
+  private let parent: FieldValue<Int>
+  private let color: FieldValue<String>
+  private let isHidden: FieldValue<Bool>
+  private let requiresExplanation: FieldValue<Bool>
   private let recurrence: RecurrenceChange
   private let location: TaskLocationChange
 
   static let tagsMax = 20
 
-  init(_ fields: inout Fields) {
+  init(_ fields: inout RequestFields) {
     clientID = fields.text("client_id", 0...100).value
-    tags = fields.ids("tag_ids", most: Self.tagsMax).value
+    tags = fields.ids("tag_ids", max: Self.tagsMax).value
     title = fields.text("title", ListTask.titleLength)
     note = fields.text("note", 0...ListTask.noteMax)
     dueAt = fields.time("due_at")
@@ -44,68 +44,73 @@ struct TaskChange: Sendable {
     location = TaskLocationChange(&fields)
   }
 
-  /// The task that a new one is to be a part of.
+  /// The ID of the parent of a new sub-task; nil for a new task.
   var newParent: Int? { parent.value }
 
-  /// Whether it says how the task comes again, which counts where its author is now.
-  var isOfSeries: Bool { recurrence.isGiven }
+  /// Whether it has recurrence fields, for which the author's current time zone is needed.
+  var changesRecurrence: Bool { recurrence.isPresent }
 
-  /// The task with the change. Being done and another due date are things that its trail tells.
+  /// The task with the change, and events for a changed status or due date.
   ///
-  /// - Throws: 422 in strict mode for another due date without a reason, and for none at all; for a series that cannot be;
-  ///   for another parent.
-  func applied(to task: ListTask, by doer: Doer, at now: Date) throws(Failure) -> TaskStep {
-    guard parent.or(task.parent) == task.parent else { throw .parentFixed }
-    var step = try task.reassigned(to: dueAt.or(task.dueAt), by: doer.user, reason: reason, at: now)
-    if missedReason.isGiven { step.task.explain(missedReason.value, at: now) }
-    try apply(to: &step.task, movedFrom: task.dueAt, by: doer, at: now)
-    guard !step.task.strictMode || step.task.dueAt != nil else { throw .dueDateRequired }
-    guard let status else { return step }
-    let moved = try Self.moved(step.task, to: status, by: doer.user, at: now)
-    return TaskStep(task: moved.task, events: step.events + moved.events)
+  /// - Throws: 422 in strict mode for a changed due date without a reason, and for a missing due date; for an invalid
+  ///   recurrence; for another parent.
+  func applied(to task: ListTask, by actingUser: ActingUser, at now: Date) throws(Failure) -> TaskUpdate {
+    guard parent.applied(to: task.parent) == task.parent else { throw .parentFixed }
+    var update = try task.reassigned(to: dueAt.applied(to: task.dueAt), by: actingUser.user, reason: reason, at: now)
+    if missedReason.isPresent { update.task.explain(missedReason.value, at: now) }
+    try apply(to: &update.task, movedFrom: task.dueAt, by: actingUser, at: now)
+    guard !update.task.strictMode || update.task.dueAt != nil else { throw .dueDateRequired }
+    guard let status else { return update }
+    let statusUpdate = try Self.withStatus(update.task, to: status, by: actingUser.user, at: now)
+    return TaskUpdate(task: statusUpdate.task, events: update.events + statusUpdate.events)
   }
 
-  /// A new task, not stored yet. Strict unless the body says otherwise, when there is a due date.
+  /// A new task, not stored yet. A task with a due date is in strict mode unless the request disables it; a sub-task is
+  /// not.
   ///
-  /// - Throws: 422 for strict mode without a due date, and for a series that cannot be.
-  func made(in list: List, parent: Int?, by doer: Doer, at now: Date) throws(Failure) -> TaskStep {
+  /// - Throws: 422 for strict mode without a due date, for an invalid recurrence, and for a late completion without a
+  ///   required explanation.
+  func newTask(in list: List, parent: Int?, by actingUser: ActingUser, at now: Date) throws(Failure) -> TaskUpdate {
     let dueAt = dueAt.value
     guard dueAt != nil || strictMode.value != true else { throw .dueDateRequired }
     var task = ListTask(
       id: 0, list: list.id, listName: list.name, listColor: list.color, role: list.role, parent: parent,
-      clientID: clientID, creator: doer.user, title: "", dueAt: dueAt, status: .pending, priority: 0, starred: false,
-      strictMode: dueAt != nil && parent == nil, position: 0, revision: list.revision, createdAt: now, updatedAt: now)
+      clientID: clientID, creator: actingUser.user, title: "", dueAt: dueAt, status: .pending, priority: 0,
+      starred: false, strictMode: dueAt != nil && parent == nil, position: 0, revision: list.revision, createdAt: now,
+      updatedAt: now)
     task.explain(missedReason.value, at: now)
-    try apply(to: &task, movedFrom: dueAt, by: doer, at: now)
-    let made = TaskStep(task: task, events: [TaskEvent(.created, by: doer.user, at: now)])
-    guard let status else { return made }
-    let moved = try Self.moved(task, to: status, by: doer.user, at: now)
-    return TaskStep(task: moved.task, events: made.events + moved.events)
+    try apply(to: &task, movedFrom: dueAt, by: actingUser, at: now)
+    let created = TaskUpdate(task: task, events: [TaskEvent(.created, by: actingUser.user, at: now)])
+    guard let status else { return created }
+    let statusUpdate = try Self.withStatus(task, to: status, by: actingUser.user, at: now)
+    return TaskUpdate(task: statusUpdate.task, events: created.events + statusUpdate.events)
   }
 
-  /// What leaves nothing in the trail.
+  /// Applies the fields that add no event to the history.
   private func apply(
-    to task: inout ListTask, movedFrom dueAt: Date?, by doer: Doer, at now: Date
+    to task: inout ListTask, movedFrom dueAt: Date?, by actingUser: ActingUser, at now: Date
   ) throws(Failure) {
-    task.title = title.or(task.title) ?? task.title
-    task.note = note.or(task.note)
-    task.color = color.or(task.color)
-    task.priority = priority.or(task.priority) ?? task.priority
-    task.starred = starred.or(task.starred) ?? task.starred
-    task.isHidden = isHidden.or(task.isHidden) ?? task.isHidden
-    task.strictMode = strictMode.or(task.strictMode) ?? task.strictMode
-    task.requiresExplanation = requiresExplanation.or(task.requiresExplanation) ?? task.requiresExplanation
+    task.title = title.applied(to: task.title) ?? task.title
+    task.note = note.applied(to: task.note)
+    task.color = color.applied(to: task.color)
+    task.priority = priority.applied(to: task.priority) ?? task.priority
+    task.starred = starred.applied(to: task.starred) ?? task.starred
+    task.isHidden = isHidden.applied(to: task.isHidden) ?? task.isHidden
+    task.strictMode = strictMode.applied(to: task.strictMode) ?? task.strictMode
+    task.requiresExplanation = requiresExplanation.applied(to: task.requiresExplanation) ?? task.requiresExplanation
     task.location = location.applied(to: task.location)
     task.recurrence = try recurrence.applied(
-      to: task.recurrence, dueAt: task.dueAt, moved: task.dueAt != dueAt, isPart: task.parent != nil, by: doer, at: now)
+      to: task.recurrence, dueAt: task.dueAt, moved: task.dueAt != dueAt, isSubtask: task.parent != nil,
+      by: actingUser, at: now)
   }
 
-  private static func moved(
+  /// Completes or reopens the task.
+  private static func withStatus(
     _ task: ListTask, to status: ListTask.Status, by user: UserID, at now: Date
-  ) throws(Failure) -> TaskStep {
+  ) throws(Failure) -> TaskUpdate {
     guard status != .done else { return try task.completed(by: user, at: now) }
-    var step = task.reopened(by: user, as: status, at: now)
-    step.task.status = status
-    return step
+    var update = task.reopened(by: user, as: status, at: now)
+    update.task.status = status
+    return update
   }
 }

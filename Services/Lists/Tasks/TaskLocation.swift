@@ -1,7 +1,7 @@
 import Foundation
 import Wire
 
-/// Where a task reminds somebody of itself, and how.
+/// The place at which the app reminds of a task, and the settings of the reminder.
 struct TaskLocation: Sendable, Hashable, Codable {
   var isBased = false
   var name: String?
@@ -26,18 +26,18 @@ struct TaskLocation: Sendable, Hashable, Codable {
   static let nameMax = 255
 }
 
-/// What a body says about it.
+/// The location fields of a request that creates or changes a task.
 struct TaskLocationChange: Sendable {
-  private let isBased: Given<Bool>
-  private let name: Given<String>
-  private let latitude: Given<Double>
-  private let longitude: Given<Double>
-  private let radiusMeters: Given<Int>
-  private let notifiesOnArrival: Given<Bool>
-  private let notifiesOnDeparture: Given<Bool>
-  private let everyMinutes: Given<Int>
+  private let isBased: FieldValue<Bool>
+  private let name: FieldValue<String>
+  private let latitude: FieldValue<Double>
+  private let longitude: FieldValue<Double>
+  private let radiusMeters: FieldValue<Int>
+  private let notifiesOnArrival: FieldValue<Bool>
+  private let notifiesOnDeparture: FieldValue<Bool>
+  private let everyMinutes: FieldValue<Int>
 
-  init(_ fields: inout Fields) {
+  init(_ fields: inout RequestFields) {
     isBased = fields.flag("location_based")
     name = fields.text("location_name", 0...TaskLocation.nameMax)
     latitude = fields.decimal("location_latitude", -90...90)
@@ -50,14 +50,14 @@ struct TaskLocationChange: Sendable {
 
   func applied(to old: TaskLocation?) -> TaskLocation? {
     var new = old ?? TaskLocation()
-    new.isBased = isBased.or(new.isBased) ?? new.isBased
-    new.name = name.or(new.name)
-    new.latitude = latitude.or(new.latitude)
-    new.longitude = longitude.or(new.longitude)
-    new.radiusMeters = radiusMeters.or(new.radiusMeters)
-    new.notifiesOnArrival = notifiesOnArrival.or(new.notifiesOnArrival)
-    new.notifiesOnDeparture = notifiesOnDeparture.or(new.notifiesOnDeparture)
-    new.everyMinutes = everyMinutes.or(new.everyMinutes)
+    new.isBased = isBased.applied(to: new.isBased) ?? new.isBased
+    new.name = name.applied(to: new.name)
+    new.latitude = latitude.applied(to: new.latitude)
+    new.longitude = longitude.applied(to: new.longitude)
+    new.radiusMeters = radiusMeters.applied(to: new.radiusMeters)
+    new.notifiesOnArrival = notifiesOnArrival.applied(to: new.notifiesOnArrival)
+    new.notifiesOnDeparture = notifiesOnDeparture.applied(to: new.notifiesOnDeparture)
+    new.everyMinutes = everyMinutes.applied(to: new.everyMinutes)
     return new == TaskLocation() ? nil : new
   }
 }

@@ -1,139 +1,147 @@
+import Clients
 import Database
 import Foundation
 import Hummingbird
 import Web
 import Wire
 
-/// Tasks, by themselves and on their list.
+/// The routes for tasks, with and without their list in the path.
 struct TaskRoutes: Sendable {
   let database: any Database
-  let acquaintances: Acquaintances
-  let once: Once
+  let peopleCache: PeopleCache
+  let idempotentChange: IdempotentChange
   let now: @Sendable () -> Date
-  /// A task by itself, and as one of a list.
+  /// The paths of a task, without and with its list.
   static let paths = ["/api/v1/tasks/{task}", "/api/v1/lists/{list}/tasks/{task}"]
   private static let changesMax = 500
 
   func add(to routes: Router<Context>) {
-    let mine = routes.forUsers()
-    mine.get("/api/v1/lists/{list}/tasks", use: index)
-    mine.post("/api/v1/lists/{list}/tasks", use: create)
+    let userRoutes = routes.forUsers()
+    userRoutes.get("/api/v1/lists/{list}/tasks", use: index)
+    userRoutes.post("/api/v1/lists/{list}/tasks", use: create)
     for path in Self.paths {
-      mine.get(RouterPath(path), use: show)
-      mine.patch(RouterPath(path), use: change)
-      mine.put(RouterPath(path), use: change)
-      mine.delete(RouterPath(path), use: delete)
+      userRoutes.get(RouterPath(path), use: show)
+      userRoutes.patch(RouterPath(path), use: change)
+      userRoutes.put(RouterPath(path), use: change)
+      userRoutes.delete(RouterPath(path), use: delete)
     }
   }
 
-  /// All of a list or a page of it, or with `since` what has changed, a piece at a time.
+  /// All tasks of a list or a page of them; with `since` the changes, at most ``changesMax`` at a time.
   @Sendable private func index(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (id, user, now) = (try context.id("list"), context.user, now())
     let since = try request.uri.queryParameters["since"].map { try TasksCursor(String($0), of: id) }
     let page = try request.page()
-    let found = try await database.read { db in
+    let selected = try await database.read { db in
       let list = try ListStore.list(id, for: user, on: db)
-      guard let since else { return try FoundTasks(of: list, page, on: db) }
-      // Of another world: this list has been put back to an older copy.
+      guard let since else { return try SelectedTasks(of: list, page, on: db) }
+      // The database was restored from an older backup.
       guard since.revision <= list.revision else { throw Failure.invalidCursor }
-      return try FoundTasks(of: list, since: since, limit: Self.changesMax, on: db)
+      return try SelectedTasks(of: list, since: since, limit: Self.changesMax, on: db)
     }
-    let answer = TasksAnswer(
-      database: database, acquaintances: acquaintances, list: found.list, user: user, now: now)
-    return try await answer.response(to: request, found.plan) { tasks in
+    let tasksResponse = ListTasksResponse(
+      database: database, peopleCache: peopleCache, list: selected.list, user: user, now: now)
+    return try await tasksResponse.response(to: request, selected.selection) { tasks in
       TasksBody(
-        tasks: tasks, deleted: found.deleted, cursor: found.cursor.text, has_more: found.hasMore,
+        tasks: tasks, deleted: selected.deleted, cursor: selected.cursor.text, has_more: selected.hasMore,
         page: since == nil ? page : nil)
     }
   }
 
-  /// 200 instead of 201 for a `client_id` that is there already.
+  /// The status is 200 instead of 201 when a task with this `client_id` exists.
   @Sendable private func create(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (list, user, now) = (try context.id("list"), context.user, now())
     var fields = try await request.fields("task")
-    if !fields.has("title") { fields.refuse("title", "cannot be blank") }
+    if !fields.has("title") { fields.addError("title", "cannot be blank") }
     let change = TaskChange(&fields)
-    try fields.finish()
-    let doer = try await change.isOfSeries ? acquaintances.doerNow(user) : acquaintances.doer(user)
-    return try await once.answer(request, context) { db, acquaintances in
-      let parent = try change.newParent.map { try TaskView.newParent($0, in: list, for: user, on: db) }
-      switch try TaskStore.create(change, in: list, below: parent, by: doer, at: now, on: db) {
-      case .new(let id): return try Self.reply(.init(id: id), user, acquaintances, at: now, status: .created, on: db)
-      case .known(let id): return try Self.reply(.init(id: id), user, acquaintances, at: now, on: db)
+    try fields.validate()
+    let actingUser = try await actingUser(user, for: change)
+    return try await idempotentChange.response(to: request, context) { db, peopleCache in
+      let parent = try change.newParent.map { try TaskDetails.newParent($0, in: list, for: user, on: db) }
+      switch try TaskStore.create(change, in: list, below: parent, by: actingUser, at: now, on: db) {
+      case .created(let id): return try Self.reply(.init(id: id), user, peopleCache, at: now, status: .created, on: db)
+      case .existing(let id): return try Self.reply(.init(id: id), user, peopleCache, at: now, on: db)
       }
     }
   }
 
   @Sendable private func show(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let (place, user, now) = (try context.place(), context.user, now())
-    let (view, trail) = try await database.read { db in
-      let view = try TaskView.one(place, for: user, on: db)
-      return (view, try TaskTrail.events(of: view.task.id, on: db))
+    let (reference, user, now) = (try context.taskReference(), context.user, now())
+    let (details, events) = try await database.read { db in
+      let details = try TaskDetails.one(reference, for: user, on: db)
+      return (details, try TaskEventStore.events(of: details.task.id, on: db))
     }
-    let people = try await acquaintances.people(
-      view.people.union(trail.compactMap(\.event.user)), showing: [user])
-    let body = TaskBody(view, people, trail: trail.map { EventBody($0.id, $0.event, people) }, at: now)
-    return try Reply.exactJSON(["task": body]).response(to: request, version: view.task.revision)
+    let people = try await peopleCache.people(
+      details.people.union(events.compactMap(\.event.user)), withAddressesOf: [user])
+    let body = TaskBody(details, people, events: events.map { TaskEventBody($0.id, $0.event, people) }, at: now)
+    return try Reply.exactJSON(["task": body]).response(to: request, version: details.task.revision)
   }
 
   @Sendable private func change(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let (place, user, now, expected) = (try context.place(), context.user, now(), Expectation(request))
+    let (reference, user, now, ifMatch) = (try context.taskReference(), context.user, now(), IfMatch(request))
     var fields = try await request.fields("task")
     let change = TaskChange(&fields)
-    try fields.finish()
-    let doer = try await change.isOfSeries ? acquaintances.doerNow(user) : acquaintances.doer(user)
-    return try await once.answer(request, context) { db, acquaintances in
-      try TaskStore.change(place, by: doer, expecting: expected, tags: change.tags, at: now, on: db) { task in
-        try change.applied(to: task, by: doer, at: now)
+    try fields.validate()
+    let actingUser = try await actingUser(user, for: change)
+    return try await idempotentChange.response(to: request, context) { db, peopleCache in
+      try TaskStore.change(reference, by: actingUser, ifMatch: ifMatch, tags: change.tags, at: now, on: db) { task in
+        try change.applied(to: task, by: actingUser, at: now)
       }
-      return try Self.reply(place, user, acquaintances, at: now, on: db)
+      return try Self.reply(reference, user, peopleCache, at: now, on: db)
     }
   }
 
-  /// The reason comes in the body or in the query, as not every client sends a body with DELETE.
+  /// The reason is read from the body or the query, because not every client sends a body with DELETE.
   @Sendable private func delete(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let (place, user, now, expected) = (try context.place(), context.user, now(), Expectation(request))
-    var fields = try await request.fieldsIfAny("task")
+    let (reference, user, now, ifMatch) = (try context.taskReference(), context.user, now(), IfMatch(request))
+    var fields = try await request.optionalFields("task")
     let reason =
       fields.text("reason", 0...ListTask.reasonMax).value
       ?? request.uri.queryParameters["reason"]
       .map { String($0.prefix(ListTask.reasonMax)) }
-    try fields.finish()
-    let doer = try await acquaintances.doer(user)
-    return try await once.answer(request, context) { db, _ in
-      try TaskStore.change(place, by: doer, expecting: expected, at: now, on: db) { task in
+    try fields.validate()
+    let actingUser = try await peopleCache.actingUser(user)
+    return try await idempotentChange.response(to: request, context) { db, _ in
+      try TaskStore.change(reference, by: actingUser, ifMatch: ifMatch, at: now, on: db) { task in
         task.deleted(by: user, reason: reason, at: now)
       }
       return try .exactJSON(MessageBody(message: "Task deleted"))
     }
   }
 
+  /// The caller, with their current time zone when the change depends on it.
+  private func actingUser(_ user: UserID, for change: TaskChange) async throws -> ActingUser {
+    try await change.changesRecurrence ? peopleCache.freshActingUser(user) : peopleCache.actingUser(user)
+  }
+
   private static func reply(
-    _ place: TaskPlace, _ user: UserID, _ acquaintances: Acquaintances, at now: Date,
+    _ reference: TaskReference, _ user: UserID, _ peopleCache: PeopleCache, at now: Date,
     status: HTTPResponse.Status = .ok, on db: any Connection
   ) throws -> Reply {
-    let view = try TaskView.one(place, for: user, on: db)
+    let details = try TaskDetails.one(reference, for: user, on: db)
     return try .exactJSON(
-      ["task": TaskBody(view, try acquaintances.known(view.people, showing: [user]), at: now)], status: status)
+      ["task": TaskBody(details, try peopleCache.cached(details.people, withAddressesOf: [user]), at: now)],
+      status: status)
   }
 }
 
 extension SignedIn {
-  /// The task that the path names.
-  func place() throws(Failure) -> TaskPlace {
-    TaskPlace(id: try id("task"), list: parameters.get("list") == nil ? nil : try id("list"))
+  /// The task in the path.
+  func taskReference() throws(Failure) -> TaskReference {
+    TaskReference(id: try id("task"), list: parameters.get("list") == nil ? nil : try id("list"))
   }
 }
 
+/// The JSON of the tasks of a list.
 private struct TasksBody: Encodable {
   let tasks: [TaskBody]
-  /// The ids of what was deleted.
+  /// The IDs in `deleted`, as strings.
   let tombstones: [String]
   let deleted: [Tombstone]
-  /// To be sent back as `since`.
+  /// Sent back by the client as `since`.
   let cursor: String
   let has_more: Bool
-  /// Only of a page.
+  /// Only in the response for a page.
   let page: Int?
   let per_page: Int?
 
@@ -148,25 +156,25 @@ private struct TasksBody: Encodable {
   }
 }
 
-/// Which tasks of a list an answer shows, and how the client goes on from there.
-private struct FoundTasks: Sendable {
+/// The tasks of a list that a response contains, and the cursor from which the client continues.
+private struct SelectedTasks: Sendable {
   let list: List
-  let plan: TaskPlan
+  let selection: TaskSelection
   let deleted: [Tombstone]
   let cursor: TasksCursor
   let hasMore: Bool
 
   init(of list: List, _ page: Page?, on db: any Connection) throws {
     self.list = list
-    (plan, hasMore) = try TaskPlan.page(page, of: list, on: db)
+    (selection, hasMore) = try TaskSelection.page(page, of: list, on: db)
     deleted = []
     cursor = TasksCursor(list: list.id, revision: list.revision)
   }
 
   init(of list: List, since: TasksCursor, limit: Int, on db: any Connection) throws {
-    let changes = try TaskPlan.changes(of: list, since: since, limit: limit, on: db)
+    let changes = try TaskSelection.changes(of: list, since: since, limit: limit, on: db)
     self.list = list
-    (plan, deleted, hasMore) = (changes.plan, changes.deleted, changes.last != nil)
+    (selection, deleted, hasMore) = (changes.selection, changes.deleted, changes.last != nil)
     cursor = changes.last ?? TasksCursor(list: list.id, revision: list.revision)
   }
 }

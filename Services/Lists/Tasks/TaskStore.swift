@@ -2,108 +2,116 @@ import Database
 import Foundation
 import Wire
 
-/// Every statement that changes tasks, each within a transaction that holds their list.
+/// All statements that change the `task` table, each inside a transaction that locks the list.
 enum TaskStore {
-  /// How far apart new tasks are placed, so that others fit in between.
+  /// The distance between the positions of new tasks, so that other tasks can be moved in between.
   static let positionStep = 65_536
 
-  /// A task that was stored, or that was there under the same `client_id`.
-  enum Made: Sendable {
-    case new(Int)
-    case known(Int)
+  /// The ID of the created task, or of an existing one with the same `client_id`.
+  enum CreateResult: Sendable {
+    case created(Int)
+    case existing(Int)
   }
 
-  /// - Throws: 404 for strangers, 403 for viewers, 409 when the list is full or the `client_id` is that of a task
-  ///   elsewhere in it, 410 when it was made under this `client_id` and deleted since. The unique index's failure when somebody has taken the `client_id` a moment ago:
-  ///   run again, it finds what they have made.
+  /// - Throws: 404 for non-members, 403 for viewers, 409 when the list is full or the `client_id` belongs to a task
+  ///   with another parent, 410 when the task with this `client_id` was deleted. `DatabaseFailure.unique` when a
+  ///   concurrent request has used the same `client_id`: running it again finds that task.
   static func create(
-    _ change: TaskChange, in list: Int, below parent: Int? = nil, by doer: Doer, at now: Date, on db: any Connection
-  ) throws -> Made {
-    let user = doer.user
-    if let known = try known(change.clientID, in: list, below: parent, for: user, on: db) { return .known(known) }
-    let list = try ListStore.hold(list, for: user, on: db)
-    let step = try change.made(in: list, parent: parent, by: doer, at: now)
+    _ change: TaskChange, in list: Int, below parent: Int? = nil, by actingUser: ActingUser, at now: Date,
+    on db: any Connection
+  ) throws -> CreateResult {
+    let user = actingUser.user
+    if let existing = try existingTask(change.clientID, in: list, below: parent, for: user, on: db) {
+      return .existing(existing)
+    }
+    let list = try ListStore.lock(list, for: user, on: db)
+    let update = try change.newTask(in: list, parent: parent, by: actingUser, at: now)
     guard list.taskCount < List.tasksMax else { throw Failure.listFull }
-    try list.requireRoom(forText: step.task.textSize)
+    try list.requireRoom(forText: update.task.textSize)
     if let parent {
-      let parent = try TaskView.task(.init(id: parent), for: user, on: db).id
-      try requireRoom(for: step.task, in: list, below: parent, on: db)
+      let parent = try TaskDetails.task(.init(id: parent), for: user, on: db).id
+      try requireRoom(for: update.task, in: list, below: parent, on: db)
     }
     let position = try lastPosition(in: list.id, below: parent, on: db) + positionStep
-    guard let id: Int = try db.row(insertion(of: step.task, at: position))?.get("id") else {
+    guard let id: Int = try db.row(insertion(of: update.task, at: position))?.get("id") else {
       throw DatabaseFailure.other("a new task has no id")
     }
-    try TextSizes.count(new: [step.task], on: db)
-    try note(step.events, of: id, by: doer, on: db)
+    try TextSizeStore.count(new: [update.task], on: db)
+    try record(update.events, of: id, by: actingUser, on: db)
     if let parent {
       try touch(parent, at: list.revision, on: db)
       try countSubtasks(1, in: list.id, on: db)
     } else {
-      try count(1, completed: step.task.isDone ? 1 : 0, in: list.id, on: db)
+      try count(1, completed: update.task.isDone ? 1 : 0, in: list.id, on: db)
     }
     if let tags = change.tags { try TagStore.set(tags, on: id, by: user, on: db) }
-    if step.task.isDone {
-      try Series.follow(
-        step.task, withID: id, at: position, in: list, with: list.taskCount + 1, grownBy: step.task.textSize, by: doer,
-        at: now, on: db)
+    if update.task.isDone {
+      try TaskSeries.createNext(
+        update.task, withID: id, at: position, in: list, with: list.taskCount + 1, grownBy: update.task.textSize,
+        by: actingUser, at: now, on: db)
     }
-    return .new(id)
+    return .created(id)
   }
 
-  /// Does something with a task, when that changes it.
+  /// Applies `rule` to a task, and stores the result when it differs.
   ///
-  /// - Parameter expected: the versions that the change is meant for.
-  /// - Throws: 404 for strangers, 403 for viewers, 412 when it is another version by now.
+  /// - Parameter ifMatch: the versions to which the change applies.
+  /// - Throws: 404 for non-members, 403 for viewers, 412 when the task has another version.
   static func change(
-    _ place: TaskPlace, by doer: Doer, expecting expected: Expectation = .any, tags: [Int]? = nil, at now: Date,
-    on db: any Connection, _ rule: (ListTask) throws -> TaskStep
+    _ reference: TaskReference, by actingUser: ActingUser, ifMatch: IfMatch = .any, tags: [Int]? = nil, at now: Date,
+    on db: any Connection, _ rule: (ListTask) throws -> TaskUpdate
   ) throws {
-    let user = doer.user
-    let seen = try TaskView.task(place, for: user, on: db)
-    try seen.role.requireEditor()
-    // Doing again what has been done takes no lock.
-    if tags == nil, case .any = expected, try rule(seen).task == seen { return }
-    let list = try ListStore.hold(seen.list, for: user, on: db)
-    let task = try TaskView.task(place, for: user, on: db)
-    try expected.require(task.revision)
-    let step = try rule(task)
-    guard step.task != task || tags != nil else { return }
-    try TextSizes.require(from: task, to: step.task, in: list, on: db)
-    try TextSizes.count(from: task, to: step.task, on: db)
-    try save(step.task, at: list.revision, now: now, on: db)
-    try note(step.events, of: task.id, by: doer, on: db)
+    let user = actingUser.user
+    let current = try TaskDetails.task(reference, for: user, on: db)
+    try current.role.requireEditor()
+    // A repeated request changes nothing, and needs no lock.
+    if tags == nil, case .any = ifMatch, try rule(current).task == current { return }
+    let list = try ListStore.lock(current.list, for: user, on: db)
+    let task = try TaskDetails.task(reference, for: user, on: db)
+    try ifMatch.require(task.revision)
+    let update = try rule(task)
+    guard update.task != task || tags != nil else { return }
+    try TextSizeStore.require(from: task, to: update.task, in: list, on: db)
+    try TextSizeStore.count(from: task, to: update.task, on: db)
+    try save(update.task, at: list.revision, now: now, on: db)
+    try record(update.events, of: task.id, by: actingUser, on: db)
     if let tags { try TagStore.set(tags, on: task.id, by: user, on: db) }
-    try follow(from: task, to: step.task, at: list.revision, on: db)
-    guard !task.isDone, step.task.isDone, step.task.deletedAt == nil else { return }
-    try Series.follow(
-      step.task, withID: task.id, at: task.position, in: list, with: list.taskCount,
-      grownBy: step.task.textSize - task.textSize, by: doer, at: now, on: db)
+    try updateCounts(from: task, to: update.task, at: list.revision, on: db)
+    guard !task.isDone, update.task.isDone, update.task.deletedAt == nil else { return }
+    try TaskSeries.createNext(
+      update.task, withID: task.id, at: task.position, in: list, with: list.taskCount,
+      grownBy: update.task.textSize - task.textSize, by: actingUser, at: now, on: db)
   }
 
-  static func note(_ events: [TaskEvent], of task: Int, by doer: Doer, on db: any Connection) throws {
-    try TaskTrail.add(events, to: task, on: db)
-    for event in events where event.kind == .completed { try Streak.note(event.at, of: doer, on: db) }
+  /// Stores events; a completion also counts for the user's streak.
+  static func record(_ events: [TaskEvent], of task: Int, by actingUser: ActingUser, on db: any Connection) throws {
+    try TaskEventStore.add(events, to: task, on: db)
+    for event in events where event.kind == .completed { try Streak.record(event.at, of: actingUser, on: db) }
   }
 
-  /// Keeps the list's counts, and shows the parent of a sub-task as changed.
-  private static func follow(from old: ListTask, to new: ListTask, at revision: Int, on db: any Connection) throws {
-    let isGone = new.deletedAt != nil
+  /// Updates the counts of the list, deletes the sub-tasks of a deleted task, and sets a new revision on the parent of
+  /// a sub-task.
+  private static func updateCounts(
+    from old: ListTask, to new: ListTask, at revision: Int, on db: any Connection
+  ) throws {
+    let isDeleted = new.deletedAt != nil
     if let parent = old.parent {
-      if isGone { try countSubtasks(-1, in: old.list, on: db) }
+      if isDeleted { try countSubtasks(-1, in: old.list, on: db) }
       return try touch(parent, at: revision, on: db)
     }
-    let completed = (new.isDone && !isGone ? 1 : 0) - (old.isDone ? 1 : 0)
-    try count(isGone ? -1 : 0, completed: completed, in: old.list, on: db)
-    guard isGone else { return }
-    let parts = try db.change(
+    let completed = (new.isDone && !isDeleted ? 1 : 0) - (old.isDone ? 1 : 0)
+    try count(isDeleted ? -1 : 0, completed: completed, in: old.list, on: db)
+    guard isDeleted else { return }
+    let deletedSubtasks = try db.change(
       """
       update task set deleted_at = \(new.deletedAt), revision = \(revision)
       where parent_id = \(old.id) and deleted_at is null
       """)
-    try countSubtasks(-parts, in: old.list, on: db)
+    try countSubtasks(-deletedSubtasks, in: old.list, on: db)
   }
 
-  private static func known(
+  /// The ID of the task with this `client_id`; nil when there is none.
+  private static func existingTask(
     _ clientID: String?, in list: Int, below parent: Int?, for user: UserID, on db: any Connection
   ) throws -> Int? {
     guard let clientID else { return nil }
@@ -146,7 +154,7 @@ enum TaskStore {
     return try row?.get("position") ?? 0
   }
 
-  /// Returns its id; nothing when the task that it follows is followed already.
+  /// Inserts a task and returns its ID; returns no row when `previous` already has a successor.
   static func insertion(of task: ListTask, at position: Int, following previous: Int? = nil) throws -> SQL {
     """
     insert into task (list_id, parent_id, client_id, creator_id, assignee_id, title, note, words, text_size,
@@ -167,7 +175,7 @@ enum TaskStore {
   }
 
   private static func save(_ task: ListTask, at revision: Int, now: Date, on db: any Connection) throws {
-    try db.later(
+    try db.enqueue(
       """
       update task set assignee_id = \(task.assignee), title = \(task.title), note = \(task.note),
         words = \(task.words), text_size = \(task.textSize), reason_size = \(task.reasonSize),
@@ -182,17 +190,17 @@ enum TaskStore {
   }
 
   private static func touch(_ task: Int, at revision: Int, on db: any Connection) throws {
-    try db.later("update task set revision = \(revision) where id = \(task)")
+    try db.enqueue("update task set revision = \(revision) where id = \(task)")
   }
 
   static func countSubtasks(_ subtasks: Int, in list: Int, on db: any Connection) throws {
     guard subtasks != 0 else { return }
-    try db.later("update list set subtask_count = subtask_count + \(subtasks) where id = \(list)")
+    try db.enqueue("update list set subtask_count = subtask_count + \(subtasks) where id = \(list)")
   }
 
   static func count(_ tasks: Int, completed: Int, in list: Int, on db: any Connection) throws {
     guard tasks != 0 || completed != 0 else { return }
-    try db.later(
+    try db.enqueue(
       """
       update list set task_count = task_count + \(tasks), completed_count = completed_count + \(completed)
       where id = \(list)

@@ -1,0 +1,94 @@
+import Database
+import Foundation
+import Web
+import Wire
+
+/// The steps that erase a user's data. Each is safe to repeat.
+enum PersonalDataErasure {
+  /// Transfers a list to its longest-standing editor; deletes one that has no editors, or is soft-deleted.
+  ///
+  /// - Returns: whether the user still owned a list.
+  static func eraseNextOwnedList(of user: UserID, at now: Date, on db: any Connection) throws -> Bool {
+    let row = try db.row("select id from list where owner_id = \(user) order by id limit 1")
+    guard let list = try row?.get("id", as: Int.self) else { return false }
+    let locked = try db.row(
+      """
+      update list set revision = revision + 1 where id = \(list) and owner_id = \(user) returning deleted_at
+      """)
+    guard let locked else { return true }
+    let isDeleted = try locked.optional("deleted_at", as: Date.self) != nil
+    guard !isDeleted, let newOwner = try longestStandingEditor(of: list, on: db) else {
+      try db.change("delete from list where id = \(list)")
+      return true
+    }
+    try db.change("delete from membership where id = \(newOwner.id)")
+    try db.change(
+      """
+      update list set owner_id = \(newOwner.user), member_count = member_count - 1, version = revision,
+        updated_at = \(now) where id = \(list)
+      """)
+    return true
+  }
+
+  /// Removes the user from one list that they are a member of.
+  ///
+  /// - Returns: whether there was one.
+  static func leaveNextList(_ user: UserID, on db: any Connection) throws -> Bool {
+    let row = try db.row("select list_id from membership where user_id = \(user) order by list_id limit 1")
+    guard let list = try row?.get("list_id", as: Int.self) else { return false }
+    try db.change("update list set revision = revision + 1 where id = \(list)")
+    guard let membership = try MembershipStore.membership(of: user, in: list, on: db) else { return true }
+    try MembershipStore.remove(membership, on: db)
+    return true
+  }
+
+  /// Deletes the rest of the user's rows. On lists of others, tasks and events stay without a user and without a
+  /// reason.
+  static func eraseRemainingData(of user: UserID, on db: any Connection) throws {
+    // Locks the lists first, so that the revisions read below cannot be changed by other transactions.
+    try db.change(
+      """
+      update list set revision = revision + 1 where id in (
+        select list_id from task where creator_id = \(user)
+        union select list_id from task where assignee_id = \(user)
+        union select t.list_id from task_event e join task t on t.id = e.task_id where e.user_id = \(user)
+        union select t.list_id from tag g join task_tag o on o.tag_id = g.id join task t on t.id = o.task_id
+          where g.user_id = \(user)
+        union select o.list_id from tag g join list_tag o on o.tag_id = g.id where g.user_id = \(user))
+      """)
+    try db.change(
+      """
+      update list set version = revision where id in (
+        select o.list_id from tag g join list_tag o on o.tag_id = g.id where g.user_id = \(user))
+      """)
+    try db.change(
+      """
+      update task set revision = (select l.revision from list l where l.id = task.list_id) where id in (
+        select id from task where creator_id = \(user) union select id from task where assignee_id = \(user)
+        union select task_id from task_event where user_id = \(user)
+        union select o.task_id from tag g join task_tag o on o.tag_id = g.id where g.user_id = \(user))
+      """)
+    // The explanation of a late task is personal data of the user who completed it.
+    try db.change(
+      """
+      update task set missed_reason = null, missed_reason_submitted_at = null where missed_reason is not null and id in (
+        select task_id from task_event where user_id = \(user) and kind = 'completed')
+      """)
+    try db.change("update task set creator_id = null where creator_id = \(user)")
+    try db.change("update task set assignee_id = null where assignee_id = \(user)")
+    try db.change("update task_event set user_id = null, reason = null where user_id = \(user)")
+    try db.change("delete from tag where user_id = \(user)")
+    try db.change("delete from named_people where user_id = \(user)")
+    try db.change("delete from invite_use where user_id = \(user)")
+    try db.change("delete from removal where user_id = \(user)")
+    try db.change("update removal set removed_by = null where removed_by = \(user)")
+    try db.change("update membership set named_by = null, named_as = null where named_by = \(user)")
+    try db.change("delete from completion_day where user_id = \(user)")
+    try Idempotency.erase(user, on: db)
+  }
+
+  private static func longestStandingEditor(of list: Int, on db: any Connection) throws -> Membership? {
+    try MembershipStore.members(of: list, on: db).filter { $0.role == .editor }
+      .min { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+  }
+}
