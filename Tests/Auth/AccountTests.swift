@@ -7,7 +7,7 @@ import Testing
 import Web
 import Wire
 
-/// Accounts: the developer's, one's own, other systems' users.
+/// Accounts: of developers, of users, and of external systems' users.
 @Suite struct AccountTests {
   @Test func theDevelopersTokenNeedsTheAdminsKeyBeforeAnythingElse() async throws {
     try await withStack(.sqlite) { stack in
@@ -68,7 +68,7 @@ import Wire
         let refresh = try await stack.gateway.post("/api/v1/auth/refresh", ["refresh_token": user.refresh])
         #expect(refresh.status == 401)
       }
-      let users = UsersClient(in: stack.surroundings(of: "credits"))
+      let users = UsersClient(in: stack.dependencies(of: "credits"))
       #expect(try await users.profile(of: phone.id)?.isActive == false)
       let back = try await stack.signIn("alice")
       #expect(back.id == phone.id)
@@ -112,8 +112,8 @@ import Wire
       }
     }
     try await withStack(.sqlite) { stack in
-      let settings = stack.surroundings.settings.overlaid(["SERVICE_KEYS": "", "SERVICE_KEY": ""])
-      let auth = try await buildAuth(stack.surroundings.with(settings))
+      let settings = stack.dependencies.settings.overlaid(["SERVICE_KEYS": "", "SERVICE_KEY": ""])
+      let auth = try await buildAuth(stack.dependencies.with(settings))
       try await running([auth]) {
         let browser = Browser("http://127.0.0.1:\(try await auth.port.number)")
         let reply = try await browser.with(["X-Service-Key": "x"]).post("/api/v1/users/resolve", ["external_id": "x"])
@@ -137,12 +137,12 @@ import Wire
       }
       let credits = stack.credits.with(stack.with(key: "sync+act")).with(["X-User-ID": "auth0|7"])
       #expect(try await credits.get("/api/v1/credits/balance").int("balance") == 50)
-      // Beside a bearer, the bearer alone decides.
+      // A bearer token takes precedence over the header.
       let alice = try await stack.signIn("alice")
       let both = try await alice.browser.with(stack.with(key: "sync+act")).with(["X-User-ID": id])
         .get("/api/v1/auth/me")
       #expect(both.string("id") == alice.id.description)
-      // A key without the right, a wrong key, no key.
+      // A key without the permission, a wrong key, no key.
       let plain = try await stack.gateway.with(stack.with(key: "plain")).with(["X-User-ID": id]).get("/api/v1/auth/me")
       #expect(plain.status == 403)
       for headers in [["X-User-ID": id, "X-Service-Key": "wrong"], ["X-User-ID": id]] {

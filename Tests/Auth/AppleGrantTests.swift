@@ -5,13 +5,13 @@ import Support
 import Testing
 import Web
 
-/// What users grant our apps at Apple: exchanged at the sign-in, given back when the account is deleted.
+/// The grants of users at Apple: exchanged at the sign-in, revoked when the account is deleted.
 @Suite struct AppleGrantTests {
   private func settings(_ apple: AppleServer, _ more: [String: String] = [:]) -> [String: String] {
     apple.settings.merging(["ACCOUNT_ERASE_AFTER_DAYS": "0"]) { $1 }.merging(more) { $1 }
   }
 
-  /// Signs in with a code that Apple knows, unless told otherwise.
+  /// Signs in with a code that Apple knows, by default.
   private func signIn(
     _ stack: TestStack, _ apple: AppleServer, code: String = "c0de+/=&", app: String = "com.example.kith",
     codeOf holder: String? = "001234.alice", subject: String = "001234.alice"
@@ -29,15 +29,6 @@ import Web
     try await stack.gateway.bearing(reply.string("access_token")).delete("/api/v1/auth/account").status
   }
 
-  private func count(_ stack: TestStack, _ table: SQL) async throws -> Int {
-    let database = try await stack.place.open("auth", [])
-    let found = try await database.read { db in
-      try db.row("select count(*) as found from \(table)")?.get("found", as: Int.self) ?? -1
-    }
-    await database.close()
-    return found
-  }
-
   @Test(arguments: engines) func theTokenIsKeptSealedAndGivenBackWithTheAccount(engine: Engine) async throws {
     try await withAppleServer { apple in
       try await withStack(engine, settings(apple)) { stack in
@@ -51,19 +42,21 @@ import Web
         #expect(exchange.secret.aud == "https://appleid.apple.com")
         let now = Int(stack.clock.now.timeIntervalSince1970)
         #expect(exchange.secret.iat <= now && exchange.secret.exp > now && exchange.secret.exp < now + 15_777_000)
-        #expect(try await count(stack, "apple_token") == 1)
-        #expect(try await count(stack, "apple_token where cast(sealed as text) like '%refresh%'") == 0)
+        #expect(try await stack.count("apple_token", in: "auth") == 1)
+        #expect(try await stack.count("apple_token where cast(sealed as text) like '%refresh%'", in: "auth") == 0)
         #expect(apple.calls(to: "/auth/revoke").isEmpty)
 
         #expect(try await delete(alice, stack) == 200)
-        try await eventually("the end") { try await count(stack, "erasure where finished_at is not null") == 1 }
+        try await eventually("the end") {
+          try await stack.count("erasure where finished_at is not null", in: "auth") == 1
+        }
         try await eventually("the revocation") { !apple.calls(to: "/auth/revoke").isEmpty }
         let revoked = try #require(apple.calls(to: "/auth/revoke").first)
         #expect(Set(revoked.form.keys) == ["client_id", "client_secret", "token", "token_type_hint"])
         #expect(revoked.form["token"] == "refresh+token/1" && revoked.form["token_type_hint"] == "refresh_token")
         #expect(revoked.form["client_id"] == "com.example.kith" && revoked.secret.sub == "com.example.kith")
-        #expect(try await count(stack, "apple_token") == 0)
-        #expect(try await count(stack, "identity") == 0)
+        #expect(try await stack.count("apple_token", in: "auth") == 0)
+        #expect(try await stack.count("identity", in: "auth") == 0)
       }
     }
   }
@@ -74,10 +67,12 @@ import Web
         let first = try await signIn(stack, apple)
         _ = try await signIn(stack, apple, code: "second")
         _ = try await signIn(stack, apple, code: "third", app: "com.example.other")
-        #expect(try await count(stack, "apple_token") == 2)
+        #expect(try await stack.count("apple_token", in: "auth") == 2)
         #expect(try await delete(first, stack) == 200)
-        try await eventually("the end") { try await count(stack, "erasure where finished_at is not null") == 1 }
-        // The deletion and the erasure may both have told Apple.
+        try await eventually("the end") {
+          try await stack.count("erasure where finished_at is not null", in: "auth") == 1
+        }
+        // Both the deletion and the erasure may have revoked it.
         let given = Set(apple.calls(to: "/auth/revoke").map { [$0.form["client_id"], $0.form["token"]] })
         #expect(given == [["com.example.kith", "refresh+token/2"], ["com.example.other", "refresh+token/3"]])
       }
@@ -88,28 +83,28 @@ import Web
     try await withAppleServer { apple in
       try await withStack(.sqlite, settings(apple)) { stack in
         let used = try await signIn(stack, apple, codeOf: nil)
-        #expect(used.status == 200 && apple.asked == 1)
-        // Somebody else's code is nothing to keep.
+        #expect(used.status == 200 && apple.requestCount == 1)
+        // Another user's code is not stored.
         #expect(try await signIn(stack, apple, codeOf: "005678.bob").status == 200)
-        for mood in [.answering(500, "<html>"), .answering(200, "{}"), .answering(429, ""), .hanging]
-          as [AppleServer.Mood]
+        for behavior in [.answering(500, "<html>"), .answering(200, "{}"), .answering(429, ""), .hanging]
+          as [AppleServer.Behavior]
         {
-          apple.mood = mood
-          let asked = apple.asked
+          apple.behavior = behavior
+          let asked = apple.requestCount
           let began = ContinuousClock.now
-          #expect(try await signIn(stack, apple).status == 200, "\(mood)")
+          #expect(try await signIn(stack, apple).status == 200, "\(behavior)")
           #expect(ContinuousClock.now - began < .seconds(8))
-          // Once, and not again.
-          #expect(apple.asked == asked + 1)
+          // It is not retried.
+          #expect(apple.requestCount == asked + 1)
         }
-        #expect(try await count(stack, "apple_token") == 0)
-        // Without a code nobody is asked; a code that is no code is not sent.
-        apple.mood = .well
-        let asked = apple.asked
+        #expect(try await stack.count("apple_token", in: "auth") == 0)
+        // Without a code, or with an invalid one, no request is sent.
+        apple.behavior = .normal
+        let asked = apple.requestCount
         let token = try stack.apple.identityToken(at: stack.clock.now)
         #expect(try await stack.gateway.post("/api/v1/auth/apple", ["identity_token": token]).status == 200)
         #expect(try await signIn(stack, apple, code: "").status == 200)
-        #expect(apple.asked == asked)
+        #expect(apple.requestCount == asked)
       }
     }
   }
@@ -118,22 +113,24 @@ import Web
     try await withAppleServer { apple in
       try await withStack(engine, settings(apple)) { stack in
         let alice = try await signIn(stack, apple)
-        apple.mood = .answering(503, "")
+        apple.behavior = .answering(503, "")
         #expect(try await delete(alice, stack) == 200)
-        try await eventually("tries") { try await count(stack, "erasure where tries > 1") == 1 }
-        #expect(try await count(stack, "erasure where finished_at is null") == 1)
-        #expect(try await count(stack, "apple_token") == 1)
-        // Who comes back meanwhile is somebody new.
-        #expect(try await count(stack, "identity") == 0)
-        apple.mood = .answering(400, #"{"error":"invalid_client"}"#)
+        try await eventually("tries") { try await stack.count("erasure where tries > 1", in: "auth") == 1 }
+        #expect(try await stack.count("erasure where finished_at is null", in: "auth") == 1)
+        #expect(try await stack.count("apple_token", in: "auth") == 1)
+        // A user who signs in meanwhile gets a new account.
+        #expect(try await stack.count("identity", in: "auth") == 0)
+        apple.behavior = .answering(400, #"{"error":"invalid_client"}"#)
         stack.clock.advance(by: .seconds(60))
-        let asked = apple.asked
-        try await eventually("another try") { apple.asked > asked }
-        #expect(try await count(stack, "apple_token") == 1)
-        apple.mood = .well
+        let asked = apple.requestCount
+        try await eventually("another try") { apple.requestCount > asked }
+        #expect(try await stack.count("apple_token", in: "auth") == 1)
+        apple.behavior = .normal
         stack.clock.advance(by: .seconds(60))
-        try await eventually("the end") { try await count(stack, "erasure where finished_at is not null") == 1 }
-        #expect(try await count(stack, "apple_token") == 0)
+        try await eventually("the end") {
+          try await stack.count("erasure where finished_at is not null", in: "auth") == 1
+        }
+        #expect(try await stack.count("apple_token", in: "auth") == 0)
         #expect(!apple.calls(to: "/auth/revoke").isEmpty)
       }
     }
@@ -146,36 +143,36 @@ import Web
         #expect(try await delete(alice, stack) == 200)
         try await eventually("the revocation") { apple.calls(to: "/auth/revoke").count == 1 }
         #expect(apple.calls(to: "/auth/revoke").first?.form["token"] == "refresh+token/1")
-        try await eventually("that it is forgotten") { try await count(stack, "apple_token") == 0 }
-        #expect(try await count(stack, "erasure where begun_at is null") == 1)
-        // Apple asks her anew, as its grant is gone; the account is the one she had, and what she grants now stays.
+        try await eventually("that it is forgotten") { try await stack.count("apple_token", in: "auth") == 0 }
+        #expect(try await stack.count("erasure where begun_at is null", in: "auth") == 1)
+        // Apple asks her for consent again, as the grant was revoked. The account is the same, and the new grant stays.
         let back = try await signIn(stack, apple, code: "again")
         #expect(user(back) == user(alice) && user(back) != nil)
-        #expect(try await count(stack, "erasure") == 0)
-        #expect(try await count(stack, "apple_token") == 1)
+        #expect(try await stack.count("erasure", in: "auth") == 0)
+        #expect(try await stack.count("apple_token", in: "auth") == 1)
         #expect(apple.calls(to: "/auth/revoke").count == 1)
       }
     }
   }
 
-  /// She has come back before Apple was told: what she has granted anew is not given back.
+  /// She signs in again before the revocation: the new grant is not revoked.
   @Test(arguments: engines) func whoComesBackWhileAppleIsAwayKeepsWhatWasGrantedSince(engine: Engine) async throws {
     try await withAppleServer { apple in
       try await withStack(engine, settings(apple, ["ACCOUNT_ERASE_AFTER_DAYS": "30"])) { stack in
         let alice = try await signIn(stack, apple)
-        apple.mood = .answering(503, "")
-        let asked = apple.asked
+        apple.behavior = .answering(503, "")
+        let asked = apple.requestCount
         #expect(try await delete(alice, stack) == 200)
-        try await eventually("a try") { apple.asked > asked }
-        apple.mood = .well
+        try await eventually("a try") { apple.requestCount > asked }
+        apple.behavior = .normal
         stack.clock.advance(by: .seconds(1))
         #expect(user(try await signIn(stack, apple, code: "again")) == user(alice))
         try await eventually("the end", passing: .seconds(20), on: stack.clock) {
-          try await count(stack, "outbox where lease is not null")
+          try await stack.count("outbox where lease is not null", in: "auth")
         } _: {
-          try await count(stack, "outbox where kind = 'apple_unlinked' and outcome = 'done'") == 1
+          try await stack.count("outbox where kind = 'apple_unlinked' and outcome = 'done'", in: "auth") == 1
         }
-        #expect(try await count(stack, "apple_token") == 1)
+        #expect(try await stack.count("apple_token", in: "auth") == 1)
         #expect(!apple.calls(to: "/auth/revoke").map { $0.form["token"] }.contains("refresh+token/2"))
       }
     }
@@ -187,10 +184,12 @@ import Web
     try await withAppleServer { apple in
       try await withStack(.sqlite, settings(apple)) { stack in
         let alice = try await signIn(stack, apple)
-        apple.mood = .answering(400, #"{"error":"invalid_grant"}"#)
+        apple.behavior = .answering(400, #"{"error":"invalid_grant"}"#)
         #expect(try await delete(alice, stack) == 200)
-        try await eventually("the end") { try await count(stack, "erasure where finished_at is not null") == 1 }
-        #expect(try await count(stack, "apple_token") == 0)
+        try await eventually("the end") {
+          try await stack.count("erasure where finished_at is not null", in: "auth") == 1
+        }
+        #expect(try await stack.count("apple_token", in: "auth") == 0)
       }
     }
   }
@@ -203,10 +202,11 @@ import Web
   ])
   func halfAConfigurationStopsTheStartByName(changes: [String: String], named: String) async throws {
     try await withAppleServer { apple in
-      try await withPlace(.sqlite) { place in
-        let settings = TestStack.settings(place, appleKeys: apple.url).overlaid(apple.settings.merging(changes) { $1 })
+      try await withTestDatabase(.sqlite) { testDatabase in
+        let settings = TestStack.settings(testDatabase, appleKeys: apple.url).overlaid(
+          apple.settings.merging(changes) { $1 })
         do {
-          _ = try await buildAuth(Surroundings(settings, logger: quiet))
+          _ = try await buildAuth(Dependencies(settings, logger: quiet))
           Issue.record("started with \(changes)")
         } catch let failure as StartFailure {
           #expect(failure.description.contains(named))

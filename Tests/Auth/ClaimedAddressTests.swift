@@ -5,7 +5,7 @@ import Support
 import Testing
 import Tokens
 
-/// An address that an account has only claimed, where somebody asks for a mail.
+/// Requests for a mail to an address that an account has claimed and not confirmed.
 @Suite struct ClaimedAddressTests {
   typealias Session = SupabaseSwift.Session
 
@@ -17,54 +17,55 @@ import Tokens
   @Test(arguments: engines) func whoWantsNoNewAccountIsSentNothingForAnAddressThatIsOnlyClaimed(
     engine: Engine
   ) async throws {
-    try await withDoors(engine) { doors in
-      let app = SupabaseApp(doors.gateway)
+    try await withAuthFixture(engine) { auth in
+      let app = SupabaseApp(auth.gateway)
       let session = try await app.signUp("alice")
-      _ = try await doors.letter(to: "alice@example.com")
+      _ = try await auth.receivedMail(to: "alice@example.com")
       let body: [String: any Sendable] = ["email": "alice@example.com", "create_user": false]
       let bob = app.signedIn(try await app.signUp("bob"))
       for stranger in [app, bob] { _ = try await stranger.call(.POST, "otp", body, as: SupabaseSwift.Sent.self) }
-      #expect(try await doors.count("outbox where kind = 'mail_withheld'") == 2)
-      // Whoever has claimed it is sent what confirms it for them.
+      #expect(try await auth.count("outbox where kind = 'mail_withheld'") == 2)
+      // The user who claimed it is sent a mail that confirms it.
       let alice = app.signedIn(session)
       _ = try await alice.call(.POST, "otp", body, as: SupabaseSwift.Sent.self)
-      let code = try await doors.letter(to: "alice@example.com", after: 1).code
-      #expect(doors.letters(to: "alice@example.com") == 2)
+      let code = try await auth.receivedMail(to: "alice@example.com", after: 1).code
+      #expect(auth.mailCount(to: "alice@example.com") == 2)
       let answer = ["type": "email", "email": "alice@example.com", "token": code]
       let confirmed = try await alice.call(.POST, "verify", answer, as: Session.self)
       #expect(confirmed.user.id == session.user.id && confirmed.user.emailConfirmedAt != nil)
-      // From then on anybody may ask, and its reader comes in.
+      // From then on anybody may request a code, and the reader of the mail signs in.
       _ = try await app.call(.POST, "otp", body, as: SupabaseSwift.Sent.self)
-      let next = try await doors.letter(to: "alice@example.com", after: 2).code
+      let next = try await auth.receivedMail(to: "alice@example.com", after: 2).code
       let back = try await app.call(.POST, "verify", answer.merging(["token": next]) { $1 }, as: Session.self)
       #expect(back.user.id == session.user.id)
     }
   }
 
-  /// A link that leads back to the app which asked asks for no password.
+  /// A link that redirects to the app which asked requires no password.
   @Test(arguments: engines) func aStrangersChallengeIsNotTakenOver(engine: Engine) async throws {
-    try await withDoors(engine, ["AUTH_REDIRECTS": "myapp://signed-in"]) { doors in
-      let app = SupabaseApp(doors.gateway)
+    try await withAuthFixture(engine, ["AUTH_REDIRECTS": "myapp://signed-in"]) { auth in
+      let app = SupabaseApp(auth.gateway)
       let session = try await app.signUp("alice")
-      _ = try await doors.letter(to: "alice@example.com")
+      _ = try await auth.receivedMail(to: "alice@example.com")
       let body = Self.challenge.merging(["type": "signup", "email": "alice@example.com"]) { $1 }
       for (count, (asking, asksForPassword)) in [(app, true), (app.signedIn(session), false)].enumerated() {
         _ = try await asking.call(.POST, "resend", body, as: SupabaseSwift.Sent.self)
-        let link = try await doors.letter(to: "alice@example.com", after: count + 1).link
-        let page = try await doors.gateway.get(String(link.drop { $0 != ":" }.dropFirst(3).drop { $0 != "/" }))
+        let link = try await auth.receivedMail(to: "alice@example.com", after: count + 1).link
+        let page = try await auth.openLink(link)
         #expect(page.status == 200 && page.text.contains("name=\"password\"") == asksForPassword)
       }
     }
   }
 
-  /// Whoever recovers it comes into the same account through every door: without what the claimer had.
+  /// A recovery signs in to the same account through every API, without the password and the sessions of the claiming
+  /// user.
   @Test(arguments: engines) func aRecoveredAccountIsTheReadersWithoutItsSessions(engine: Engine) async throws {
-    try await withDoors(engine) { doors in
-      let app = SupabaseApp(doors.gateway)
+    try await withAuthFixture(engine) { auth in
+      let app = SupabaseApp(auth.gateway)
       let claimer = try await app.signUp("victim")
-      _ = try await doors.letter(to: "victim@example.com")
-      _ = try await app.call(.POST, "recover", ["email": "victim@example.com"], as: SupabaseSwift.Nothing.self)
-      let code = try await doors.letter(to: "victim@example.com", after: 1).code
+      _ = try await auth.receivedMail(to: "victim@example.com")
+      _ = try await app.call(.POST, "recover", ["email": "victim@example.com"], as: SupabaseSwift.EmptyBody.self)
+      let code = try await auth.receivedMail(to: "victim@example.com", after: 1).code
       let body = ["type": "recovery", "email": "victim@example.com", "token": code]
       let victim = try await app.call(.POST, "verify", body, as: Session.self)
       #expect(victim.user.id == claimer.user.id && victim.user.emailConfirmedAt != nil)
@@ -78,17 +79,17 @@ import Tokens
     }
   }
 
-  /// Once it was verified, a recovery alone takes nothing away.
+  /// Once the address is verified, a recovery alone removes neither password nor sessions.
   @Test(arguments: engines) func whoHasVerifiedItKeepsPasswordAndSessions(engine: Engine) async throws {
-    try await withDoors(engine) { doors in
-      let app = SupabaseApp(doors.gateway)
+    try await withAuthFixture(engine) { auth in
+      let app = SupabaseApp(auth.gateway)
       let session = try await app.signUp("alice")
       let alice = app.signedIn(session)
-      let confirmation = try await doors.letter(to: "alice@example.com").code
+      let confirmation = try await auth.receivedMail(to: "alice@example.com").code
       let confirmed = ["type": "signup", "email": "alice@example.com", "token": confirmation]
       _ = try await alice.call(.POST, "verify", confirmed, as: Session.self)
-      _ = try await app.call(.POST, "recover", ["email": "alice@example.com"], as: SupabaseSwift.Nothing.self)
-      let code = try await doors.letter(to: "alice@example.com", after: 1).code
+      _ = try await app.call(.POST, "recover", ["email": "alice@example.com"], as: SupabaseSwift.EmptyBody.self)
+      let code = try await auth.receivedMail(to: "alice@example.com", after: 1).code
       let body = ["type": "recovery", "email": "alice@example.com", "token": code]
       #expect(try await app.call(.POST, "verify", body, as: Session.self).user.id == session.user.id)
       #expect(try await alice.call(.GET, "user", as: SupabaseSwift.User.self).id == session.user.id)

@@ -3,7 +3,7 @@ import Wire
 
 @testable import Auth
 
-/// Addresses as people type them.
+/// Parsing of typed e-mail addresses.
 @Suite struct EmailAddressTests {
   @Test(arguments: [
     ("alice@example.com", "alice@example.com"), (" Alice@Example.COM\n", "alice@example.com"),

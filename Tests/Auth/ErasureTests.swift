@@ -5,7 +5,7 @@ import Support
 import Testing
 import Wire
 
-/// Accounts that were deleted: restored by signing in, or forgotten everywhere.
+/// Deleted accounts: restored by signing in, or erased in every service.
 @Suite struct ErasureTests {
   @Test(arguments: engines) func thirtyDaysLaterTheAccountIsForgottenButForItsLedger(engine: Engine) async throws {
     try await withStack(engine) { stack in
@@ -14,13 +14,13 @@ import Wire
       #expect(try await alice.browser.send(.DELETE, "/api/v1/auth/account").status == 200)
       stack.clock.advance(by: .seconds(29 * 86_400))
       try await Task.sleep(for: .milliseconds(1200))
-      #expect(try await kept(stack, of: alice.id, "email is not null and erased_at is null") == 1)
+      #expect(try await matchingAccounts(stack, of: alice.id, "email is not null and erased_at is null") == 1)
       stack.clock.advance(by: .seconds(86_401))
-      try await eventually { try await finished(stack) == 1 }
-      #expect(try await kept(stack, of: alice.id, "email is null and display_name is null") == 1)
-      #expect(try await count(stack, "identity") == 0)
-      // The ledger stays under the bare id, and signing in again makes another account.
-      let credits = CreditsClient(in: stack.surroundings(of: "lists"))
+      try await eventually { try await finishedErasures(stack) == 1 }
+      #expect(try await matchingAccounts(stack, of: alice.id, "email is null and display_name is null") == 1)
+      #expect(try await stack.count("identity", in: "auth") == 0)
+      // The ledger stays under the bare id; signing in again creates another account.
+      let credits = CreditsClient(in: stack.dependencies(of: "lists"))
       #expect(try await credits.check(alice.id, cost: 50).sufficient)
       let again = try await stack.signIn("alice")
       #expect(again.id != alice.id)
@@ -35,8 +35,8 @@ import Wire
       #expect(try await stack.signIn("alice").id == alice.id)
       stack.clock.advance(by: .seconds(2 * 86_400))
       try await Task.sleep(for: .milliseconds(1200))
-      #expect(try await kept(stack, of: alice.id, "email is not null and deactivated_at is null") == 1)
-      // And can ask again.
+      #expect(try await matchingAccounts(stack, of: alice.id, "email is not null and deactivated_at is null") == 1)
+      // The account can be deleted again.
       let back = try await stack.signIn("alice")
       #expect(try await back.browser.send(.DELETE, "/api/v1/auth/account").status == 200)
       #expect(try await back.browser.send(.DELETE, "/api/v1/auth/account").status == 401)
@@ -45,16 +45,16 @@ import Wire
 
   @Test(arguments: engines) func aServiceThatIsDownIsAskedUntilItAnswers(engine: Engine) async throws {
     try await withStack(engine, ["ACCOUNT_ERASE_AFTER_DAYS": "0"]) { stack in
-      let credits = stack.surroundings.neighbours.urls(of: .credits)
-      stack.surroundings.neighbours.moved(.credits, to: "http://127.0.0.1:1")
+      let credits = stack.dependencies.serviceAddresses.urls(of: .credits)
+      stack.dependencies.serviceAddresses.set(.credits, to: "http://127.0.0.1:1")
       let alice = try await stack.signIn("alice")
       #expect(try await alice.browser.send(.DELETE, "/api/v1/auth/account").status == 200)
-      try await eventually { try await count(stack, "erasure where tries > 1 and finished_at is null") == 1 }
-      // Nobody can sign in to what is being forgotten.
+      try await eventually { try await stack.count("erasure where tries > 1 and finished_at is null", in: "auth") == 1 }
+      // Nobody can sign in to an account that is being erased.
       #expect(try await stack.signIn("alice").id != alice.id)
-      stack.surroundings.neighbours.moved(.credits, to: credits)
+      stack.dependencies.serviceAddresses.set(.credits, to: credits)
       stack.clock.advance(by: .seconds(60))
-      try await eventually { try await finished(stack) == 1 }
+      try await eventually { try await finishedErasures(stack) == 1 }
     }
   }
 
@@ -89,7 +89,7 @@ import Wire
       #expect((export["identities"] as? [Any])?.count == 2)
       #expect((export["data"] as? [String: Any])?["credits"] != nil)
       #expect(try await stack.gateway.get("/api/v1/users/me/export").status == 401)
-      stack.surroundings.neighbours.moved(.credits, to: "http://127.0.0.1:1")
+      stack.dependencies.serviceAddresses.set(.credits, to: "http://127.0.0.1:1")
       #expect(try await alice.browser.get("/api/v1/users/me/export").status == 503)
       let data = "/internal/users/\(alice.id)/data"
       #expect(try await stack.credits.get(data).status == 403)
@@ -103,7 +103,7 @@ import Wire
       let alice = try await stack.signIn("alice")
       _ = try await alice.browser.post("/api/v1/lists", ["list": ["name": "Marbles"]])
       _ = try await alice.browser.post("/api/groups", ["name": "Ours", "member_phone_numbers": [String]()])
-      // She has never looked at her credits.
+      // She has never requested her balance.
       let export = try await alice.browser.get("/api/v1/users/me/export")
       let history = try #require(export["credit_history"] as? [[String: Any]])
       #expect(history.map { $0["type"] as? String } == ["signup_bonus"])
@@ -113,15 +113,15 @@ import Wire
   }
 
   @Test(arguments: engines) func anExportLeavesNothingOutOfWhatAuthKeeps(engine: Engine) async throws {
-    try await withDoors(engine) { doors in
-      let signedUp = try await doors.gateway.with(["User-Agent": "Kith/1.0 iPhone"]).post(
+    try await withAuthFixture(engine) { auth in
+      let signedUp = try await auth.gateway.with(["User-Agent": "Kith/1.0 iPhone"]).post(
         "/auth/v1/signup", ["email": "alice@example.com", "password": "correct horse", "data": ["team": "red"]])
-      let alice = doors.gateway.bearing(signedUp.string("access_token"))
-      let token = try doors.stack.apple.identityToken(at: doors.stack.clock.now)
+      let alice = auth.gateway.bearing(signedUp.string("access_token"))
+      let token = try auth.stack.apple.identityToken(at: auth.stack.clock.now)
       #expect(try await alice.post("/api/v1/auth/identities/apple", ["id_token": token]).status == 200)
       let signIn = ["email": "alice@example.com", "password": "correct horse"]
-      let other = try await doors.gateway.post("/api/v1/auth/sign_in", signIn)
-      let end = doors.gateway.bearing(other.string("token"))
+      let other = try await auth.gateway.post("/api/v1/auth/sign_in", signIn)
+      let end = auth.gateway.bearing(other.string("token"))
       #expect(try await end.delete("/api/v1/auth/sign_out").status == 200)
       let export = try await alice.get("/api/v1/users/me/export")
       #expect(export.status == 200, "\(export.text)")
@@ -153,27 +153,17 @@ import Wire
         }
         #expect(try await deleted == 200)
       }
-      let living =
+      let living: SQL =
         "session s join account a on a.id = s.account_id where a.deactivated_at is not null and s.ended_at is null"
-      #expect(try await count(stack, living) == 0)
+      #expect(try await stack.count(living, in: "auth") == 0)
     }
   }
 
-  private func count(_ stack: TestStack, _ table: String) async throws -> Int {
-    let database = try await stack.place.open("auth", [])
-    let table = SQL(stringLiteral: table)
-    let found = try await database.read { db in
-      try db.row("select count(*) as found from \(table)")?.get("found", as: Int.self) ?? -1
-    }
-    await database.close()
-    return found
+  private func matchingAccounts(_ stack: TestStack, of user: UserID, _ condition: String) async throws -> Int {
+    try await stack.count(SQL(stringLiteral: "account where id = '\(user)' and \(condition)"), in: "auth")
   }
 
-  private func kept(_ stack: TestStack, of user: UserID, _ condition: String) async throws -> Int {
-    try await count(stack, "account where id = '\(user)' and \(condition)")
-  }
-
-  private func finished(_ stack: TestStack) async throws -> Int {
-    try await count(stack, "erasure where finished_at is not null and due_at is null")
+  private func finishedErasures(_ stack: TestStack) async throws -> Int {
+    try await stack.count("erasure where finished_at is not null and due_at is null", in: "auth")
   }
 }

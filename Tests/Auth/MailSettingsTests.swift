@@ -5,7 +5,7 @@ import Web
 
 @testable import Auth
 
-/// What `SMTP_URL` and its like may say.
+/// Valid and invalid values of `SMTP_URL`, `MAIL_FROM` and `SMTP_CA`.
 @Suite struct MailSettingsTests {
   private func server(_ url: String, isDevelopment: Bool = false) throws -> SMTPServer {
     try SMTPServer(url, authorities: nil, isDevelopment: isDevelopment)
@@ -44,7 +44,7 @@ import Web
   ])
   func whatIsWrongStopsTheStartByNameAndNotByValue(url: String) throws {
     let settings = Settings(["SMTP_URL": url, "MAIL_FROM": "kith@example.com"])
-    let failure = #expect(throws: StartFailure.self) { try settings.mail(logger: quiet, now: { Date() }) }
+    let failure = #expect(throws: StartFailure.self) { try settings.mailSender(logger: quiet, now: { Date() }) }
     #expect(failure?.description.hasPrefix("SMTP_URL") == true)
     #expect(failure?.description.contains("secret") != true)
   }
@@ -57,7 +57,7 @@ import Web
       $1
     }
     let failure = #expect(throws: StartFailure.self) {
-      try Settings(settings).mail(logger: quiet, now: { Date() })
+      try Settings(settings).mailSender(logger: quiet, now: { Date() })
     }
     #expect(failure?.description.contains(name) == true)
   }

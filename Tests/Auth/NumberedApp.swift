@@ -1,7 +1,8 @@
 import Foundation
 import Support
 
-/// An app that knows users by number, as strict as its own decoder: what is not optional here makes a whole answer fail.
+/// An app that identifies users by number, as strict as its own decoder: a missing member that is not optional here
+/// fails the whole response.
 actor NumberedApp {
   struct User: Decodable, Sendable, Equatable {
     let id: Int
@@ -27,7 +28,7 @@ actor NumberedApp {
   private let gateway: Browser
   private let now: @Sendable () -> Date
   private var session: SignedIn?
-  /// Every refresh token that it has presented.
+  /// All refresh tokens that it has presented.
   private(set) var presented: [String] = []
 
   init(_ gateway: Browser, now: @escaping @Sendable () -> Date) {
@@ -37,7 +38,7 @@ actor NumberedApp {
 
   var user: User? { session?.user }
 
-  /// Signs in or up by any call that opens a session.
+  /// Signs in or up by any endpoint that opens a session.
   @discardableResult
   func open(_ path: String, _ body: [String: any Sendable]) async throws -> User {
     let reply = try await gateway.post(path, body)
@@ -45,7 +46,7 @@ actor NumberedApp {
     return try unwrapped().user
   }
 
-  /// Looks into the token first; refreshes before a call when that has expired, or after a 401, once.
+  /// Fetches the profile. Refreshes once: before the call when the token has expired, or after a 401.
   func profile() async throws -> User {
     if try isExpired(unwrapped().token) { try await refresh() }
     var reply = try await get()
@@ -56,7 +57,7 @@ actor NumberedApp {
     return try JSONDecoder().decode(Profile.self, from: reply.body).user
   }
 
-  /// The old pair is only given up for one that was read: what cannot be read leaves the used token in place.
+  /// Replaces the token pair only when the response can be decoded; otherwise the used token stays.
   func refresh() async throws {
     guard let token = try unwrapped().refresh_token else { throw SessionLost() }
     presented.append(token)
@@ -85,7 +86,7 @@ actor NumberedApp {
 }
 
 extension String {
-  /// What an access token says, unverified, as apps read it.
+  /// The claims of an access token, unverified, as apps read them.
   func claims<Claims: Decodable>(as type: Claims.Type) throws -> Claims {
     var text = split(separator: ".").dropFirst().first.map(String.init) ?? ""
     text = text.replacing("-", with: "+").replacing("_", with: "/")

@@ -3,13 +3,13 @@ import Foundation
 import Support
 import Testing
 
-/// An app that knows users by number, from its first sign-up to the end of the account.
+/// An app that identifies users by number, from the sign-up to the deletion of the account.
 @Suite struct NumberedAppTests {
   private func app(_ stack: TestStack) -> NumberedApp {
     NumberedApp(stack.gateway) { [clock = stack.clock] in clock.now }
   }
 
-  private static let newcomer: [String: any Sendable] = [
+  private static let signUpBody: [String: any Sendable] = [
     "user": [
       "email": "alice@example.com", "password": "correct horse", "password_confirmation": "correct horse",
       "name": "Alice Liddell", "timezone": "America/New_York",
@@ -22,7 +22,7 @@ import Testing
   @Test(arguments: engines) func itReadsEveryAnswerThatOpensASession(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let app = app(stack)
-      let signedUp = try await app.open("/api/v1/auth/sign_up", Self.newcomer)
+      let signedUp = try await app.open("/api/v1/auth/sign_up", Self.signUpBody)
       #expect(signedUp.email == "alice@example.com" && signedUp.name == "Alice Liddell")
       #expect(signedUp.role == "client" && signedUp.timezone == "America/New_York" && signedUp.has_password == true)
       #expect(try await app.open("/api/v1/auth/sign_in", Self.credentials) == signedUp)
@@ -31,7 +31,7 @@ import Testing
       let bob = try await app.open("/api/v1/auth/apple", ["id_token": token, "name": "Bob Hansen"])
       #expect(bob.id != signedUp.id && bob.name == "Bob Hansen" && bob.has_password == false)
       #expect(try await app.profile() == bob)
-      // Apple need not tell an address.
+      // Apple may withhold the address.
       let nameless = try stack.apple.identityToken(
         subject: "005678.carol", at: stack.clock.now,
         changing: ["email": nil, "email_verified": nil, "is_private_email": nil])
@@ -47,14 +47,14 @@ import Testing
   @Test(arguments: engines) func itKeepsItsSessionWhenTheTokenHasExpired(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let alice = app(stack)
-      try await alice.open("/api/v1/auth/sign_up", Self.newcomer)
+      try await alice.open("/api/v1/auth/sign_up", Self.signUpBody)
       let bob = app(stack)
       let token = try stack.apple.identityToken(at: stack.clock.now)
       try await bob.open("/api/v1/auth/apple", ["id_token": token, "name": "Bob"])
       for _ in 0..<3 {
         stack.clock.advance(by: .seconds(29 * 86_400))
         #expect(try await bob.profile().name == "Bob")
-        // Longer than any token of hers lives.
+        // Longer than the lifetime of any of her tokens.
         stack.clock.advance(by: .seconds(86_400 + 60))
         #expect(try await alice.profile().timezone == "America/New_York")
         #expect(try await bob.profile().name == "Bob")
@@ -68,7 +68,7 @@ import Testing
 
   @Test(arguments: engines) func aRefreshThatIsRepeatedHasItsUserToo(engine: Engine) async throws {
     try await withStack(engine) { stack in
-      let signedUp = try await stack.gateway.post("/api/v1/auth/sign_up", Self.newcomer)
+      let signedUp = try await stack.gateway.post("/api/v1/auth/sign_up", Self.signUpBody)
       let browser = stack.gateway.with(["Idempotency-Key": "one try"])
       let replies = try await atOnce(10) { _ in
         try await browser.post("/api/v1/auth/refresh", ["refresh_token": signedUp.string("refresh_token")])
@@ -97,21 +97,21 @@ import Testing
   @Test(arguments: engines) func deletingAnAccountAsksForThePassword(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let alice = app(stack)
-      try await alice.open("/api/v1/auth/sign_up", Self.newcomer)
+      try await alice.open("/api/v1/auth/sign_up", Self.signUpBody)
       for wrong in [[:], ["password": "wrong horse"], ["user": ["password": "wrong horse"]]] as [[String: any Sendable]]
       {
         let refused = try await alice.delete(wrong)
         #expect(refused.status == 422 && refused.string("code") == "invalid_password", "\(refused.text)")
         #expect(try await alice.profile().email == "alice@example.com")
       }
-      // Nobody finds it out by trying.
+      // The password cannot be found by trying.
       let statuses = try await atOnce(12) { _ in try await alice.delete(["password": "wrong horse"]).status }
       #expect(statuses.contains(429) && Set(statuses).isSubset(of: [422, 429]))
       #expect(try await alice.delete(["password": "correct horse"]).status == 429)
       stack.clock.advance(by: .seconds(901))
       #expect(try await alice.delete(["user": ["password": "correct horse"]]).status == 200)
       await #expect(throws: (any Error).self) { try await alice.profile() }
-      // Where there is no password none is asked for.
+      // Accounts without a password are deleted without one.
       let bob = app(stack)
       try await bob.open("/api/v1/auth/apple", ["id_token": try stack.apple.identityToken(at: stack.clock.now)])
       #expect(try await bob.delete([:]).status == 200)

@@ -7,7 +7,7 @@ import Web
 
 @testable import Auth
 
-/// Six digits for whoever holds a phone or reads a mail.
+/// One-time codes of six digits, and the fixed codes of test numbers.
 @Suite struct OneTimeCodeTests {
   private let keys = DataKeys(["a data key of the tests 0123456789"])!
 
@@ -18,7 +18,7 @@ import Web
     for place in 0..<6 {
       var counts = [UInt8: Int]()
       for code in codes { counts[Array(code.utf8)[place], default: 0] += 1 }
-      // 2000 are expected, with a deviation of 42: ten of them happen to nobody.
+      // 2000 are expected, with a standard deviation of 42: the tolerance is ten of them.
       #expect(counts.count == 10)
       #expect(counts.values.allSatisfy { abs($0 - 2000) < 420 })
     }

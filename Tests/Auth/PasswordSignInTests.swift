@@ -3,13 +3,13 @@ import Foundation
 import Support
 import Testing
 
-/// Signing up and in with an address and a password, for apps that know users by number.
+/// Sign-up and sign-in with an address and a password, for apps that identify users by number.
 @Suite struct PasswordSignInTests {
   private static let wrong = "E-mail address or password is not right."
 
   @Test(arguments: engines) func whoHasSignedUpSignsInInAllThreeShapes(engine: Engine) async throws {
-    try await withDoors(engine) { doors in
-      let signedUp = try await doors.signUp("alice")
+    try await withAuthFixture(engine) { auth in
+      let signedUp = try await auth.signUp("alice")
       #expect(signedUp.status == 201)
       let user = try #require(signedUp["user"] as? [String: Any])
       #expect(user["id"] as? Int == 1 && user["email"] as? String == "alice@example.com")
@@ -17,53 +17,53 @@ import Testing
       #expect(user["timezone"] as? String == "UTC" && user["has_password"] as? Bool == true)
       let credentials = ["email": " Alice@Example.com ", "password": "correct horse"]
       for body in [credentials, ["user": credentials], ["authentication": credentials]] as [[String: any Sendable]] {
-        let reply = try await doors.gateway.post("/api/v1/auth/sign_in", body)
+        let reply = try await auth.gateway.post("/api/v1/auth/sign_in", body)
         #expect(reply.status == 200 && reply.string("message") == "Login successful")
         #expect((reply["user"] as? [String: Any])?["id"] as? Int == 1)
-        // The app knows no refreshing: its one token lives long.
+        // The app does not refresh: it has one long-lived token.
         #expect(reply.int("expires_in") == 30 * 86_400)
-        let me = try await doors.gateway.bearing(reply.string("token")).get("/api/v1/users/profile")
+        let me = try await auth.gateway.bearing(reply.string("token")).get("/api/v1/users/profile")
         #expect((me["user"] as? [String: Any])?["email"] as? String == "alice@example.com")
       }
-      #expect(try await doors.gateway.post("/login", credentials).status == 200)
+      #expect(try await auth.gateway.post("/login", credentials).status == 200)
     }
   }
 
   @Test(arguments: engines) func nobodyLearnsWhoHasAnAccount(engine: Engine) async throws {
-    try await withDoors(engine) { doors in
-      _ = try await doors.signUp("alice")
-      _ = try await doors.stack.signIn("bob")  // without a password
+    try await withAuthFixture(engine) { auth in
+      _ = try await auth.signUp("alice")
+      _ = try await auth.stack.signIn("bob")  // without a password
       for (email, password) in [
         ("alice@example.com", "wrong horse"), ("nobody@example.com", "correct horse"), ("bob@example.com", "x"),
         ("not an address", "correct horse"), ("alice@example.com", ""),
       ] {
-        let reply = try await doors.gateway.post("/api/v1/auth/sign_in", ["email": email, "password": password])
+        let reply = try await auth.gateway.post("/api/v1/auth/sign_in", ["email": email, "password": password])
         #expect(reply.status == 401, "\(email)")
         #expect(reply.string("code") == "invalid_credentials" && reply.string("detail") == Self.wrong)
       }
-      // All that asked for a comparison had one, whether or not there was something to compare.
-      let metrics = try await doors.stack.auth.get("/metrics").text
+      // Every request did one comparison, whether or not there was a hash to compare with.
+      let metrics = try await auth.stack.auth.get("/metrics").text
       #expect(metrics.contains("kith_password_hashes_total{outcome=\"done\"} 6"))
       for email in ["alice@example.com", "nobody@example.com"] {
-        let reply = try await doors.gateway.post("/api/v1/auth/password", ["email": email])
+        let reply = try await auth.gateway.post("/api/v1/auth/password", ["email": email])
         #expect(reply.status == 200 && reply.string("message").hasPrefix("If there is"))
       }
     }
   }
 
   @Test(arguments: engines) func anAddressIsTakenOnceHoweverManyWantIt(engine: Engine) async throws {
-    try await withDoors(engine) { doors in
-      let statuses = try await atOnce(12) { _ in try await doors.signUp("alice").status }
+    try await withAuthFixture(engine) { auth in
+      let statuses = try await atOnce(12) { _ in try await auth.signUp("alice").status }
       #expect(statuses.filter { $0 == 201 }.count == 1)
       #expect(statuses.filter { $0 == 422 }.count == 11)
-      let reply = try await doors.signUp("ALICE")
+      let reply = try await auth.signUp("ALICE")
       #expect(reply.status == 422 && reply.string("code") == "email_taken")
-      #expect(try await doors.count("password") == 1)
+      #expect(try await auth.count("password") == 1)
     }
   }
 
   @Test func whatIsWrongIsNamed() async throws {
-    try await withDoors(.sqlite) { doors in
+    try await withAuthFixture(.sqlite) { auth in
       let path = "/api/v1/auth/sign_up"
       for (body, field) in [
         (["email": "a@b.example", "password": "short"], "password"),
@@ -75,74 +75,73 @@ import Testing
           "password_confirmation"
         ),
       ] {
-        let reply = try await doors.gateway.post(path, body)
+        let reply = try await auth.gateway.post(path, body)
         #expect(reply.status == 422, "\(field)")
         let details = (reply["error"] as? [String: Any])?["details"] as? [String: Any]
         #expect(details?[field] != nil, "\(reply.text)")
       }
-      #expect(try await doors.gateway.send(.POST, path, body: Data("{".utf8)).status == 400)
+      #expect(try await auth.gateway.send(.POST, path, body: Data("{".utf8)).status == 400)
       let large = ["email": "a@b.example", "password": String(repeating: "x", count: 70_000)]
-      #expect(try await doors.gateway.post(path, large).status == 413)
+      #expect(try await auth.gateway.post(path, large).status == 413)
     }
   }
 
   @Test(arguments: engines) func guessingIsStoppedWithoutLockingOutTheOwner(engine: Engine) async throws {
-    try await withDoors(engine, ["TRUSTED_PROXIES": "127.0.0.1/32"]) { doors in
-      _ = try await doors.signUp("alice")
+    try await withAuthFixture(engine, ["TRUSTED_PROXIES": "127.0.0.1/32"]) { auth in
+      _ = try await auth.signUp("alice")
       @Sendable func tried(_ password: String, from address: String) async throws -> Int {
-        try await doors.gateway.with(["X-Forwarded-For": address])
+        try await auth.gateway.with(["X-Forwarded-For": address])
           .post("/api/v1/auth/sign_in", ["email": "alice@example.com", "password": password]).status
       }
       #expect(try await tried("correct horse", from: "192.0.2.1") == 200)
-      // One place: ten tries, counted before they are made.
+      // One client address: ten tries, counted before they are made.
       let statuses = try await atOnce(16) { _ in try await tried("wrong horse", from: "198.51.100.9") }
       #expect(statuses.filter { $0 == 401 }.count == 10 && statuses.filter { $0 == 429 }.count == 6)
-      // Many places: fifty in all, and then nobody new is asked.
+      // Many client addresses: fifty tries in all; then unknown addresses are rejected.
       for place in 0..<8 {
         for _ in 0..<5 { _ = try await tried("wrong horse", from: "203.0.113.\(place)") }
       }
       #expect(try await tried("wrong horse", from: "203.0.113.77") == 429)
       #expect(try await tried("correct horse", from: "203.0.113.78") == 429)
-      // Her own place is known, and goes on.
+      // The user's own client address is known and not rejected.
       #expect(try await tried("correct horse", from: "192.0.2.1") == 200)
-      // Nobody's address is counted in the same way.
-      doors.stack.clock.advance(by: .seconds(3700))
+      // When the quota's window is over, unknown addresses are accepted again.
+      auth.stack.clock.advance(by: .seconds(3700))
       #expect(try await tried("correct horse", from: "203.0.113.78") == 200)
     }
   }
 
   @Test(arguments: engines) func aForgottenPasswordIsSetByCodeOrByLinkAndOnce(engine: Engine) async throws {
-    try await withDoors(engine, ["AUTH_REDIRECTS": "myapp://signed-in"]) { doors in
-      let alice = try await doors.signUp("alice")
-      _ = try await doors.letter(to: "alice@example.com")
+    try await withAuthFixture(engine, ["AUTH_REDIRECTS": "myapp://signed-in"]) { auth in
+      let alice = try await auth.signUp("alice")
+      _ = try await auth.receivedMail(to: "alice@example.com")
       for way in ["code", "link"] {
-        let before = doors.letters(to: "alice@example.com")
-        _ = try await doors.gateway.post("/api/v1/auth/password", ["email": "alice@example.com"])
-        let letter = try await doors.letter(to: "alice@example.com", after: before)
-        let token =
-          way == "code" ? letter.code : try #require(letter.link.split(separator: "token_hash=").last.map(String.init))
+        let before = auth.mailCount(to: "alice@example.com")
+        _ = try await auth.gateway.post("/api/v1/auth/password", ["email": "alice@example.com"])
+        let message = try await auth.receivedMail(to: "alice@example.com", after: before)
+        let token = way == "code" ? message.code : AuthFixture.token(of: message.link)
         let change: [String: any Sendable] = [
           "email": "alice@example.com", "token": token, "password": "a new horse \(way)",
         ]
         let wrong = change.merging(["token": "000000"]) { $1 }
-        #expect(try await doors.gateway.send(.PUT, "/api/v1/auth/password", json: wrong).status == 400)
-        #expect(try await doors.gateway.send(.PUT, "/api/v1/auth/password", json: change).status == 200)
-        #expect(try await doors.gateway.send(.PUT, "/api/v1/auth/password", json: change).status == 400)
+        #expect(try await auth.gateway.send(.PUT, "/api/v1/auth/password", json: wrong).status == 400)
+        #expect(try await auth.gateway.send(.PUT, "/api/v1/auth/password", json: change).status == 200)
+        #expect(try await auth.gateway.send(.PUT, "/api/v1/auth/password", json: change).status == 400)
         let signIn = ["email": "alice@example.com", "password": "a new horse \(way)"]
-        #expect(try await doors.gateway.post("/api/v1/auth/sign_in", signIn).status == 200)
+        #expect(try await auth.gateway.post("/api/v1/auth/sign_in", signIn).status == 200)
       }
-      // Whoever was signed in is not any more.
-      let profile = try await doors.gateway.bearing(alice.string("token")).get("/api/v1/users/profile")
+      // All earlier sessions have ended.
+      let profile = try await auth.gateway.bearing(alice.string("token")).get("/api/v1/users/profile")
       #expect(profile.status == 401)
     }
   }
 
   @Test(arguments: engines) func aChangedPasswordEndsTheOtherSessions(engine: Engine) async throws {
-    try await withDoors(engine) { doors in
-      let phone = try await doors.signUp("alice").string("token")
+    try await withAuthFixture(engine) { auth in
+      let phone = try await auth.signUp("alice").string("token")
       let credentials = ["email": "alice@example.com", "password": "correct horse"]
-      let tablet = try await doors.gateway.post("/api/v1/auth/sign_in", credentials).string("token")
-      let here = doors.gateway.bearing(phone)
+      let tablet = try await auth.gateway.post("/api/v1/auth/sign_in", credentials).string("token")
+      let here = auth.gateway.bearing(phone)
       let path = "/api/v1/users/profile/password"
       for (current, new, status) in [
         ("wrong horse", "a new horse", 422), ("correct horse", "short", 422), ("correct horse", "a new horse", 200),
@@ -152,8 +151,8 @@ import Testing
       }
       #expect(try await here.send(.PATCH, path, json: ["password": "another horse"]).status == 422)
       #expect(try await here.get("/profile").status == 200)
-      #expect(try await doors.gateway.bearing(tablet).get("/profile").status == 401)
-      #expect(try await doors.gateway.post("/api/v1/auth/sign_in", credentials).status == 401)
+      #expect(try await auth.gateway.bearing(tablet).get("/profile").status == 401)
+      #expect(try await auth.gateway.post("/api/v1/auth/sign_in", credentials).status == 401)
       #expect(try await here.delete("/api/v1/auth/sign_out").string("message") == "Logout successful")
       #expect(try await here.get("/profile").status == 401)
     }

@@ -6,27 +6,27 @@ import Wire
 
 @testable import Auth
 
-/// Passwords, and what is kept of them.
+/// Hashing and comparing passwords.
 @Suite struct PasswordTests {
-  private let surroundings = Surroundings(Settings([:]), logger: quiet)
+  private let dependencies = Dependencies(Settings([:]), logger: quiet)
 
-  /// Cheap enough to be made by the hundred.
-  private static let cheap = Argon2(memoryKiB: 64, passes: 1, lanes: 1)
+  /// Parameters for hashes that take little time.
+  private static let lowCost = Argon2(memoryKiB: 64, passes: 1, lanes: 1)
 
-  private func passwords(_ argon2: Argon2 = cheap, forbidden: ForbiddenPasswords? = nil) -> Passwords {
-    Passwords(argon2, forbidden: forbidden, threads: 2, waitingMax: 100, in: surroundings.registry)
+  private func passwords(_ argon2: Argon2 = lowCost, forbidden: ForbiddenPasswords? = nil) -> PasswordHasher {
+    PasswordHasher(argon2, forbidden: forbidden, threads: 2, waitingMax: 100, in: dependencies.registry)
   }
 
   /// How many hashes have been made or compared.
   private var hashesDone: Int {
-    let line = surroundings.registry.text().split(separator: "\n").first {
+    let line = dependencies.registry.text().split(separator: "\n").first {
       $0.hasPrefix(#"kith_password_hashes_total{outcome="done"}"#)
     }
     return line.flatMap { Int($0.split(separator: " ").last ?? "") } ?? 0
   }
 
   @Test func thePasswordMatchesAndNoOtherDoes() async throws {
-    let passwords = try Passwords(Settings([:]), in: surroundings.registry)
+    let passwords = try PasswordHasher(Settings([:]), in: dependencies.registry)
     let hash = try await passwords.hash("correct horse 🐎")
     #expect(hash.hasPrefix("$argon2id$v=19$m=47104,t=1,p=1$"))
     #expect(try await passwords.matches("correct horse 🐎", hash))
@@ -74,11 +74,11 @@ import Wire
       #expect(hashesDone == done + 1)
       done += 1
     }
-    try await passwords.burn()
+    try await passwords.compareDummy()
     #expect(hashesDone == done + 1)
-    // The hash that nobody's password matches is made as all others are.
-    #expect(Self.cheap.made(Self.cheap.unmatchable))
-    #expect(Argon2.recommended.made(Argon2.recommended.unmatchable))
+    // The dummy hash has the same parameters as all others.
+    #expect(Self.lowCost.isCurrent(Self.lowCost.dummyHash))
+    #expect(Argon2.recommended.isCurrent(Argon2.recommended.dummyHash))
   }
 
   @Test func aHashOfAnotherTimeMatchesAndIsMadeAnew() async throws {
@@ -93,19 +93,19 @@ import Wire
     }
   }
 
-  @Test func whatIsNoHashIsTroubleAndNoMatch() async throws {
+  @Test func whatIsNoHashIsAnErrorAndNoMatch() async throws {
     let passwords = passwords()
     for odd in ["", "correct horse", "$2b$12$abcdefghijklmnopqrstuv"] {
-      await #expect(throws: Argon2.Trouble.self) { try await passwords.matches("correct horse", odd) }
+      await #expect(throws: Argon2.LibraryError.self) { try await passwords.matches("correct horse", odd) }
     }
   }
 
   @Test func aCrowdIsToldToComeBack() async throws {
-    let crowded = Passwords(
-      Argon2(memoryKiB: 47_104, passes: 1, lanes: 1), threads: 1, waitingMax: 2, in: surroundings.registry)
+    let crowded = PasswordHasher(
+      Argon2(memoryKiB: 47_104, passes: 1, lanes: 1), threads: 1, waitingMax: 2, in: dependencies.registry)
     let outcomes = try await atOnce(30) { _ in
       do {
-        try await crowded.burn()
+        try await crowded.compareDummy()
         return Failure.Kind?.none
       } catch let failure as Failure {
         #expect(failure.retryAfterSeconds == 2)
@@ -123,17 +123,17 @@ import Wire
     let file = FileManager.default.temporaryDirectory.appending(path: "kith-common-\(UUID())")
     try Data("password\r\n12345678\nQwerty123\nTSCHÜSSCHEN\n\nshort\n\u{FF}".utf8).write(to: file)
     defer { do { try FileManager.default.removeItem(at: file) } catch { Issue.record(error) } }
-    let passwords = try Passwords(Settings(["PASSWORDS_FORBIDDEN": file.path]), in: surroundings.registry)
+    let passwords = try PasswordHasher(Settings(["PASSWORDS_FORBIDDEN": file.path]), in: dependencies.registry)
     for common in ["password", "PassWord", "12345678", "qwerty123", "Tschu\u{308}sschen"] {
       let failure = await #expect(throws: Failure.self) { try await passwords.hash(common) }
       #expect(failure?.fields.map(\.message) == ["is too common; choose another"])
     }
     let taken = try await passwords.hash("passwords")
-    // Whoever has had one for long still signs in.
+    // Passwords that are already set are not checked against the list.
     #expect(try await passwords.matches("passwords", taken))
     #expect(try await self.passwords().hash("password").isEmpty == false, "without a list nothing is common")
     let failure = #expect(throws: StartFailure.self) {
-      try Passwords(Settings(["PASSWORDS_FORBIDDEN": "/nowhere/list"]), in: surroundings.registry)
+      try PasswordHasher(Settings(["PASSWORDS_FORBIDDEN": "/nowhere/list"]), in: dependencies.registry)
     }
     #expect(failure?.description.contains("PASSWORDS_FORBIDDEN") == true)
   }
@@ -147,9 +147,9 @@ import Wire
     }
   }
 
-  @Test(.enabled(if: Python.isThere, "PYTHON IS NOT THERE: argon2-cffi was not asked"))
+  @Test(.enabled(if: Python.isAvailable, "PYTHON IS NOT THERE: argon2-cffi was not asked"))
   func anotherImplementationAgreesBothWays() async throws {
-    let passwords = try Passwords(Settings([:]), in: surroundings.registry)
+    let passwords = try PasswordHasher(Settings([:]), in: dependencies.registry)
     let ours = try await passwords.hash("Zoë's horse 🐎")
     let theirs = try await Python.run(
       """

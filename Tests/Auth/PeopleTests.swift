@@ -5,12 +5,12 @@ import Support
 import Testing
 import Wire
 
-/// What other services learn of people, and whose an address is.
+/// What other services receive about users, and by which identifiers they find them.
 @Suite struct PeopleTests {
   @Test(arguments: engines) func peopleAreFoundAllAtOnceAndByEveryName(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
-      let users = UsersClient(in: stack.surroundings(of: "lists"))
+      let users = UsersClient(in: stack.dependencies(of: "lists"))
       let people = try await users.people([alice.id, bob.id, .new(at: Date())])
       #expect(people.count == 2)
       let person = try #require(people[alice.id])
@@ -33,7 +33,7 @@ import Wire
   @Test func moreThanOneCallCanTakeAreAskedInSeveral() async throws {
     try await withStack(.sqlite) { stack in
       let alice = try await stack.signIn("alice")
-      let users = UsersClient(in: stack.surroundings(of: "groups"))
+      let users = UsersClient(in: stack.dependencies(of: "groups"))
       let strangers = (0..<1200).map { _ in UserID.new(at: Date()) }
       #expect(try await users.people(Set(strangers + [alice.id])).keys.map { $0 } == [alice.id])
     }
@@ -42,7 +42,7 @@ import Wire
   @Test(arguments: engines) func fiftyNewAccountsHaveFiftyNumbers(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let ids = try await atOnce(50) { try await stack.signIn("guest\($0)").id }
-      let people = try await UsersClient(in: stack.surroundings(of: "lists")).people(Set(ids))
+      let people = try await UsersClient(in: stack.dependencies(of: "lists")).people(Set(ids))
       #expect(Set(people.values.map(\.number)).count == 50)
     }
   }

@@ -3,7 +3,7 @@ import Foundation
 import Support
 import Testing
 
-/// Profiles, in the words of the apps.
+/// Profiles in the formats of the apps.
 @Suite struct ProfileTests {
   @Test(arguments: engines) func aProfileIsReadAndChangedByNumber(engine: Engine) async throws {
     try await withStack(engine) { stack in

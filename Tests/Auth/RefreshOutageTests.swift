@@ -5,12 +5,12 @@ import Synchronization
 import Testing
 import Web
 
-/// The database goes away in the middle of refreshes: nobody is signed out by it.
+/// The database is restarted during refreshes: nobody is signed out by that.
 @Suite struct RefreshOutageTests {
-  /// Somebody's app: asks again with the token that it holds, by its contract's rule, until it has an answer.
+  /// An app that retries a refresh with the same token, by the rules of its API, until it is answered.
   private struct App: Sendable {
     let gateway: Browser
-    /// An app of Supabase's repeats without a key.
+    /// Apps of Supabase retry without an idempotency key.
     let isSupabase: Bool
     var access: String
     var refresh: String
@@ -22,14 +22,14 @@ import Web
       refresh = reply.string("refresh_token")
     }
 
-    /// A new pair for the one that it holds.
-    mutating func renew(_ answers: Answers) async throws {
+    /// Exchanges the pair for a new one.
+    mutating func renew(_ responses: ResponseCounts) async throws {
       let browser = isSupabase ? gateway : gateway.with(["Idempotency-Key": UUID().uuidString])
       let path = isSupabase ? "/auth/v1/token?grant_type=refresh_token" : "/api/v1/auth/refresh"
       for _ in 0..<600 {
-        // `try?`: a connection that breaks off is no answer, either.
+        // `try?`: a connection that is closed counts as no response.
         let reply = try? await browser.post(path, ["refresh_token": refresh])
-        answers.note(reply?.status ?? 0)
+        responses.record(reply?.status ?? 0)
         if let reply, reply.status == 200 {
           (access, refresh) = (reply.string("access_token"), reply.string("refresh_token"))
           return
@@ -40,7 +40,7 @@ import Web
       throw Unexpected(reply: "no answer")
     }
 
-    /// What the pair is answered with. An app asks again where a busy server says that it has no answer yet.
+    /// The status of a request with the pair. Retries when a busy server has not answered.
     func status() async throws -> Int {
       var status = 0
       for _ in 0..<10 where [0, 503, 504].contains(status) {
@@ -50,13 +50,13 @@ import Web
     }
   }
 
-  private final class Answers: Sendable {
+  private final class ResponseCounts: Sendable {
     private let counts = Mutex<[Int: Int]>([:])
-    private let over = Flag()
+    private let finished = Flag()
 
-    func note(_ status: Int) { counts.withLock { $0[status, default: 0] += 1 } }
-    func end() { over.raise() }
-    var areOver: Bool { over.isRaised }
+    func record(_ status: Int) { counts.withLock { $0[status, default: 0] += 1 } }
+    func finish() { finished.raise() }
+    var isFinished: Bool { finished.isRaised }
     var good: Int { counts.withLock { $0[200] ?? 0 } }
     var bad: Int { counts.withLock { $0.filter { $0.key != 200 }.values.reduce(0, +) } }
   }
@@ -74,37 +74,37 @@ import Web
   }
 
   @Test(.enabled(if: engines.contains(.postgres))) func everybodyIsStillSignedInAfterThreeRestarts() async throws {
-    try await withCluster { cluster in
-      try await withStack(.sqlite, ["DATABASE_URL": cluster.url]) { stack in
-        let answers = Answers()
+    try await withPostgresServer { postgresServer in
+      try await withStack(.sqlite, ["DATABASE_URL": postgresServer.url]) { stack in
+        let responses = ResponseCounts()
         let before = try await apps(stack)
         let working = Task {
           try await atOnce(before.count) { index in
             var app = before[index]
-            while !answers.areOver { try await app.renew(answers) }
+            while !responses.isFinished { try await app.renew(responses) }
             return app
           }
         }
         for _ in 0..<3 {
-          let good = answers.good
-          try await eventually("refreshes") { answers.good > good + 20 }
-          let bad = answers.bad
-          // Not gently: what was not committed is lost, and with it many an answer to what was.
-          try await cluster.stop()
-          try await eventually("failures") { answers.bad > bad }
-          try await cluster.start()
+          let good = responses.good
+          try await eventually("refreshes") { responses.good > good + 20 }
+          let bad = responses.bad
+          // An immediate stop: uncommitted transactions are lost, and so are responses to committed ones.
+          try await postgresServer.stop()
+          try await eventually("failures") { responses.bad > bad }
+          try await postgresServer.start()
         }
-        let good = answers.good
-        try await eventually("refreshes") { answers.good > good + 20 }
-        answers.end()
+        let good = responses.good
+        try await eventually("refreshes") { responses.good > good + 20 }
+        responses.finish()
         for app in try await working.value {
           #expect(try await app.status() == 200)
           var next = app
-          try await next.renew(answers)
+          try await next.renew(responses)
           #expect(next.refresh != app.refresh)
           #expect(try await next.status() == 200)
         }
-        let database = try await Surroundings(stack.surroundings.settings, logger: quiet).openDatabase(for: "auth", [])
+        let database = try await Dependencies(stack.dependencies.settings, logger: quiet).openDatabase(for: "auth", [])
         let ended = try await database.read { db in try db.rows("select id from session where ended_at is not null") }
         await database.close()
         #expect(ended.isEmpty)

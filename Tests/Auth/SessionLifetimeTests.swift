@@ -3,7 +3,7 @@ import Foundation
 import Support
 import Testing
 
-/// However often a session is refreshed, it ends.
+/// A session ends at its maximum age, however often it is refreshed.
 @Suite struct SessionLifetimeTests {
   private struct Claims: Decodable { let exp: Double }
 
@@ -20,13 +20,13 @@ import Testing
         stack.clock.advance(by: .seconds(13 * 86_400))
         last = try await refresh(stack, last.string("refresh_token"))
         #expect(last.status == 200)
-        // The app's token would live for thirty days.
+        // The app's access token would be valid for thirty days.
         let end = try last.string("access_token").claims(as: Claims.self).exp
         #expect(end <= opened.timeIntervalSince1970 + 40 * 86_400 + 60)
       }
       #expect(last.int("expires_in") ?? 0 <= 86_400)
       #expect(try await latestExpiry(stack) <= opened + 40 * 86_400 + 60)
-      // Another session of hers, which began later, goes on.
+      // Another session of hers, which was opened later, continues.
       let other = try await stack.gateway.post("/api/v1/auth/sign_in", credentials)
       stack.clock.advance(by: .seconds(86_400 + 120))
       #expect(try await stack.gateway.bearing(last.string("token")).get("/profile").status == 401)
@@ -40,9 +40,9 @@ import Testing
     }
   }
 
-  /// Of the first session's refresh tokens.
+  /// The latest expiry of the refresh tokens.
   private func latestExpiry(_ stack: TestStack) async throws -> Date {
-    let database = try await stack.place.open("auth", [])
+    let database = try await stack.testDatabase.open("auth", [])
     let latest = try await database.read { db in
       try db.row("select max(expires_at) as latest from refresh_token")?.get("latest", as: Date.self)
     }
@@ -50,7 +50,7 @@ import Testing
     return try #require(latest)
   }
 
-  /// Else whoever follows the list would be told the last minute's ends every second until something else ends.
+  /// Otherwise the ends of the last minute would be returned every second until another session ends.
   @Test(arguments: engines) func theListOfEndedSessionsGoesOnWhenNothingEnds(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice")
@@ -61,7 +61,7 @@ import Testing
       #expect((first["sessions"] as? [Any])?.count == 1)
       try await Task.sleep(for: .milliseconds(20))
       let second = try await service.get("\(path)?since=\(first.string("cursor"))")
-      // It reaches back, so that an end which was written late is not missed.
+      // It reaches back, so that an end which was committed late is not missed.
       #expect((second["sessions"] as? [Any])?.count == 1)
       #expect(second.string("cursor") > first.string("cursor"))
     }

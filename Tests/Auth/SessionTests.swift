@@ -4,7 +4,7 @@ import Support
 import Testing
 import Wire
 
-/// Refreshing, theft, retries, signing out.
+/// Refreshing, reused tokens, retries, signing out.
 @Suite struct SessionTests {
   private func refresh(_ stack: TestStack, _ token: String, key: String? = nil) async throws -> Browser.Reply {
     var browser = stack.gateway
@@ -39,7 +39,7 @@ import Wire
       let reuse = try await refresh(stack, phone.refresh)
       #expect(reuse.status == 401)
       #expect(reuse.string("code") == "refresh_token_reused")
-      // What the gateway acts on never leaves it.
+      // The header that the gateway reads is not forwarded.
       #expect(!reuse.headers.contains(name: Header.endedSessions))
       for access in [phone.access, tablet.access, next.string("access_token")] {
         #expect(try await !isSignedIn(stack, access))
@@ -100,13 +100,13 @@ import Wire
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice")
       let lost = try await refresh(stack, alice.refresh, key: "k1")
-      // Hours later the access token has expired: the same refresh token comes with a fresh one.
+      // Hours later the access token has expired: the same refresh token is returned with a new one.
       stack.clock.advance(by: .seconds(3600))
       let found = try await refresh(stack, alice.refresh, key: "k1")
       #expect(found.string("refresh_token") == lost.string("refresh_token"))
       #expect(found.string("access_token") != lost.string("access_token"))
       #expect(try await isSignedIn(stack, found.string("access_token")))
-      // Once the successor has been used, the old token is a stolen one, key or not.
+      // Once the successor has been used, the old token counts as stolen, with or without the key.
       let next = try await refresh(stack, found.string("refresh_token"))
       #expect(next.status == 200)
       #expect(try await refresh(stack, alice.refresh, key: "k1").string("code") == "refresh_token_reused")
@@ -173,14 +173,14 @@ import Wire
       #expect(try await stack.auth.bearing(alice.access).get("/api/v1/auth/me").status == 401)
       #expect(try await refresh(stack, alice.refresh).status == 401)
       #expect(try await isSignedIn(stack, tablet.access))
-      // A service by itself hears of it from auth.
+      // A service that is called directly gets it from auth.
       let signedOut = ContinuousClock.now
       try await eventually("the end of the session") {
         try await stack.credits.bearing(alice.access).get("/api/v1/credits/balance").status == 401
       }
       // Two seconds by design; a busy machine may take a little longer.
       #expect(ContinuousClock.now - signedOut < .seconds(5))
-      // The answer never tells whether the token was any good.
+      // The response does not reveal whether the token was valid.
       for token in [alice.refresh, "nonsense"] {
         #expect(try await stack.gateway.post("/api/v1/auth/logout", ["refresh_token": token]).status == 200)
       }
@@ -192,7 +192,7 @@ import Wire
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice")
       let next = try await refresh(stack, alice.refresh, key: "k1")
-      let database = try await stack.place.open("auth", [])
+      let database = try await stack.testDatabase.open("auth", [])
       let rows = try await database.read { db in
         try db.rows("select * from refresh_token").map { row in
           String(decoding: try row.optional("sealed_successor", as: [UInt8].self) ?? [], as: UTF8.self)

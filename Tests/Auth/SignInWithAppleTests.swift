@@ -24,7 +24,7 @@ import Testing
       #expect(user["email"] as? String == "alice@privaterelay.appleid.com")
       #expect(user["display_name"] as? String == "Alice Liddell")
 
-      // Apple tells e-mail and name only once: what was told stays.
+      // Apple sends e-mail and name only once: they stay.
       let again = try stack.apple.identityToken(
         at: stack.clock.now, changing: ["email": nil, "email_verified": nil, "is_private_email": nil])
       let second = try await stack.gateway.post("/api/v1/auth/apple", ["identity_token": again])
@@ -51,13 +51,13 @@ import Testing
       }
       let unverified = try await signIn("000.stranger", verified: false)
       #expect(unverified != claimed.id.description)
-      let users = UsersClient(in: stack.surroundings(of: "lists"))
+      let users = UsersClient(in: stack.dependencies(of: "lists"))
       #expect(try await users.person(named: "alice@example.com")?.id == claimed.id)
-      // Who verifies an address takes it from who only claimed it.
+      // Verifying an address takes it from the account that has only claimed it.
       let verified = try await signIn("001.alice", verified: true)
       #expect(verified != claimed.id.description && verified != unverified)
       #expect(try await users.person(named: "alice@example.com")?.id.description == verified)
-      // Another subject of the same issuer is another person.
+      // Another subject of the same issuer is another user.
       #expect(try await signIn("002.alice", verified: true) != verified)
       #expect(try await users.person(named: "alice@example.com")?.id.description == verified)
     }

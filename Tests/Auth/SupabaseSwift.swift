@@ -1,8 +1,8 @@
 import Foundation
 import Support
 
-/// The types of supabase-swift's `Auth`, member by member with their optionality, and how that library decodes them: keys
-/// in snake case, dates with and without fractions of a second, errors from texts only.
+/// The types of supabase-swift's `Auth` with the optionality of their members, and how that library decodes them: keys
+/// in snake case, dates with and without fractional seconds, errors from strings only.
 enum SupabaseSwift {
   struct Session: Decodable {
     let accessToken: String
@@ -66,7 +66,7 @@ enum SupabaseSwift {
     let updatedAt: Date
   }
 
-  /// What signing up answers: a session, else a user.
+  /// The response of a sign-up: a session, else a user.
   enum SignUp: Decodable {
     case session(Session)
     case user(User)
@@ -81,22 +81,22 @@ enum SupabaseSwift {
     }
   }
 
-  /// What `verify` answers: a session, else what the first of two confirmations is told.
+  /// The response of `verify`: a session, else a message after the first of two confirmations.
   enum Verified: Decodable {
     case session(Session)
-    case first(FirstOfTwo)
+    case first(FirstConfirmation)
 
     init(from decoder: any Decoder) throws {
       let container = try decoder.singleValueContainer()
       if let session = try? container.decode(Session.self) {
         self = .session(session)
       } else {
-        self = .first(try container.decode(FirstOfTwo.self))
+        self = .first(try container.decode(FirstConfirmation.self))
       }
     }
   }
 
-  struct FirstOfTwo: Decodable {
+  struct FirstConfirmation: Decodable {
     let msg: String
     let code: String
   }
@@ -105,7 +105,7 @@ enum SupabaseSwift {
     let messageId: String?
   }
 
-  struct Nothing: Decodable {}
+  struct EmptyBody: Decodable {}
 
   struct Keys: Decodable {
     struct Key: Decodable {
@@ -117,7 +117,7 @@ enum SupabaseSwift {
     let keys: [Key]
   }
 
-  /// Anything, as metadata may hold.
+  /// Any JSON value, for metadata.
   enum AnyJSON: Decodable, Equatable {
     case null, bool(Bool), number(Double), string(String), array([AnyJSON]), object([String: AnyJSON])
 
@@ -153,7 +153,7 @@ enum SupabaseSwift {
     return try decoder.decode(type, from: data)
   }
 
-  /// The zone is not read: what is meant must be UTC.
+  /// The time zone is not read: the date must be in UTC.
   static func date(_ text: String) -> Date? {
     guard let match = text.prefixMatch(of: /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/) else { return nil }
     let rest = text[match.range.upperBound...]
@@ -163,14 +163,14 @@ enum SupabaseSwift {
 
   // MARK: Errors
 
-  /// What an app is told of an answer that is no success.
+  /// The error that an app receives for an unsuccessful response.
   struct APIError: Error, Equatable {
     let status: Int
     let code: String
     let message: String
     var reasons: [String] = []
 
-    /// After these the library forgets its session; after any other it stays signed in.
+    /// Whether the library removes its session after this error; after any other it stays signed in.
     var endsSession: Bool {
       ["session_not_found", "session_expired", "refresh_token_not_found", "refresh_token_already_used"].contains(code)
     }
@@ -203,7 +203,8 @@ enum SupabaseSwift {
   }
 }
 
-/// Calls as supabase-swift does: with a version of the API, and a project's key where no user's bearer stands.
+/// Sends requests as supabase-swift does: with an API version, and with the project's key as the bearer of signed-out
+/// users.
 struct SupabaseApp: Sendable {
   enum Method { case GET, POST, PUT, DELETE }
 
@@ -224,13 +225,13 @@ struct SupabaseApp: Sendable {
     return app
   }
 
-  /// - Throws: ``SupabaseSwift/APIError``; what the decoder throws for a success that it cannot read.
+  /// - Throws: ``SupabaseSwift/APIError``; the decoder's error for a successful response that it cannot read.
   func call<T: Decodable>(
     _ method: Method, _ path: String, _ body: [String: any Sendable]? = nil, as type: T.Type = T.self
   ) async throws -> T {
     let reply = try await send(method, path, body)
     guard (200..<300).contains(reply.status) else { throw SupabaseSwift.error(reply) }
-    if T.self == SupabaseSwift.Nothing.self, reply.body.isEmpty {
+    if T.self == SupabaseSwift.EmptyBody.self, reply.body.isEmpty {
       return try SupabaseSwift.decode(type, from: Data("{}".utf8))
     }
     return try SupabaseSwift.decode(type, from: reply.body)
@@ -248,7 +249,7 @@ struct SupabaseApp: Sendable {
     }
   }
 
-  /// - Throws: what the decoder throws; ``Unexpected`` for a success.
+  /// - Throws: the decoder's error; ``Unexpected`` for a successful response.
   func refusal(
     _ method: Method, _ path: String, _ body: [String: any Sendable]? = nil
   ) async throws -> SupabaseSwift.APIError {

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Auth
 
-/// Threads of their own for what blocks.
+/// Worker threads for blocking work.
 @Suite struct WorkerThreadsTests {
-  /// Work that does not end before it is told to.
+  /// Work that blocks until the test releases it.
   private final class Gate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
     private let counts = Mutex((entered: 0, inside: 0, most: 0))
@@ -28,11 +28,11 @@ import Testing
     func open(for count: Int) { for _ in 0..<count { semaphore.signal() } }
   }
 
-  @Test func thereAreAsManyAsWasSaidAndTheLineHasAnEnd() async throws {
+  @Test func thereAreAsManyAsWasSaidAndTheQueueIsBounded() async throws {
     let (threads, gate) = (WorkerThreads("test", threads: 2, waitingMax: 3), Gate())
     let accepted = (0..<5).map { _ in Task { try await threads.run { gate.pass() } } }
-    try await eventually("a full line") { gate.entered == 2 && threads.waiting == 3 }
-    await #expect(throws: WorkerThreads.Full.self) { try await threads.run { gate.pass() } }
+    try await eventually("a full queue") { gate.entered == 2 && threads.waiting == 3 }
+    await #expect(throws: WorkerThreads.QueueFull.self) { try await threads.run { gate.pass() } }
     gate.open(for: 5)
     for task in accepted { try await task.value }
     #expect(gate.entered == 5)
@@ -40,13 +40,13 @@ import Testing
     #expect(try await threads.run { "free again" } == "free again")
   }
 
-  @Test func whoLeavesTheLineMakesRoomAndIsNeverWorkedFor() async throws {
+  @Test func whoLeavesTheQueueMakesRoomAndIsNeverWorkedFor() async throws {
     let (threads, gate) = (WorkerThreads("test", threads: 1, waitingMax: 1), Gate())
     let working = Task { try await threads.run { gate.pass() } }
     try await eventually("a thread at work") { gate.entered == 1 }
     let waiting = Task { try await threads.run { gate.pass() } }
     try await eventually("one who waits") { threads.waiting == 1 }
-    await #expect(throws: WorkerThreads.Full.self) { try await threads.run {} }
+    await #expect(throws: WorkerThreads.QueueFull.self) { try await threads.run {} }
     waiting.cancel()
     await #expect(throws: CancellationError.self) { try await waiting.value }
     #expect(threads.waiting == 0)
@@ -58,7 +58,7 @@ import Testing
     #expect(gate.entered == 1)
   }
 
-  @Test func whoWasCalledOffBeforeDoesNotEvenJoin() async throws {
+  @Test func whoWasCancelledBeforeIsNotEnqueued() async throws {
     let (threads, gate) = (WorkerThreads("test", threads: 1, waitingMax: 1), Gate())
     gate.open(for: 1)
     let task = Task {

@@ -6,16 +6,16 @@ import Tokens
 import Web
 import Wire
 
-/// A request that comes twice under one key has one effect and one answer.
+/// Two requests with one idempotency key have one effect and one response.
 @Suite struct IdempotencyTests {
-  private struct Bank {
+  private struct IdempotencyFixture {
     let database: any Database
     let clock: TestClock
     let idempotency: Idempotency
 
-    init(_ place: Place, secrets: [String] = ["data key for tests 0123456789"]) async throws {
+    init(_ testDatabase: TestDatabase, secrets: [String] = ["data key for tests 0123456789"]) async throws {
       let table = Migration("effect", "create table effect (name text not null)")
-      database = try await place.open("bank", [Idempotency.migration, table])
+      database = try await testDatabase.open("bank", [Idempotency.migration, table])
       let clock = TestClock()
       self.clock = clock
       idempotency = Idempotency(
@@ -46,68 +46,68 @@ import Wire
       caller: caller, route: route, key: key, path: "/api/v1/a", content: Data(body.utf8), requestID: "r1")
   }
 
-  private func withBank(_ engine: Engine, _ body: (Bank) async throws -> Void) async throws {
-    try await withPlace(engine) { place in
-      let bank = try await Bank(place)
-      try await body(bank)
-      await bank.database.close()
+  private func withFixture(_ engine: Engine, _ body: (IdempotencyFixture) async throws -> Void) async throws {
+    try await withTestDatabase(engine) { testDatabase in
+      let fixture = try await IdempotencyFixture(testDatabase)
+      try await body(fixture)
+      await fixture.database.close()
     }
   }
 
   @Test(arguments: engines) func theSameAnswerComesAgain(engine: Engine) async throws {
-    try await withBank(engine) { bank in
-      let first = try await bank.once(call())
-      let second = try await bank.once(call())
-      #expect((first.status, first.isHit, second.isHit) == (201, false, true))
+    try await withFixture(engine) { fixture in
+      let first = try await fixture.once(call())
+      let second = try await fixture.once(call())
+      #expect((first.status, first.isRepeated, second.isRepeated) == (201, false, true))
       #expect(first.body == second.body && second.status == 201)
-      await #expect(throws: Failure.idempotencyKeyReused) { _ = try await bank.once(call(body: "{1}")) }
-      #expect(try await bank.effects() == 1)
-      #expect(try await bank.once(call(by: "bob")).isHit == false)
-      #expect(try await bank.once(call(to: "b")).isHit == false)
-      #expect(try await bank.effects() == 3)
+      await #expect(throws: Failure.idempotencyKeyReused) { _ = try await fixture.once(call(body: "{1}")) }
+      #expect(try await fixture.effects() == 1)
+      #expect(try await fixture.once(call(by: "bob")).isRepeated == false)
+      #expect(try await fixture.once(call(to: "b")).isRepeated == false)
+      #expect(try await fixture.effects() == 3)
     }
   }
 
   @Test(arguments: engines) func fiftyAtOnceHaveOneEffect(engine: Engine) async throws {
-    try await withBank(engine) { bank in
+    try await withFixture(engine) { fixture in
       let call = call()
-      let replies = try await atOnce(50) { _ in try await bank.once(call) }
+      let replies = try await atOnce(50) { _ in try await fixture.once(call) }
       #expect(Set(replies.map(\.body)).count == 1)
-      #expect(replies.count { !$0.isHit } == 1)
-      #expect(try await bank.effects() == 1)
+      #expect(replies.count { !$0.isRepeated } == 1)
+      #expect(try await fixture.effects() == 1)
     }
   }
 
   @Test(arguments: engines) func aDayLaterItIsForgotten(engine: Engine) async throws {
-    try await withBank(engine) { bank in
-      _ = try await bank.once(call())
-      bank.clock.advance(by: .seconds(86_390))
-      #expect(try await bank.idempotency.sweep() == 0)
-      #expect(try await bank.once(call()).isHit)
-      bank.clock.advance(by: .seconds(20))
-      #expect(try await bank.once(call()).isHit == false)
-      bank.clock.advance(by: .seconds(86_410))
-      #expect(try await bank.idempotency.sweep() == 1)
-      #expect(try await bank.database.read { try $0.rows("select caller from idempotency_key").count } == 0)
+    try await withFixture(engine) { fixture in
+      _ = try await fixture.once(call())
+      fixture.clock.advance(by: .seconds(86_390))
+      #expect(try await fixture.idempotency.sweep() == 0)
+      #expect(try await fixture.once(call()).isRepeated)
+      fixture.clock.advance(by: .seconds(20))
+      #expect(try await fixture.once(call()).isRepeated == false)
+      fixture.clock.advance(by: .seconds(86_410))
+      #expect(try await fixture.idempotency.sweep() == 1)
+      #expect(try await fixture.database.read { try $0.rows("select caller from idempotency_key").count } == 0)
     }
   }
 
   @Test(arguments: engines) func refusalsAreKeptAndFaultsAreNot(engine: Engine) async throws {
-    try await withBank(engine) { bank in
-      let refusal = try await bank.once(call()) { _ in throw Failure.insufficientCredits(cost: 3) }
-      #expect((refusal.status, refusal.isHit) == (402, false))
-      let again = try await bank.once(call())
-      #expect((again.status, again.isHit, again.body == refusal.body) == (402, true, true))
+    try await withFixture(engine) { fixture in
+      let refusal = try await fixture.once(call()) { _ in throw Failure.insufficientCredits(cost: 3) }
+      #expect((refusal.status, refusal.isRepeated) == (402, false))
+      let again = try await fixture.once(call())
+      #expect((again.status, again.isRepeated, again.body == refusal.body) == (402, true, true))
       for fault in [Failure.broken, .unavailable, .unauthorized] {
-        await #expect(throws: fault) { _ = try await bank.once(call("other")) { _ in throw fault } }
+        await #expect(throws: fault) { _ = try await fixture.once(call("other")) { _ in throw fault } }
       }
-      #expect(try await bank.effects() == 0)
-      #expect(try await bank.once(call("other")).status == 201)
+      #expect(try await fixture.effects() == 0)
+      #expect(try await fixture.once(call("other")).status == 201)
     }
   }
 
   @Test(arguments: engines) func aLapsedClaimIsTakenOver(engine: Engine) async throws {
-    try await withBank(engine) { bank in
+    try await withFixture(engine) { fixture in
       let call = call()
       let effect: @Sendable (String, any Connection) throws -> Reply = { name, db in
         try db.change("insert into effect (name) values (\(name))")
@@ -115,42 +115,42 @@ import Wire
       }
       var refusals: [Failure] = []
       do {
-        _ = try await bank.idempotency.claimed(call) {
-          do { _ = try await bank.once(call) } catch let failure as Failure { refusals.append(failure) }
-          bank.clock.advance(by: .seconds(61))
-          _ = try await bank.idempotency.claimed(call, steps: { "second" }, effect: effect)
+        _ = try await fixture.idempotency.claimed(call) {
+          do { _ = try await fixture.once(call) } catch let failure as Failure { refusals.append(failure) }
+          fixture.clock.advance(by: .seconds(61))
+          _ = try await fixture.idempotency.claimed(call, steps: { "second" }, effect: effect)
           return "late"
         } effect: {
           try effect($0, $1)
         }
       } catch let failure as Failure { refusals.append(failure) }
       #expect(refusals == [.idempotencyKeyInUse, .idempotencyKeyInUse])
-      #expect(try await bank.effects() == 1)
-      let reply = try await bank.idempotency.claimed(call, steps: { "third" }, effect: effect)
-      #expect(reply.isHit && String(decoding: reply.body, as: UTF8.self).contains("second"))
-      // A fault gives the claim back at once.
+      #expect(try await fixture.effects() == 1)
+      let reply = try await fixture.idempotency.claimed(call, steps: { "third" }, effect: effect)
+      #expect(reply.isRepeated && String(decoding: reply.body, as: UTF8.self).contains("second"))
+      // A server fault releases the claim at once.
       let other = self.call("other")
       await #expect(throws: Failure.broken) {
-        _ = try await bank.idempotency.claimed(other, steps: { throw Failure.broken }) { (_: Int, _) in
+        _ = try await fixture.idempotency.claimed(other, steps: { throw Failure.broken }) { (_: Int, _) in
           try .json(1)
         }
       }
-      #expect(try await bank.idempotency.claimed(other, steps: { "it" }, effect: effect).isHit == false)
+      #expect(try await fixture.idempotency.claimed(other, steps: { "it" }, effect: effect).isRepeated == false)
     }
   }
 
   @Test(arguments: engines) func theTableTellsNothingAndKeysRotate(engine: Engine) async throws {
-    try await withPlace(engine) { place in
-      let bank = try await Bank(place, secrets: ["the old key"])
-      let first = try await bank.once(call())
+    try await withTestDatabase(engine) { testDatabase in
+      let fixture = try await IdempotencyFixture(testDatabase, secrets: ["the old key"])
+      let first = try await fixture.once(call())
       let row = try #require(
-        try await bank.database.read { try $0.row("select key_hash, body_hash, reply from idempotency_key") })
+        try await fixture.database.read { try $0.row("select key_hash, body_hash, reply from idempotency_key") })
       for column in ["key_hash", "body_hash", "reply"] {
         let text = String(decoding: try row.get(column, as: [UInt8].self), as: UTF8.self)
         #expect(!text.contains("secret-key") && !text.contains("token"))
       }
-      await bank.database.close()
-      let rotated = try await Bank(place, secrets: ["the new key", "the old key"])
+      await fixture.database.close()
+      let rotated = try await IdempotencyFixture(testDatabase, secrets: ["the new key", "the old key"])
       #expect(try await rotated.once(call()).body == first.body)
       #expect(try await rotated.effects() == 1)
       await rotated.database.close()

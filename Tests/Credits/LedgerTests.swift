@@ -5,10 +5,10 @@ import Support
 import Testing
 import Wire
 
-/// Credits: what is given, what is spent, and that the books are right.
+/// Grants, spends and history of credits, and the sums of the ledger.
 @Suite struct LedgerTests {
   private func books(_ stack: TestStack, of user: UserID) async throws -> (sum: Int, all: Int, balance: Int) {
-    let database = try await stack.place.open("credits", [])
+    let database = try await stack.testDatabase.open("credits", [])
     let result = try await database.read { db in
       let sum: SQL = "select cast(coalesce(sum(amount), 0) as bigint) as total from ledger_posting"
       let mine = try db.row("\(sum) where account_id = \(user.description)")?.get("total", as: Int.self)
@@ -26,7 +26,7 @@ import Wire
   @Test(arguments: engines) func welcomeCreditsComeOnceWhoeverAsksFirst(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice")
-      let credits = CreditsClient(in: stack.surroundings(of: "invites"))
+      let credits = CreditsClient(in: stack.dependencies(of: "invites"))
       let answers = try await atOnce(50) { index in
         switch index % 3 {
         case 0: try await alice.browser.get("/api/v1/credits/balance").int("balance") ?? -1
@@ -44,7 +44,7 @@ import Wire
 
   @Test(arguments: engines) func strangersHaveNoAccount(engine: Engine) async throws {
     try await withStack(engine) { stack in
-      let credits = CreditsClient(in: stack.surroundings(of: "invites"))
+      let credits = CreditsClient(in: stack.dependencies(of: "invites"))
       let nobody = UserID.new(at: Date())
       await #expect(throws: Failure.self) { _ = try await credits.check(nobody, cost: 1) }
       await #expect(throws: Failure.self) { _ = try await credits.spend(.init(userID: nobody, cost: 1)) }
@@ -77,14 +77,14 @@ import Wire
   @Test(arguments: engines) func aKeyIsChargedOnceHoweverOftenItComes(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice")
-      let credits = CreditsClient(in: stack.surroundings(of: "invites"))
+      let credits = CreditsClient(in: stack.dependencies(of: "invites"))
       let spend = SpendCredits(
         userID: alice.id, cost: 5, transactionType: "chat", description: "hello", referenceID: "t1",
         referenceType: "timepoint", idempotencyKey: "one")
       let moved = try await atOnce(50) { _ in try await credits.spend(spend) }
       #expect(Set(moved).count == 1)
       #expect(moved[0].balanceAfter == 45)
-      // Another body under the same key, and the same key of another caller.
+      // Another body under the same key is refused; the same key of another caller is independent.
       let other = SpendCredits(userID: alice.id, cost: 6, transactionType: "chat", idempotencyKey: "one")
       await #expect { _ = try await credits.spend(other) } throws: { error in
         (error as? Failure)?.code == "idempotency_key_reused"
@@ -100,7 +100,7 @@ import Wire
   @Test(arguments: engines) func twinsThatSpendTheWholeBalanceAreOneSpend(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice")
-      let credits = CreditsClient(in: stack.surroundings(of: "invites"))
+      let credits = CreditsClient(in: stack.dependencies(of: "invites"))
       _ = try await credits.check(alice.id, cost: 50)
       let spend = SpendCredits(userID: alice.id, cost: 50, idempotencyKey: "all of it")
       let moved = try await atOnce(50) { _ in try await credits.spend(spend) }
@@ -120,7 +120,7 @@ import Wire
       #expect(granted.int("granted") == 100)
       _ = try await admin(stack).post(
         "/api/v1/credits/admin/grant", ["user_id": id, "amount": 1, "transaction_type": "what is this"])
-      let credits = CreditsClient(in: stack.surroundings(of: "invites"))
+      let credits = CreditsClient(in: stack.dependencies(of: "invites"))
       _ = try await credits.spend(
         .init(userID: alice.id, cost: 10, description: "HD", referenceID: "t-1", referenceType: "timepoint"))
       let history = try await alice.browser.get("/api/v1/credits/history").list
@@ -155,7 +155,7 @@ import Wire
   @Test func whoCannotPayHearsTheRealCost() async throws {
     try await withStack(.sqlite) { stack in
       let alice = try await stack.signIn("alice")
-      let credits = CreditsClient(in: stack.surroundings(of: "invites"))
+      let credits = CreditsClient(in: stack.dependencies(of: "invites"))
       #expect(try await credits.check(alice.id, cost: 51) == CreditCheck(sufficient: false, balance: 50))
       await #expect(throws: Failure.insufficientCredits(cost: 51)) {
         _ = try await credits.spend(.init(userID: alice.id, cost: 51))
@@ -204,7 +204,7 @@ import Wire
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice")
       _ = try await alice.browser.get("/api/v1/credits/balance")
-      let database = try await stack.place.open("credits", [])
+      let database = try await stack.testDatabase.open("credits", [])
       for statement in [
         "update ledger_posting set amount = 1000", "delete from ledger_posting", "delete from ledger_operation",
         "update ledger_operation set type = 'refund'",

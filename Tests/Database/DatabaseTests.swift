@@ -6,7 +6,7 @@ import Wire
 
 private struct Stop: Error {}
 
-/// What both engines do alike, on both.
+/// The behaviour that SQLite and PostgreSQL share, tested on both.
 @Suite struct DatabaseTests {
   static let schema = [
     Migration(
@@ -42,8 +42,8 @@ private struct Stop: Error {}
   private func withDatabase(
     _ engine: Engine, connections: Int = 6, _ body: (any Database) async throws -> Void
   ) async throws {
-    try await withPlace(engine) { place in
-      let database = try await place.open("test", Self.schema, connections: connections)
+    try await withTestDatabase(engine) { testDatabase in
+      let database = try await testDatabase.open("test", Self.schema, connections: connections)
       try await body(database)
       await database.close()
     }
@@ -173,7 +173,7 @@ private struct Stop: Error {}
       try await database.write { db in
         for name in ["alice", "bob"] { try db.change("insert into doctor (name, on_call) values (\(name), \(true))") }
       }
-      // Each may leave when somebody else stays: under a weaker level both would.
+      // A doctor may go off call while another stays on call. Under a weaker isolation level both would go.
       let left = try await atOnce(2) { index in
         try await database.write(.serializable) { db in
           let onCall = try db.rows("select name from doctor where on_call = \(true)").count
@@ -209,23 +209,23 @@ private struct Stop: Error {}
   }
 
   @Test(arguments: engines) func aChangedMigrationStopsTheStart(engine: Engine) async throws {
-    try await withPlace(engine) { place in
-      try await place.open("test", [Migration("one", "create table a (x text)")]).close()
+    try await withTestDatabase(engine) { testDatabase in
+      try await testDatabase.open("test", [Migration("one", "create table a (x text)")]).close()
       // The same list again, and a longer one, are fine; so is an older program on a newer schema.
       let longer = [Migration("one", "create table a (x text)"), Migration("two", "create table b (x text)")]
-      try await place.open("test", longer).close()
-      try await place.open("test", [longer[0]]).close()
+      try await testDatabase.open("test", longer).close()
+      try await testDatabase.open("test", [longer[0]]).close()
       await #expect(throws: DatabaseFailure.unusable("migration one was changed after it had been applied")) {
-        _ = try await place.open("test", [Migration("one", "create table a (y text)")])
+        _ = try await testDatabase.open("test", [Migration("one", "create table a (y text)")])
       }
     }
   }
 
   @Test(arguments: engines) func aMigrationThatFailsLeavesNothing(engine: Engine) async throws {
-    try await withPlace(engine) { place in
+    try await withTestDatabase(engine) { testDatabase in
       let broken = Migration("one", "create table a (x text); create table a (x text)")
-      await #expect(throws: DatabaseFailure.self) { _ = try await place.open("test", [broken]) }
-      let database = try await place.open("test", [Migration("one", "create table a (x text)")])
+      await #expect(throws: DatabaseFailure.self) { _ = try await testDatabase.open("test", [broken]) }
+      let database = try await testDatabase.open("test", [Migration("one", "create table a (x text)")])
       #expect(try await database.read { try $0.rows("select * from a").isEmpty })
       await database.close()
     }

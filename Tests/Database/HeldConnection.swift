@@ -1,12 +1,12 @@
 import Database
 import Foundation
 
-/// Keeps one connection of a database busy for as long as a test wants.
+/// Keeps one connection of a database busy until a test releases it.
 struct HeldConnection: Sendable {
   private let entered = AsyncStream<Void>.makeStream()
   private let released = DispatchSemaphore(value: 0)
 
-  /// Returns after ``release()``, whether that came within a minute.
+  /// Returns after ``release()``: true, or false when that was not called within a minute.
   func hold(_ database: any Database) async throws -> Bool {
     try await database.read { _ in
       entered.continuation.yield()
@@ -14,8 +14,8 @@ struct HeldConnection: Sendable {
     }
   }
 
-  /// Returns once the connection is out.
-  func isHeld() async { for await _ in entered.stream { break } }
+  /// Returns once the connection is in use.
+  func waitUntilHeld() async { for await _ in entered.stream { break } }
 
   func release() { released.signal() }
 }

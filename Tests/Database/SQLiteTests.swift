@@ -5,8 +5,8 @@ import Testing
 
 @Suite struct SQLiteTests {
   @Test func everyConnectionIsAsSafeAsItSays() async throws {
-    try await withPlace(.sqlite) { place in
-      let database = try await place.open("test", [])
+    try await withTestDatabase(.sqlite) { testDatabase in
+      let database = try await testDatabase.open("test", [])
       func setting(_ name: SQL, _ column: String) async throws -> Int? {
         try await database.write { try $0.row(name)?.get(column) }
       }
@@ -23,24 +23,24 @@ import Testing
   }
 
   @Test func aFileThatIsNoDatabaseIsNamed() async throws {
-    try await withPlace(.sqlite) { place in
-      let path = place.folder.appendingPathComponent("test.db").path
+    try await withTestDatabase(.sqlite) { testDatabase in
+      let path = testDatabase.folder.appendingPathComponent("test.db").path
       try Data(repeating: 0x41, count: 4096).write(to: URL(fileURLWithPath: path))
       await #expect(throws: DatabaseFailure.unusable("\(path): is not a SQLite database")) {
-        _ = try await place.open("test", [])
+        _ = try await testDatabase.open("test", [])
       }
     }
   }
 
   @Test func indexesThatCouldNotBeToldApartStopTheStart() async throws {
-    try await withPlace(.sqlite) { place in
+    try await withTestDatabase(.sqlite) { testDatabase in
       let ambiguous = Migration(
         "one",
         """
         create table a (x text, y text);
         create unique index a_x on a (x) where y = '1'; create unique index a_x_too on a (x) where y = '2'
         """)
-      await #expect(throws: DatabaseFailure.self) { _ = try await place.open("test", [ambiguous]) }
+      await #expect(throws: DatabaseFailure.self) { _ = try await testDatabase.open("test", [ambiguous]) }
     }
   }
 

@@ -1,26 +1,28 @@
 import StrictHTTP
 
-/// What must hold for any bytes at all. libFuzzer looks for bytes for which it does not, and so do the tests with
-/// mutations of good requests.
-package enum Property {
-  /// - Returns: what does not hold, if something does not.
-  package static func broken(by bytes: [UInt8]) -> String? {
+/// Properties that hold for any bytes. libFuzzer searches for bytes that violate them, and the tests check them with
+/// mutated requests.
+package enum ParserProperties {
+  /// - Returns: the property that is violated, if any.
+  package static func violation(by bytes: [UInt8]) -> String? {
     request(bytes) ?? answer(bytes) ?? chunks(bytes)
   }
 
-  /// A head that is read is read the same however it arrives, and says nothing that could be read twice.
+  /// A head is parsed the same however its bytes arrive, and contains nothing ambiguous.
   private static func request(_ bytes: [UInt8]) -> String? {
     var head = RequestHead()
     guard (try? head.read(bytes.span)) == true else { return nil }
     let end = head.byteCount
-    guard end <= Limits.headBytesMax, bytes[..<end].suffix(4).elementsEqual("\r\n\r\n".utf8) else { return "head end" }
+    guard end <= HTTPLimits.headBytesMax, bytes[..<end].suffix(4).elementsEqual("\r\n\r\n".utf8) else {
+      return "head end"
+    }
     var again = RequestHead()
     guard (try? again.read(Array(bytes[..<end]).span)) == true, again.byteCount == end else { return "read alone" }
     for cut in [end - 1, end / 2, end / 3] {
       guard (try? again.read(Array(bytes[..<cut]).span)) == false else { return "cut at \(cut)" }
     }
     guard bytes[head.target.start] == UInt8(ascii: "/"), head.path.end <= head.target.end else { return "target" }
-    guard head.fields.list.count <= Limits.fieldsMax else { return "too many fields" }
+    guard head.fields.list.count <= HTTPLimits.fieldsMax else { return "too many fields" }
     for field in head.fields.list {
       guard field.value.start >= field.line.start, field.value.end + 2 <= field.line.end else { return "field bounds" }
       let line = bytes[field.line.start..<field.line.end]
@@ -36,15 +38,15 @@ package enum Property {
 
   private static func answer(_ bytes: [UInt8]) -> String? {
     var head = ResponseHead()
-    guard (try? head.read(bytes.span, isToHead: false)) == true else { return nil }
+    guard (try? head.read(bytes.span, isForHEAD: false)) == true else { return nil }
     guard (100...599).contains(head.status), head.byteCount <= bytes.count else { return "status" }
-    guard (try? head.read(Array(bytes[..<(head.byteCount - 1)]).span, isToHead: false)) == false else {
+    guard (try? head.read(Array(bytes[..<(head.byteCount - 1)]).span, isForHEAD: false)) == false else {
       return "answer cut"
     }
     return nil
   }
 
-  /// A chunked body gives the same bytes whole and byte by byte.
+  /// A chunked body decodes to the same bytes whole and byte by byte.
   private static func chunks(_ bytes: [UInt8]) -> String? {
     let whole = read(bytes, inPiecesOf: max(bytes.count, 1))
     let single = read(bytes, inPiecesOf: 1)
@@ -58,7 +60,7 @@ package enum Property {
   private static func read(
     _ bytes: [UInt8], inPiecesOf size: Int
   ) -> (data: [UInt8], ended: Bool, refused: Bool, used: Int) {
-    var body = ChunkedBody()
+    var body = ChunkedBodyDecoder()
     var data: [UInt8] = []
     var used = 0
     for start in stride(from: 0, to: bytes.count, by: size) {

@@ -8,11 +8,11 @@ import Web
 
 @testable import Gateway
 
-/// The gateway's connections at close quarters: what chance would seldom show from outside.
+/// Connection states that are hard to reach from outside.
 @Suite struct ConnectionTests {
-  /// As while a name is not resolved yet: both families are tried, and one of them refuses.
+  /// As while a name is not resolved yet: both address families are tried, and one of them refuses.
   @Test func aServiceThatIsOnlyAtOneOfItsAddressesIsReached() async throws {
-    let service = WatchedService()
+    let service = TestService()
     try await running([service.server()]) {
       let url = try #require(UpstreamURL("http://both.test:\(try await service.listening.number)"))
       let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -20,12 +20,12 @@ import Web
         let promise = loop.makePromise(of: Bool.self)
         loop.execute {
           let pool = EndpointPool(
-            Endpoint(.credits, url, nil), key: "k", tls: nil, on: loop, resolver: BothFamilies(loop))
+            Endpoint(.credits, url, nil), key: "k", tls: nil, on: loop, resolver: DualStackResolver(loop))
           pool.connect { upstream in
             guard let upstream else { return promise.succeed(false) }
-            // What is still to come of the attempt that failed has come by then.
+            // By then any late event of the failed attempt has arrived.
             loop.assumeIsolated().scheduleTask(in: .milliseconds(20)) {
-              promise.succeed(upstream.isOpen && upstream.isWritable && pool.busy == 1)
+              promise.succeed(upstream.isOpen && upstream.isWritable && pool.activeCount == 1)
               upstream.close()
             }
           }
@@ -35,17 +35,19 @@ import Web
     }
   }
 
-  /// A client that has gone is noticed at the latest when it is told to go on.
+  /// A closed client connection is noticed at the latest when "100 Continue" is written.
   @Test func aClientThatGoesWhenToldToGoOnKeepsNothing() async throws {
-    try await withPipe { pipe in
+    try await withGateway { gateway in
       let loop = MultiThreadedEventLoopGroup.singleton.next()
-      let state = try await loop.submit { NIOLoopBound(pipe.gateway.makeLoop(loop), eventLoop: loop) }.get()
-      let gateway = pipe.gateway.state
+      let loopState = try await loop.submit { NIOLoopBound(gateway.server.makeLoop(loop), eventLoop: loop) }.get()
+      let state = gateway.server.state
       let server = try await ServerBootstrap(group: loop)
         .childChannelOption(.autoRead, value: false)
         .childChannelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandlers([Leaving(), ClientHandler(gateway, on: state.value)])
+            try channel.pipeline.syncOperations.addHandlers([
+              CloseOnContinueHandler(), ClientHandler(state, on: loopState.value),
+            ])
           }
         }
         .bind(host: "127.0.0.1", port: 0).get()
@@ -53,49 +55,49 @@ import Web
       let other = try await RawConnection(port: port)
       try await other.send("GET /echo?n=1 HTTP/1.1\r\nHost: x\r\n\r\n")
       try await eventually("an answer") { try await other.received().contains("200 OK") }
-      let idle = try await loop.submit { state.value.pool(of: .credits).choose()?.busy }.get()
+      let idle = try await loop.submit { loopState.value.pool(of: .credits).choose()?.activeCount }.get()
       #expect(idle == 0, "the premise: a connection is kept")
       let leaving = try await RawConnection(port: port)
       try await leaving.send("POST /small HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
       #expect(try await leaving.untilClosed().isEmpty)
-      let busy = try await loop.submit { state.value.pool(of: .credits).choose()?.busy }.get()
-      #expect(busy == 0)
+      let activeCount = try await loop.submit { loopState.value.pool(of: .credits).choose()?.activeCount }.get()
+      #expect(activeCount == 0)
       other.close()
       try await server.close()
     }
   }
 
   @Test func oneLargeAnswerDoesNotMakeTheOthersLarge() async throws {
-    try await withPipe(["DEBUG": "true"]) { pipe in
-      let raw = try await RawConnection(port: pipe.port)
-      try await raw.send("GET /docs/pages.js HTTP/1.1\r\nHost: x\r\n\r\n")
+    try await withGateway(["DEBUG": "true"]) { gateway in
+      let raw = try await RawConnection(port: gateway.port)
+      try await raw.send("GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n")
       try await raw.send("GET /echo?n=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
       #expect(try await raw.untilClosed().utf8.count > 16 * 1024)
-      let capacities = await pipe.gateway.loops.gather { $0.out.capacity }
+      let capacities = await gateway.server.loops.gather { $0.outbound.capacity }
       #expect(capacities.allSatisfy { $0 <= 16 * 1024 }, "\(capacities)")
     }
   }
 }
 
-/// A name with an address of each family.
-private final class BothFamilies: Resolver, Sendable {
+/// Resolves any name to one address of each family.
+private final class DualStackResolver: Resolver, Sendable {
   private let loop: any EventLoop
 
   init(_ loop: any EventLoop) { self.loop = loop }
 
-  func initiateAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> { answer("127.0.0.1", port) }
+  func initiateAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> { response("127.0.0.1", port) }
 
-  func initiateAAAAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> { answer("::1", port) }
+  func initiateAAAAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> { response("::1", port) }
 
   func cancelQueries() {}
 
-  private func answer(_ address: String, _ port: Int) -> EventLoopFuture<[SocketAddress]> {
+  private func response(_ address: String, _ port: Int) -> EventLoopFuture<[SocketAddress]> {
     loop.makeCompletedFuture { [try SocketAddress(ipAddress: address, port: port)] }
   }
 }
 
-/// A client that is gone as soon as it is told to go on.
-private final class Leaving: ChannelOutboundHandler {
+/// Closes the client connection as soon as "100 Continue" is written.
+private final class CloseOnContinueHandler: ChannelOutboundHandler {
   typealias OutboundIn = ByteBuffer
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {

@@ -3,8 +3,8 @@ import NIOCore
 import Support
 import Testing
 
-/// Raw requests, byte for byte, over real sockets: what the gateway makes of them, and that no service ever saw one that
-/// is refused.
+/// Sends raw requests over real sockets and checks the gateway's responses, and that no service received one that was
+/// refused.
 @Suite struct CorpusTests {
   @Test func theCorpusIsLargeAndItsNamesDiffer() {
     let all = RawRequest.refused + RawRequest.accepted + RawRequest.smuggled + RawRequest.brokenBodies
@@ -14,53 +14,53 @@ import Testing
   }
 
   @Test func whatIsCanonicalReachesItsService() async throws {
-    try await withPipe { pipe in
-      try await each(RawRequest.accepted, of: pipe) { request, answers in
-        #expect(answers.first?.status == request.status, "\(request.name)")
+    try await withGateway { gateway in
+      try await each(RawRequest.accepted, of: gateway) { request, responses in
+        #expect(responses.first?.status == request.status, "\(request.name)")
       }
-      #expect(pipe.service.requests > 0)
+      #expect(gateway.service.requests > 0)
     }
   }
 
   @Test func whatIsNotIsRefusedAndNoServiceSeesIt() async throws {
-    try await withPipe { pipe in
-      try await each(RawRequest.refused, of: pipe) { request, answers in
-        #expect(answers.map(\.status) == [request.status], "\(request.name)")
-        #expect(answers.first?.closes == true, "\(request.name)")
+    try await withGateway { gateway in
+      try await each(RawRequest.refused, of: gateway) { request, responses in
+        #expect(responses.map(\.status) == [request.status], "\(request.name)")
+        #expect(responses.first?.closes == true, "\(request.name)")
       }
-      #expect(pipe.service.requests == 0)
+      #expect(gateway.service.requests == 0)
       // The premise: this service can be reached.
-      #expect(try await pipe.browser.get("/echo?n=1").status == 200)
+      #expect(try await gateway.browser.get("/echo?n=1").status == 200)
     }
   }
 
   @Test func whatFollowsAGoodRequestIsJudgedByItself() async throws {
-    try await withPipe { pipe in
-      try await each(RawRequest.smuggled, of: pipe) { request, answers in
-        #expect(answers.map(\.status) == [200, request.status], "\(request.name)")
-        #expect(answers.last?.closes == true, "\(request.name)")
+    try await withGateway { gateway in
+      try await each(RawRequest.smuggled, of: gateway) { request, responses in
+        #expect(responses.map(\.status) == [200, request.status], "\(request.name)")
+        #expect(responses.last?.closes == true, "\(request.name)")
       }
-      #expect(pipe.service.requests == RawRequest.smuggled.count)
+      #expect(gateway.service.requests == RawRequest.smuggled.count)
     }
   }
 
   @Test func aServiceNeverSeesTheEndOfABodyThatIsBroken() async throws {
-    try await withPipe { pipe in
-      try await each(RawRequest.brokenBodies, of: pipe) { request, answers in
-        #expect(answers.map(\.status) == [request.status], "\(request.name)")
-        #expect(answers.first?.closes == true, "\(request.name)")
+    try await withGateway { gateway in
+      try await each(RawRequest.brokenBodies, of: gateway) { request, responses in
+        #expect(responses.map(\.status) == [request.status], "\(request.name)")
+        #expect(responses.first?.closes == true, "\(request.name)")
       }
-      #expect(pipe.service.completed == 0)
-      #expect(try await pipe.browser.post("/count", ["a": 1]).status == 200)
-      #expect(pipe.service.completed == 1)
+      #expect(gateway.service.completedBodies == 0)
+      #expect(try await gateway.browser.post("/count", ["a": 1]).status == 200)
+      #expect(gateway.service.completedBodies == 1)
     }
   }
 
-  /// Sends each request on a connection of its own, several at a time.
+  /// Sends each request on a new connection, several at a time.
   private func each(
-    _ requests: [RawRequest], of pipe: Pipe, _ check: @escaping @Sendable (RawRequest, [RawAnswer]) -> Void
+    _ requests: [RawRequest], of gateway: TestGateway, _ check: @escaping @Sendable (RawRequest, [RawResponse]) -> Void
   ) async throws {
-    let port = pipe.port
+    let port = gateway.port
     try await withThrowingTaskGroup(of: Void.self) { group in
       for (index, request) in requests.enumerated() {
         if index >= 16 { try await group.next() }
@@ -68,7 +68,7 @@ import Testing
           let raw = try await RawConnection(port: port)
           try await raw.send(request.bytes)
           let text = try await raw.untilClosed()
-          check(request, RawAnswer.all(in: text))
+          check(request, RawResponse.all(in: text))
         }
       }
       try await group.waitForAll()
@@ -76,16 +76,16 @@ import Testing
   }
 }
 
-/// The status of one answer on a raw connection, and whether it says that it is the last.
-struct RawAnswer: Sendable {
+/// The status of one response on a raw connection, and whether it announces the close.
+struct RawResponse: Sendable {
   let status: Int
   let closes: Bool
 
-  static func all(in text: String) -> [RawAnswer] {
-    text.components(separatedBy: "HTTP/1.1 ").dropFirst().compactMap { answer in
-      guard let status = Int(answer.prefix(3)), status != 100 else { return nil }
-      let head = answer.components(separatedBy: "\r\n\r\n")[0].lowercased()
-      return RawAnswer(status: status, closes: head.contains("\r\nconnection: close"))
+  static func all(in text: String) -> [RawResponse] {
+    text.components(separatedBy: "HTTP/1.1 ").dropFirst().compactMap { response in
+      guard let status = Int(response.prefix(3)), status != 100 else { return nil }
+      let head = response.components(separatedBy: "\r\n\r\n")[0].lowercased()
+      return RawResponse(status: status, closes: head.contains("\r\nconnection: close"))
     }
   }
 }

@@ -6,57 +6,57 @@ import Testing
 
 @testable import Gateway
 
-/// When an address is left out, and when it comes back.
+/// When an address is excluded, and when it is included again.
 @Suite struct EndpointHealthTests {
   private typealias Event = EndpointHealth.Event
   private static let prompt = Event.answered(isReady: true, isLate: false)
   private static let late = Event.answered(isReady: true, isLate: true)
 
-  private func standing(after events: [Event]) -> EndpointHealth.Standing {
+  private func status(after events: [Event]) -> EndpointHealth.Status {
     var health = EndpointHealth()
-    for event in events { health.note(event) }
-    return health.standing
+    for event in events { health.record(event) }
+    return health.status
   }
 
   @Test func slowIsNotDown() {
     var health = EndpointHealth()
-    for _ in 0..<100 { health.note(Self.late) }
-    #expect(health.standing == .ready && health.isSlow)
-    health.note(Self.prompt)
+    for _ in 0..<100 { health.record(Self.late) }
+    #expect(health.status == .ready && health.isSlow)
+    health.record(Self.prompt)
     #expect(!health.isSlow)
   }
 
   @Test func silenceCountsOnlySeveralTimesInARow() {
-    #expect(standing(after: [.silent, .silent]) == .ready)
-    #expect(standing(after: [.silent, .silent, Self.late, .silent, .silent]) == .ready)
-    #expect(standing(after: [.silent, .silent, .silent]) == .silent)
+    #expect(status(after: [.probeTimeout, .probeTimeout]) == .ready)
+    #expect(status(after: [.probeTimeout, .probeTimeout, Self.late, .probeTimeout, .probeTimeout]) == .ready)
+    #expect(status(after: [.probeTimeout, .probeTimeout, .probeTimeout]) == .silent)
   }
 
   @Test func whoWasSilentComesBackAfterSeveralAnswers() {
-    let out = [Event](repeating: .silent, count: 3)
-    #expect(standing(after: out + [Self.prompt]) == .silent)
-    #expect(standing(after: out + [Self.prompt, .silent, Self.prompt]) == .silent)
-    #expect(standing(after: out + [Self.late, Self.prompt]) == .ready)
-    // The kernel makes connections also for a process that hangs.
-    #expect(standing(after: out + [.connected, .connected, .connected]) == .silent)
+    let out = [Event](repeating: .probeTimeout, count: 3)
+    #expect(status(after: out + [Self.prompt]) == .silent)
+    #expect(status(after: out + [Self.prompt, .probeTimeout, Self.prompt]) == .silent)
+    #expect(status(after: out + [Self.late, Self.prompt]) == .ready)
+    // The kernel accepts connections also for a process that hangs.
+    #expect(status(after: out + [.connected, .connected, .connected]) == .silent)
   }
 
   @Test func whereNobodyListensIsKnownAtOnce() {
-    #expect(standing(after: [Self.prompt, Self.prompt, .unreachable]) == .unreachable)
-    #expect(standing(after: [.unreachable, .connected]) == .ready)
-    #expect(standing(after: [.unreachable, Self.prompt]) == .ready)
-    #expect(standing(after: [.unreachable, .answered(isReady: false, isLate: false)]) == .unready)
+    #expect(status(after: [Self.prompt, Self.prompt, .unreachable]) == .unreachable)
+    #expect(status(after: [.unreachable, .connected]) == .ready)
+    #expect(status(after: [.unreachable, Self.prompt]) == .ready)
+    #expect(status(after: [.unreachable, .answered(isReady: false, isLate: false)]) == .unready)
   }
 
   @Test func onePacketThatIsLostIsNoReason() {
-    #expect(standing(after: [.lateConnection, .lateConnection, .connected, .lateConnection]) == .ready)
-    #expect(standing(after: [.lateConnection, .lateConnection, .lateConnection]) == .silent)
+    #expect(status(after: [.connectTimeout, .connectTimeout, .connected, .connectTimeout]) == .ready)
+    #expect(status(after: [.connectTimeout, .connectTimeout, .connectTimeout]) == .silent)
   }
 
   @Test func whoSaysThatItIsNotReadyIsTakenAtItsWord() {
     let unready = Event.answered(isReady: false, isLate: false)
-    #expect(standing(after: [Self.prompt, unready]) == .unready)
-    #expect(standing(after: [unready, Self.prompt]) == .ready)
+    #expect(status(after: [Self.prompt, unready]) == .unready)
+    #expect(status(after: [unready, Self.prompt]) == .ready)
   }
 
   @Test func whatGoesWrongHereIsNobodyElsesFault() {
@@ -64,7 +64,7 @@ import Testing
     #expect(Event(connecting: refused) == .unreachable)
     #expect(Event(connecting: IOError(errnoCode: EMFILE, reason: "socket")) == nil)
     #expect(Event(connecting: IOError(errnoCode: EADDRNOTAVAIL, reason: "connect")) == nil)
-    #expect(Event(connecting: ChannelError.connectTimeout(.seconds(1))) == .lateConnection)
-    #expect(Event(connecting: HTTPClientError.deadlineExceeded) == .silent)
+    #expect(Event(connecting: ChannelError.connectTimeout(.seconds(1))) == .connectTimeout)
+    #expect(Event(connecting: HTTPClientError.deadlineExceeded) == .probeTimeout)
   }
 }

@@ -8,7 +8,7 @@ import Wire
 let second: Int64 = 1_000_000_000
 let millisecond: Int64 = 1_000_000
 
-/// How much is allowed, to the nanosecond.
+/// GCRA, quotas and rate limit headers, to the nanosecond.
 @Suite struct LimitTests {
   private static let start: Int64 = 1_234_567_890_123_456_789
 
@@ -68,7 +68,7 @@ let millisecond: Int64 = 1_000_000
   }
 
   @Test func settingsSayTheQuotasAndWhatIsNoNumberStopsTheStart() throws {
-    let plain = try Quotas(Settings([:]))
+    let plain = try LimitQuotas(Settings([:]))
     #expect(LimitClass.allCases.map { plain[$0].perMinute } == [10, 30, 60, 100, 20, 50, 30, 600, 60])
     let names: [(String, LimitClass)] = [
       ("RATE_LIMIT_SIGN_IN", .signIn), ("RATE_LIMIT_REFRESH", .refresh), ("RATE_LIMIT", .anonymous),
@@ -76,13 +76,13 @@ let millisecond: Int64 = 1_000_000
       ("RATE_LIMIT_PHOTO", .photo),
     ]
     for (name, limit) in names {
-      let changed = try Quotas(Settings([name: "1000000000"]))
+      let changed = try LimitQuotas(Settings([name: "1000000000"]))
       for other in LimitClass.allCases {
         let isMeant = other == limit || limit == .anonymous && other == .refused
         #expect(changed[other].perMinute == (isMeant ? 1_000_000_000 : plain[other].perMinute))
       }
       for wrong in ["0", "-1", "1000000001", "many", "1.5", "99999999999999999999"] {
-        let failure = #expect(throws: StartFailure.self) { try Quotas(Settings([name: wrong])) }
+        let failure = #expect(throws: StartFailure.self) { try LimitQuotas(Settings([name: wrong])) }
         #expect(failure?.description.hasPrefix("\(name) ") == true)
       }
     }
@@ -98,15 +98,15 @@ let millisecond: Int64 = 1_000_000
     #expect(LimitKey(nil, user: alice, address: home) != LimitKey(.upload, user: alice, address: home))
     #expect(LimitKey(nil, user: nil, address: home) == .address(home, .anonymous))
     #expect(LimitKey(.search, user: nil, address: home) == .address(home, .search))
-    // Signing in is limited by address even for who is signed in.
+    // Signing in is limited by address even for signed-in users.
     #expect(LimitKey(.signIn, user: alice, address: home) == .address(home, .signIn))
     #expect(LimitKey.address(home, .signIn) == .address(sofa, .signIn), "one /64 is one household")
     #expect(LimitKey.address(home, .signIn) != .address(cafe, .signIn))
     let neighbours = try ["192.0.2.1", "192.0.2.2"].map { LimitKey.address(try #require(IPAddress($0)), .signIn) }
     #expect(neighbours[0] != neighbours[1])
-    // So are links to photos, which need no bearer.
+    // So are links to photos, which need no token.
     #expect(LimitKey(.photo, user: alice, address: home) == .address(home, .photo))
-    // The same 128 bits as a user and as an address are two.
+    // The same 128 bits as a user and as an address are different keys.
     #expect(LimitKey.user(UInt128(0x2001_0db8_0001_0002) << 64, .user) != .address(home, .user))
   }
 
@@ -115,7 +115,7 @@ let millisecond: Int64 = 1_000_000
     let epoch = 1_700_000_000 * second + 500 * millisecond
     let (verdict, _) = GCRA.take(from: nil, quota: quota, at: 0)
     var buffer = ByteBuffer()
-    verdict.writeLines(to: &buffer, class: nil, isUser: true, epoch: epoch)
+    verdict.writeHeaders(to: &buffer, class: nil, isUser: true, epoch: epoch)
     #expect(
       String(buffer: buffer) == """
         ratelimit-policy: "user";q=100;w=60\r
@@ -139,7 +139,7 @@ let millisecond: Int64 = 1_000_000
     for epoch in [0, 1_700_000_000 * second, Int64.max] {
       let verdict = GCRA.take(from: nil, quota: Quota(perMinute: perMinute), at: 0).verdict
       var buffer = ByteBuffer()
-      verdict.writeLines(to: &buffer, class: limit, isUser: false, epoch: epoch)
+      verdict.writeHeaders(to: &buffer, class: limit, isUser: false, epoch: epoch)
       let lines = verdict.headers(class: limit, isUser: false, epoch: epoch).map { "\($0.name): \($0.value)\r\n" }
       #expect(String(buffer: buffer) == lines.joined())
     }

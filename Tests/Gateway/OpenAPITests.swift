@@ -6,13 +6,13 @@ import Web
 
 @testable import Gateway
 
-/// The documents that say what can be called: whole, and no more and no less than what there is.
+/// The OpenAPI documents are complete and contain exactly the public operations.
 @Suite struct OpenAPITests {
   @Test func everythingThatIsDocumentedAndPublicIsInTheMergedDocumentAndNothingElse() async throws {
     try await withStack(.sqlite) { stack in
       let merged = try await stack.gateway.get("/openapi.json")
       let known = Set(publicRoutes.map { Self.shape($0.method.rawValue, $0.path) })
-      let own = Set(OwnRoute.allCases.map { Self.shape("get", $0.rawValue) })
+      let own = Set(LocalRoute.allCases.map { Self.shape("get", $0.rawValue) })
       #expect(Set(try Self.operations(of: OpenAPI(yaml: PackageResources.openapi_yaml).body).keys) == own)
       var expected = own
       for server in stack.servers {
@@ -35,8 +35,8 @@ import Web
         let words = "\(route.method.rawValue) \(route.path): \(ways)"
         switch route.bearer {
         case .required: #expect(ways.contains(["bearer"]) && !ways.contains([]), "\(words)")
-        case .optional, .welcome: #expect(ways.contains(["bearer"]) && ways.contains([]), "\(words)")
-        case .service: #expect(ways == [["serviceKey"]], "\(words)")
+        case .optional, .ifValid: #expect(ways.contains(["bearer"]) && ways.contains([]), "\(words)")
+        case .serviceKey: #expect(ways == [["serviceKey"]], "\(words)")
         case .none: #expect(!ways.contains(["bearer"]), "\(words)")
         }
       }
@@ -48,8 +48,8 @@ import Web
       let document = try await stack.gateway.get("/openapi.json")
       let operations = try Self.operations(of: document.body)
       #expect(!operations.isEmpty)
-      // Another method is another operation's answer.
-      let statuses = Set(Refusal.allCases.filter { $0 != .unknownMethod }.map { String($0.status) })
+      // A method that the path lacks is not the response of an operation.
+      let statuses = Set(HTTPParseError.allCases.filter { $0 != .unknownMethod }.map { String($0.status) })
       for (name, operation) in operations {
         let responses = try #require(operation["responses"] as? [String: [String: Any]])
         #expect(statuses.subtracting(responses.keys).isEmpty, "\(name)")
@@ -63,7 +63,7 @@ import Web
     }
   }
 
-  @Test(.enabled(if: Python.isThere, "PYTHON IS NOT THERE: the OpenAPI documents were not checked"))
+  @Test(.enabled(if: Python.isAvailable, "PYTHON IS NOT THERE: the OpenAPI documents were not checked"))
   func everyDocumentIsWhole() async throws {
     try await withStack(.sqlite) { stack in
       var documents = ["merged": try await stack.gateway.get("/openapi.json").text]
@@ -75,7 +75,7 @@ import Web
 
   /// The premise of the test above.
   @Test(
-    .enabled(if: Python.isThere, "PYTHON IS NOT THERE: the OpenAPI documents were not checked"),
+    .enabled(if: Python.isAvailable, "PYTHON IS NOT THERE: the OpenAPI documents were not checked"),
     arguments: [
       (#""summary":"Show the signed-in user.","#, "", "GET /api/v1/auth/me: has no summary"),
       (#""expires_in":900"#, #""expires_in":"900""#, "'900' is not of type 'integer'"),
@@ -103,7 +103,7 @@ import Web
     return faults.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  /// What is documented, by `GET /path/{}`.
+  /// The documented operations, by `GET /path/{}`.
   private static func operations(of document: Data) throws -> [String: [String: Any]] {
     let object = try #require(try JSONSerialization.jsonObject(with: document) as? [String: Any])
     let paths = try #require(object["paths"] as? [String: [String: Any]])
@@ -117,7 +117,7 @@ import Web
     return operations
   }
 
-  /// Names of variables do not matter.
+  /// The names of path parameters do not matter.
   private static func shape(_ method: String, _ path: String) -> String {
     "\(method.uppercased()) \(path.replacing(/\{[^}]*\}/, with: "{}"))"
   }

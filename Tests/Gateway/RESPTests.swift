@@ -2,7 +2,7 @@ import Gateway
 import NIOCore
 import Testing
 
-/// Replies of Redis, whole and in pieces.
+/// Parses replies of Redis, whole and in parts.
 @Suite struct RESPTests {
   private static let replies: [(String, RESP)] = [
     ("+OK\r\n", .simple("OK")), ("+\r\n", .simple("")), ("-ERR no\r\n", .error("ERR no")), (":0\r\n", .integer(0)),

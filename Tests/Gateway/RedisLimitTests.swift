@@ -4,17 +4,17 @@ import Support
 import Testing
 import Web
 
-/// Several gateways that count together.
+/// Several gateways that count together in Redis.
 @Suite(.enabled(if: redisURL != nil, "KITH_TEST_REDIS is not set; `make test` starts a Redis"))
 struct RedisLimitTests {
   @Test func ofAHundredAtOnceAtFourGatewaysExactlyTheQuotaPasses() async throws {
     let url = try RedisURL(redisURL ?? "")
-    try await withGateways(4, url) { gateways in
+    try await withLimiters(4, url) { gateways in
       let key = LimitKey.user(.random(in: 0 ... .max), .user)
       let start = ContinuousClock.now
       let verdicts = try await atOnce(100) { try await gateways[$0 % 4].take(key) }
       let allowed = verdicts.filter(\.isAllowed)
-      let late = backSince(start)
+      let late = refilledSince(start)
       #expect((10...10 + late).contains(allowed.count))
       if late == 0 { #expect(allowed.map(\.remaining).sorted() == Array(0..<10)) }
       for refused in verdicts where !refused.isAllowed {
@@ -25,14 +25,14 @@ struct RedisLimitTests {
   }
 
   @Test func everyGatewayKnowsWhatTheOthersAllowed() async throws {
-    try await withGateways(2, try RedisURL(redisURL ?? "")) { gateways in
+    try await withLimiters(2, try RedisURL(redisURL ?? "")) { gateways in
       let alice = LimitKey.user(.random(in: 0 ... .max), .user)
       for used in 1...10 {
         let verdict = try await gateways[used % 2].take(alice)
         #expect(verdict.isAllowed && verdict.remaining == 10 - used && verdict.limit == 10)
       }
       for gateway in gateways { #expect(try await !gateway.take(alice).isAllowed) }
-      // Others, and her other classes, are counted by themselves.
+      // Other users, and her other classes, are counted separately.
       let bob = LimitKey.user(.random(in: 0 ... .max), .user)
       #expect(try await gateways[0].take(bob).remaining == 9)
       let search = LimitKey.user(UInt128(alice.high) << 64 | UInt128(alice.low), .search)
@@ -41,10 +41,10 @@ struct RedisLimitTests {
   }
 
   @Test func retryAfterIsTrueToTheMillisecond() async throws {
-    try await withGateways(2, try RedisURL(redisURL ?? ""), ["RATE_LIMIT_USER": "30"]) { gateways in
+    try await withLimiters(2, try RedisURL(redisURL ?? ""), ["RATE_LIMIT_USER": "30"]) { gateways in
       let key = LimitKey.user(.random(in: 0 ... .max), .user)
       for _ in 0..<100 { if try await !gateways[0].take(key).isAllowed { break } }
-      // Nothing is known at this gateway yet, so this is Redis's own word.
+      // This gateway has no entry yet, so this is the verdict of Redis.
       let refusal = try await gateways[1].take(key)
       let wait = refusal.retryAfter
       #expect(!refusal.isAllowed && wait > 0 && wait <= 2 * second)
@@ -55,25 +55,25 @@ struct RedisLimitTests {
 
   @Test func aKeyGoesWhenItsQuotaIsWholeAgain() async throws {
     let url = redisURL ?? ""
-    try await withGateways(1, try RedisURL(url), ["RATE_LIMIT_SIGN_IN": "100"]) { gateways in
+    try await withLimiters(1, try RedisURL(url), ["RATE_LIMIT_SIGN_IN": "100"]) { gateways in
       let network = UInt32.random(in: 0...0xFFFF)
       let address = try #require(IPAddress("2001:db8:0:\(String(network, radix: 16))::1"))
       #expect(try await gateways[0].take(.address(address, .signIn)).isAllowed)
       let hex = String(repeating: "0", count: 8 - String(network, radix: 16).count) + String(network, radix: 16)
       let name = "kith:limit:sign-in:i:20010db8\(hex)0000000000000000"
-      let left = try #require(Int(try await redis(url, "pttl", name)))
+      let left = try #require(Int(try await redisCLI(url, "pttl", name)))
       #expect((1...600).contains(left))
-      try await eventually("the end of the key") { try await redis(url, "exists", name) == "0" }
+      try await eventually("the end of the key") { try await redisCLI(url, "exists", name) == "0" }
     }
   }
 
   @Test func aRedisThatForgotTheScriptIsToldAgain() async throws {
     let url = redisURL ?? ""
     let log = RecordedLog()
-    try await withGateways(1, try RedisURL(url), log: log) { gateways in
+    try await withLimiters(1, try RedisURL(url), log: log) { gateways in
       let key = LimitKey.user(.random(in: 0 ... .max), .user)
       #expect(try await gateways[0].take(key).remaining == 9)
-      #expect(try await redis(url, "script", "flush") == "OK")
+      #expect(try await redisCLI(url, "script", "flush") == "OK")
       let verdicts = try await atOnce(20) { _ in try await gateways[0].take(key) }
       #expect(verdicts.filter(\.isAllowed).count == 9)
       #expect(await gateways[0].isShared)
@@ -83,15 +83,15 @@ struct RedisLimitTests {
 
   @Test func aValueThatIsNoTimeIsAWholeQuota() async throws {
     let url = redisURL ?? ""
-    try await withGateways(1, try RedisURL(url)) { gateways in
+    try await withLimiters(1, try RedisURL(url)) { gateways in
       for command in ["set", "rpush"] {
         for value in ["", "x", "-5", "1e400", "99999999999999999999999999999999"] {
           let low = UInt64.random(in: 0 ... .max)
           let hex = String(low, radix: 16)
           let name = "kith:limit:user:u:" + String(repeating: "0", count: 32 - hex.count) + hex
-          _ = try await redis(url, command, name, value)
+          _ = try await redisCLI(url, command, name, value)
           let verdict = try await gateways[0].take(.user(UInt128(low), .user))
-          // A time beyond all times is at most a minute away.
+          // A time in the far future counts as at most a minute ahead.
           #expect(command == "set" && value.count > 20 ? verdict.resetAfter == 60 * second : verdict.remaining == 9)
         }
       }
@@ -99,17 +99,17 @@ struct RedisLimitTests {
     }
   }
 
-  /// A refusal that follows from what is known already is not asked for.
+  /// A refusal that follows from memory is not sent to Redis.
   @Test func aFloodStaysAtTheGateway() async throws {
     let url = redisURL ?? ""
-    try await withGateways(1, try RedisURL(url), ["RATE_LIMIT_USER": "1"]) { gateways in
+    try await withLimiters(1, try RedisURL(url), ["RATE_LIMIT_USER": "1"]) { gateways in
       let key = LimitKey.user(.random(in: 0 ... .max), .user)
       let first = try await gateways[0].take(key)
       #expect(first.isAllowed)
       let name = "kith:limit:user:u:" + hex(key.high) + hex(key.low)
-      #expect(try await redis(url, "del", name) == "1")
+      #expect(try await redisCLI(url, "del", name) == "1")
       for _ in 0..<100 { #expect(try await !gateways[0].take(key).isAllowed) }
-      #expect(try await redis(url, "exists", name) == "0", "Redis was not asked")
+      #expect(try await redisCLI(url, "exists", name) == "0", "Redis was not asked")
     }
   }
 

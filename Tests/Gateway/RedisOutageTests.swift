@@ -5,7 +5,7 @@ import Support
 import Testing
 import Web
 
-/// A Redis that is away, silent, wrong or hostile never stops a request.
+/// A Redis that is unavailable, hangs, or replies wrongly never blocks a request.
 @Suite(.enabled(if: redisURL != nil, "KITH_TEST_REDIS is not set; `make test` starts a Redis"))
 struct RedisOutageTests {
   private let key = LimitKey.user(.random(in: 0 ... .max), .user)
@@ -14,13 +14,13 @@ struct RedisOutageTests {
     let log = RecordedLog()
     let redis = try await RedisServer.start()
     let start = ContinuousClock.now
-    try await withGateways(2, try RedisURL(redis.url), log: log) { gateways in
+    try await withLimiters(2, try RedisURL(redis.url), log: log) { gateways in
       for used in 1...6 { #expect(try await gateways[used % 2].take(key).remaining == 10 - used) }
       await redis.kill()
-      // What all had used is not forgotten: four or five are left here as there.
+      // Used quotas are kept: each gateway has four or five left.
       for gateway in gateways {
         let verdicts = try await atOnce(20) { _ in try await gateway.take(key) }
-        #expect((4...5 + backSince(start)).contains(verdicts.filter(\.isAllowed).count))
+        #expect((4...5 + refilledSince(start)).contains(verdicts.filter(\.isAllowed).count))
         #expect(await !gateway.isShared)
       }
       try await eventually("the warning") { log.count(.warning) > 0 }
@@ -31,7 +31,7 @@ struct RedisOutageTests {
         }
         let bob = LimitKey.user(.random(in: 0 ... .max), .user)
         let verdicts = try await atOnce(50) { try await gateways[$0 % 2].take(bob) }
-        #expect((10...10 + backSince(start)).contains(verdicts.filter(\.isAllowed).count))
+        #expect((10...10 + refilledSince(start)).contains(verdicts.filter(\.isAllowed).count))
       }
       #expect(log.count(.warning) >= 1 && log.count(.notice) == 1)
     }
@@ -40,7 +40,7 @@ struct RedisOutageTests {
   @Test func aGatewayThatStartsBeforeRedisFindsItLater() async throws {
     let log = RecordedLog()
     let port = try freePort()
-    try await withGateways(1, try RedisURL("redis://localhost:\(port)"), log: log, isReady: false) { gateways in
+    try await withLimiters(1, try RedisURL("redis://localhost:\(port)"), log: log, isReady: false) { gateways in
       #expect(try await gateways[0].take(key).isAllowed)
       try await eventually("the warning") { log.count(.warning) == 1 }
       try await RedisServer.start(port: port).whileRunning {
@@ -51,19 +51,19 @@ struct RedisOutageTests {
     }
   }
 
-  /// SIGSTOP: the kernel accepts, and nobody answers.
-  @Test func aRedisThatHangsCostsOneRequestItsPatienceAndTheNextOnesNothing() async throws {
+  /// SIGSTOP: the kernel accepts connections, and the process does not reply.
+  @Test func aRedisThatHangsCostsOneRequestItsTimeoutAndTheNextOnesNothing() async throws {
     let log = RecordedLog()
     let redis = try await RedisServer.start()
     try await redis.whileRunning {
-      try await withGateways(1, try RedisURL(redis.url), log: log, patience: .milliseconds(50)) { gateways in
+      try await withLimiters(1, try RedisURL(redis.url), log: log, timeout: .milliseconds(50)) { gateways in
         redis.child.signal(SIGSTOP)
         defer { redis.child.signal(SIGCONT) }
         let start = ContinuousClock.now
         let verdicts = try await atOnce(20) { _ in try await gateways[0].take(key) }
         #expect(verdicts.filter(\.isAllowed).count == 10)
         #expect(ContinuousClock.now - start < .seconds(5), "one time-out for all, on however busy a machine")
-        // It can be connected to, but it does not greet: it stays away, and nobody waits.
+        // Connections succeed, but the handshake does not: Redis stays unavailable, and no request waits.
         for _ in 0..<5 {
           #expect(await !gateways[0].isShared)
           #expect(try await gateways[0].takeNow(key)?.isAllowed == false)
@@ -85,7 +85,7 @@ struct RedisOutageTests {
     try await redis.whileRunning {
       let right = "s3cret%2F%40%3A%25"
       for user in [":\(right)", "default:\(right)", "bob:hunter2"] {
-        try await withGateways(2, try RedisURL("redis://\(user)@127.0.0.1:\(redis.port)/3")) { gateways in
+        try await withLimiters(2, try RedisURL("redis://\(user)@127.0.0.1:\(redis.port)/3")) { gateways in
           let key = LimitKey.user(.random(in: 0 ... .max), .user)
           for used in 1...10 {
             let verdict = try await gateways[used % 2].take(key)
@@ -96,7 +96,7 @@ struct RedisOutageTests {
       for user in [":wrong-pass", "bob:wrong-pass", "nobody:wrong-pass", ""] {
         let log = RecordedLog()
         let url = "redis://\(user.isEmpty ? "" : user + "@")127.0.0.1:\(redis.port)"
-        try await withGateways(1, try RedisURL(url), log: log, isReady: false) { gateways in
+        try await withLimiters(1, try RedisURL(url), log: log, isReady: false) { gateways in
           try await eventually("the warning") { log.count(.warning) == 1 }
           let verdicts = try await atOnce(20) { _ in try await gateways[0].take(key) }
           #expect(verdicts.filter(\.isAllowed).count == 10)
@@ -111,7 +111,7 @@ struct RedisOutageTests {
     let redis = try await RedisServer.start(["--replicaof", "127.0.0.1 1"])
     try await redis.whileRunning {
       let log = RecordedLog()
-      try await withGateways(1, try RedisURL(redis.url), log: log, isReady: false) { gateways in
+      try await withLimiters(1, try RedisURL(redis.url), log: log, isReady: false) { gateways in
         try await eventually("the warning") { log.count(.warning) == 1 }
         #expect(log.lines.first?.contains("READONLY") == true)
         #expect(try await gateways[0].take(key).isAllowed)
@@ -131,7 +131,7 @@ struct RedisOutageTests {
         ])
       try await redis.whileRunning {
         let right = try RedisURL("rediss://localhost:\(port)", trustRoots: certificate)
-        try await withGateways(2, right) { gateways in
+        try await withLimiters(2, right) { gateways in
           for used in 1...10 {
             let verdict = try await gateways[used % 2].take(key)
             #expect(verdict.remaining == 10 - used)
@@ -142,7 +142,7 @@ struct RedisOutageTests {
           try RedisURL("rediss://localhost:\(port)"), try RedisURL("redis://localhost:\(port)"),
         ] {
           let log = RecordedLog()
-          try await withGateways(1, wrong, log: log, isReady: false) { gateways in
+          try await withLimiters(1, wrong, log: log, isReady: false) { gateways in
             try await eventually("the warning") { log.count(.warning) == 1 }
             #expect(await !gateways[0].isShared)
             #expect(try await gateways[0].take(.user(.random(in: 0 ... .max), .user)).remaining == 9)

@@ -8,25 +8,25 @@ import Web
 /// The Redis that `make test` has started.
 let redisURL = ProcessInfo.processInfo.environment["KITH_TEST_REDIS"]
 
-/// Runs one command and says what came of it.
-func redis(_ url: String, _ command: String...) async throws -> String {
+/// Runs one command and returns its output.
+func redisCLI(_ url: String, _ command: String...) async throws -> String {
   let output = FileManager.default.temporaryDirectory.appendingPathComponent("kith-\(UUID().uuidString)").path
   defer { unlink(output) }
-  let child = try Child(["redis-cli", "-u", url] + command, output: output)
+  let child = try ChildProcess(["redis-cli", "-u", url] + command, output: output)
   _ = await child.end()
   return child.printed().trimmingCharacters(in: .whitespacesAndNewlines)
 }
 
 /// A Redis that a test may stop, kill and start again.
 struct RedisServer: Sendable {
-  let child: Child
+  let child: ChildProcess
   let port: Int
   var url: String { "redis://127.0.0.1:\(port)" }
 
   /// Returns once it accepts connections.
   static func start(port: Int? = nil, _ arguments: [String] = []) async throws -> RedisServer {
     let port = try port ?? freePort()
-    let child = try Child(
+    let child = try ChildProcess(
       ["redis-server", "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"] + arguments)
     try await eventually("Redis") {
       do {
@@ -52,20 +52,20 @@ struct RedisServer: Sendable {
   }
 }
 
-/// The limits of one gateway, with one event loop.
-struct LoneGateway: Sendable {
+/// The limiter of one gateway with one event loop.
+struct TestLimiter: Sendable {
   private let limiter: NIOLoopBound<Limiter>
   private let loop: any EventLoop
 
   init(
-    _ redis: RedisURL?, quotas: Quotas, log: RecordedLog, patience: TimeAmount, outage: RedisOutage
+    _ redis: RedisURL?, quotas: LimitQuotas, log: RecordedLog, timeout: TimeAmount, outageLog: RedisOutageLog
   ) async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     self.loop = loop
     limiter = try await loop.submit {
       let limiter = Limiter(
         quotas: quotas, local: MemoryLimits(entriesMax: 1024), redis: redis, on: loop, logger: log.logger,
-        now: { Int64(NIODeadline.now().uptimeNanoseconds) }, outage: outage, patience: patience)
+        now: { Int64(NIODeadline.now().uptimeNanoseconds) }, outageLog: outageLog, timeout: timeout)
       return NIOLoopBound(limiter, eventLoop: loop)
     }.get()
   }
@@ -83,14 +83,14 @@ struct LoneGateway: Sendable {
     return try await promise.futureResult.get()
   }
 
-  /// Nil when the verdict would come later.
+  /// nil when the verdict would be asynchronous.
   func takeNow(_ key: LimitKey) async throws -> LimitVerdict? {
     try await loop.submit { limiter.value.take(key) { _ in } }.get()
   }
 
-  /// Asks for so many at once.
+  /// Takes for `count` keys at once.
   ///
-  /// - Returns: how many of the verdicts come later.
+  /// - Returns: how many of the verdicts are asynchronous.
   func ask(_ count: Int) async throws -> Int {
     try await loop.submit {
       (0..<count).count { limiter.value.take(.user(UInt128($0), .user)) { _ in } == nil }
@@ -98,27 +98,27 @@ struct LoneGateway: Sendable {
   }
 
   var isShared: Bool {
-    // `try?`: nothing is shared by an event loop that is gone.
+    // `try?`: an event loop that has shut down shares nothing.
     get async { (try? await loop.submit { limiter.value.isShared }.get()) ?? false }
   }
 
   func stop() async throws { try await loop.submit { limiter.value.stop() }.get() }
 }
 
-/// Gateways that share a Redis; 10 a minute for each user, unless `settings` say otherwise.
+/// Runs `body` with limiters that share a Redis; 10 a minute for each user, unless `settings` say otherwise.
 ///
 /// - Parameters:
-///   - isReady: whether to wait until all of them have found Redis.
-///   - patience: long by default, so that a busy machine is not taken for an outage.
-func withGateways(
+///   - isReady: whether to wait until all of them are connected.
+///   - timeout: long by default, so that a busy machine does not look like an outage.
+func withLimiters(
   _ count: Int, _ redis: RedisURL, _ settings: [String: String] = [:], log: RecordedLog = RecordedLog(),
-  isReady: Bool = true, patience: TimeAmount = .seconds(10), _ body: ([LoneGateway]) async throws -> Void
+  isReady: Bool = true, timeout: TimeAmount = .seconds(10), _ body: ([TestLimiter]) async throws -> Void
 ) async throws {
-  let quotas = try Quotas(Settings(["RATE_LIMIT_USER": "10"].merging(settings) { $1 }))
-  let outage = RedisOutage()
-  var gateways: [LoneGateway] = []
+  let quotas = try LimitQuotas(Settings(["RATE_LIMIT_USER": "10"].merging(settings) { $1 }))
+  let outageLog = RedisOutageLog()
+  var gateways: [TestLimiter] = []
   for _ in 0..<count {
-    gateways.append(try await LoneGateway(redis, quotas: quotas, log: log, patience: patience, outage: outage))
+    gateways.append(try await TestLimiter(redis, quotas: quotas, log: log, timeout: timeout, outageLog: outageLog))
   }
   let result: Result<Void, any Error>
   do {
@@ -133,5 +133,5 @@ func withGateways(
   try result.get()
 }
 
-/// How many of ten a minute have come back since then, on a machine that was so busy.
-func backSince(_ start: ContinuousClock.Instant) -> Int { Int((ContinuousClock.now - start) / .seconds(6)) }
+/// How many requests of ten a minute have been refilled since then.
+func refilledSince(_ start: ContinuousClock.Instant) -> Int { Int((ContinuousClock.now - start) / .seconds(6)) }

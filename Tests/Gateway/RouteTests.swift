@@ -6,7 +6,7 @@ import Web
 
 @testable import Gateway
 
-/// The table that the world sees.
+/// The table of public routes.
 @Suite struct RouteTests {
   private let table = RouteTable(publicRoutes)
 
@@ -35,7 +35,7 @@ import Web
     let names = publicRoutes.map { "\($0.method) \($0.path.replacing(/\{[^}]*\}/, with: "{}"))" }
     #expect(Set(names).count == names.count)
     #expect(!publicRoutes.contains { $0.path.hasPrefix("/internal") })
-    let own = Set(OwnRoute.allCases.map(\.rawValue))
+    let own = Set(LocalRoute.allCases.map(\.rawValue))
     #expect(!publicRoutes.contains { own.contains($0.path) })
   }
 
@@ -73,16 +73,16 @@ import Web
         ("/api/v1/timepoints", alice.browser), ("/api/v1/users/me/timepoints", alice.browser),
         ("/api/v1/timepoints/1", stack.gateway),
       ] {
-        let answer = try await bearer.get(path)
-        #expect(answer.status == 503, "\(path)")
-        #expect(answer.string("code") == "service_unavailable")
-        #expect(answer.headers.first(name: "retry-after") != nil)
+        let response = try await bearer.get(path)
+        #expect(response.status == 503, "\(path)")
+        #expect(response.string("code") == "service_unavailable")
+        #expect(response.headers.first(name: "retry-after") != nil)
       }
       #expect(try await stack.gateway.get("/api/v1/lists").status == 401)
     }
   }
 
-  /// What a service documents, the gateway leads to.
+  /// Every documented operation of a service has a public route.
   @Test func whatIsDocumentedIsInTheTable() async throws {
     try await withStack(.sqlite) { stack in
       for (service, browser) in [
@@ -91,7 +91,7 @@ import Web
       ] {
         let document = try await browser.get("/openapi.json")
         let paths = try #require(document["paths"] as? [String: [String: Any]])
-        let own = Set(OwnRoute.allCases.map(\.rawValue))
+        let own = Set(LocalRoute.allCases.map(\.rawValue))
         for (path, item) in paths where !path.hasPrefix("/internal") && !own.contains(path) {
           for name in item.keys {
             guard let method = RequestHead.Method(rawValue: name.uppercased()) else { continue }

@@ -6,39 +6,39 @@ import Web
 
 @testable import Gateway
 
-/// Clients that take their answers late, or never.
+/// Clients that read their responses late or never.
 @Suite struct SlowReaderTests {
   private static let request = "GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n"
 
   @Test func answersThatNobodyTakesDoNotPileUp() async throws {
-    try await withPipe(patience: Patience(stall: .seconds(1))) { pipe in
-      let greedy = try await RawConnection(port: pipe.port)
+    try await withGateway(timeouts: Timeouts(write: .seconds(1))) { gateway in
+      let greedy = try await RawConnection(port: gateway.port)
       let isOver = Flag()
-      // More than the kernel holds: the gateway has to read it all, or to give up.
+      // More than the kernel buffers: the gateway has to read it all, or close the connection.
       let sending = Task {
         defer { isOver.raise() }
         try await greedy.send(String(repeating: Self.request, count: 400_000))
       }
       while !isOver.isRaised {
-        let buffered = await pipe.bufferedBytes
-        #expect(buffered < Pipe.bufferedBytesMax)
-        guard buffered < Pipe.bufferedBytesMax else { break }
+        let buffered = await gateway.bufferedBytes
+        #expect(buffered < TestGateway.bufferedBytesMax)
+        guard buffered < TestGateway.bufferedBytesMax else { break }
         try await Task.sleep(for: .milliseconds(5))
       }
       await #expect(throws: (any Error).self) { try await sending.value }
-      #expect(try await pipe.browser.get("/echo?n=1").status == 200)
+      #expect(try await gateway.browser.get("/echo?n=1").status == 200)
     }
   }
 
   @Test func answersThatAreTakenLateAreAllThere() async throws {
-    try await withPipe { pipe in
-      let late = try await RawConnection(port: pipe.port, receiveBytes: 64 * 1024)
+    try await withGateway { gateway in
+      let late = try await RawConnection(port: gateway.port, receiveBytes: 64 * 1024)
       let count = 20_000
       let last = "GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
       let sending = Task { try await late.send(String(repeating: Self.request, count: count - 1) + last) }
       try await Task.sleep(for: .seconds(1))
       // The premise: the gateway has stopped in the middle.
-      let answered = try await pipe.browser.get("/metrics").text
+      let answered = try await gateway.browser.get("/metrics").text
       #expect(!answered.contains("{route=\"\",method=\"\",status=\"404\"} \(count)\n"))
       #expect(try await late.untilClosed().components(separatedBy: "HTTP/1.1 404 ").count == count + 1)
       try await sending.value
@@ -46,11 +46,11 @@ import Web
   }
 
   @Test func theLastAnswerIsNotCutOff() async throws {
-    try await withPipe(patience: Patience(linger: .milliseconds(20))) { pipe in
+    try await withGateway(timeouts: Timeouts(linger: .milliseconds(20))) { gateway in
       try await withThrowingTaskGroup(of: Void.self) { group in
         for size in Self.sizes {
           group.addTask {
-            let slow = try await RawConnection(port: pipe.port, receiveBytes: 16 * 1024)
+            let slow = try await RawConnection(port: gateway.port, receiveBytes: 16 * 1024)
             try await slow.send("GET /download?told=1&bytes=\(size) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             #expect(try await slow.untilClosed().bodyBytes == size)
           }
@@ -61,10 +61,10 @@ import Web
   }
 
   @Test func aStopLetsTheLastAnswerArrive() async throws {
-    try await withPipe { pipe in
-      let settings = pipe.stack.surroundings(of: "gateway").settings
+    try await withGateway { gateway in
+      let settings = gateway.stack.dependencies(of: "gateway").settings
       let stopping = try buildGateway(
-        Surroundings(settings, neighbours: pipe.neighbours, logger: quiet), routes: Pipe.routes)
+        Dependencies(settings, serviceAddresses: gateway.serviceAddresses, logger: quiet), routes: TestGateway.routes)
       let readers = try await running([stopping]) {
         let port = try await stopping.port.number
         var readers: [Task<Int, any Error>] = []
@@ -89,21 +89,21 @@ import Web
     }
   }
 
-  /// Chance decides where in its buffers the kernel is when an answer ends, so there are several.
+  /// Several sizes, because the fill of the kernel's buffers at the end of a response is random.
   private static let sizes = (0..<6).map { 4 * 1024 * 1024 + $0 * 3 * 64 * 1024 }
 
   @Test func aStopDoesNotWaitForConnectionsWhoseLastAnswerIsOver() async throws {
-    try await withPipe { pipe in
-      let settings = pipe.stack.surroundings(of: "gateway").settings
+    try await withGateway { gateway in
+      let settings = gateway.stack.dependencies(of: "gateway").settings
       let stopping = try buildGateway(
-        Surroundings(settings, neighbours: pipe.neighbours, logger: quiet), routes: Pipe.routes)
+        Dependencies(settings, serviceAddresses: gateway.serviceAddresses, logger: quiet), routes: TestGateway.routes)
       let raw = try await running([stopping]) {
         let raw = try await RawConnection(port: try await stopping.port.number)
         try await raw.send("GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
         try await eventually("the first event") { try await raw.received().contains("data: 1") }
         Task {
           try await Task.sleep(for: .milliseconds(500))
-          pipe.service.proceed()
+          gateway.service.resume()
         }
         return (raw, ContinuousClock.now)
       }

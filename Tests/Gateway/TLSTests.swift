@@ -10,21 +10,23 @@ import Web
 
 @testable import Gateway
 
-/// The gateway's own certificate, and services that have one.
+/// The gateway's own certificate, and services behind TLS.
 @Suite struct TLSTests {
   @Test func itSpeaksTLSWithItsOwnCertificateAndNothingOld() async throws {
     try await withTestCertificate { certificate in
-      try await withPipe(certificate.settings) { pipe in
-        let answer = try await certificate.get("/echo?n=1", pipe.port)
-        #expect(answer.status == 200)
-        #expect(answer.headers["strict-transport-security"].count == 1)
-        // Neither in the clear, nor with what RFC 8996 has buried, nor with a stranger's certificate.
-        let clear = try await RawConnection(port: pipe.port)
+      try await withGateway(certificate.settings) { gateway in
+        let response = try await certificate.get("/echo?n=1", gateway.port)
+        #expect(response.status == 200)
+        #expect(response.headers["strict-transport-security"].count == 1)
+        // Neither without TLS, nor with a version that RFC 8996 deprecates, nor with another certificate.
+        let clear = try await RawConnection(port: gateway.port)
         try await clear.send("GET /echo?n=1 HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(!(try await clear.untilClosed().contains("HTTP/1.1 200")))
-        await #expect(throws: (any Error).self) { try await certificate.get("/echo?n=1", pipe.port, tlsMax: .tlsv11) }
+        await #expect(throws: (any Error).self) {
+          try await certificate.get("/echo?n=1", gateway.port, tlsMax: .tlsv11)
+        }
         try await withTestCertificate { other in
-          await #expect(throws: (any Error).self) { try await other.get("/echo?n=1", pipe.port) }
+          await #expect(throws: (any Error).self) { try await other.get("/echo?n=1", gateway.port) }
         }
       }
     }
@@ -32,26 +34,26 @@ import Web
 
   @Test func aLargeAnswerAndARefusedBodyComeThroughWhole() async throws {
     try await withTestCertificate { certificate in
-      try await withPipe(certificate.settings) { pipe in
-        let download = try await certificate.get("/download?bytes=5000000", pipe.port)
+      try await withGateway(certificate.settings) { gateway in
+        let download = try await certificate.get("/download?bytes=5000000", gateway.port)
         #expect(download.bytes == 5_000_000 / 65_536 * 65_536)
-        let refused = try await certificate.post("/small", pipe.port, bytes: 200_000)
+        let refused = try await certificate.post("/small", gateway.port, bytes: 200_000)
         #expect(refused.status == 413)
-        #expect(try await certificate.post("/count", pipe.port, bytes: 2_000_000).status == 200)
+        #expect(try await certificate.post("/count", gateway.port, bytes: 2_000_000).status == 200)
       }
     }
   }
 
   @Test func aRenewedCertificateIsTakenOverOnSIGHUPAndABrokenOneIsNot() async throws {
     try await withTestCertificate { certificate in
-      try await withPipe(certificate.settings) { pipe in
+      try await withGateway(certificate.settings) { gateway in
         try await withTestCertificate { renewed in
-          let before = try await certificate.get("/echo?n=1", pipe.port)
+          let before = try await certificate.get("/echo?n=1", gateway.port)
           #expect(before.status == 200)
           try Data("not a certificate".utf8).write(to: certificate.certificateFile)
           kill(getpid(), SIGHUP)
           try await Task.sleep(for: .milliseconds(200))
-          #expect(try await certificate.get("/echo?n=1", pipe.port).status == 200)
+          #expect(try await certificate.get("/echo?n=1", gateway.port).status == 200)
           for (from, to) in [
             (renewed.certificateFile, certificate.certificateFile), (renewed.keyFile, certificate.keyFile),
           ] {
@@ -59,8 +61,8 @@ import Web
           }
           kill(getpid(), SIGHUP)
           try await eventually("the new certificate") {
-            // `try?`: until then it is a stranger's.
-            (try? await renewed.get("/echo?n=1", pipe.port))?.status == 200
+            // `try?`: until then the certificate is another one.
+            (try? await renewed.get("/echo?n=1", gateway.port))?.status == 200
           }
         }
       }
@@ -69,36 +71,38 @@ import Web
 
   @Test func servicesBehindTLSAreReachedAndTheirCertificatesChecked() async throws {
     try await withTestCertificate { certificate in
-      // A gateway with a certificate is as good a service as any.
-      try await withPipe(certificate.settings) { inner in
+      // A gateway with a certificate serves as the service here.
+      try await withGateway(certificate.settings) { inner in
         for (trust, status) in [(NIOSSLTrustRoots.file(certificate.certificateFile.path), 200), (.default, 503)] {
-          let neighbours = Neighbours(Settings([:]))
-          neighbours.moved(.auth, to: inner.stack.auth.base)
-          neighbours.moved(.credits, to: "https://localhost:\(inner.port)")
-          let settings = inner.stack.surroundings(of: "gateway").settings
+          let serviceAddresses = ServiceAddresses(Settings([:]))
+          serviceAddresses.set(.auth, to: inner.stack.auth.base)
+          serviceAddresses.set(.credits, to: "https://localhost:\(inner.port)")
+          let settings = inner.stack.dependencies(of: "gateway").settings
           let outer = try buildGateway(
-            Surroundings(settings, neighbours: neighbours, logger: quiet), routes: Pipe.routes, upstreamTrust: trust)
+            Dependencies(settings, serviceAddresses: serviceAddresses, logger: quiet),
+            routes: TestGateway.routes, upstreamTrust: trust)
           try await running([outer]) {
             let browser = Browser("http://127.0.0.1:\(try await outer.port.number)")
-            let answer = try await browser.get("/echo?n=1")
-            #expect(answer.status == status)
+            let response = try await browser.get("/echo?n=1")
+            #expect(response.status == status)
           }
         }
       }
     }
   }
 
-  /// With TLS a close takes until the other side agrees, which this one never does; what it says meanwhile is not heard.
+  /// With TLS a close takes until the peer agrees, which this one never does; what it sends meanwhile is ignored.
   @Test func anAnswerThatBrokeIsNotMended() async throws {
     try await withTestCertificate { certificate in
       try await withStubbornService(certificate) { port in
-        try await withPipe { pipe in
-          let neighbours = Neighbours(Settings([:]))
-          neighbours.moved(.auth, to: pipe.stack.auth.base)
-          neighbours.moved(.credits, to: "https://localhost:\(port)")
+        try await withGateway { gateway in
+          let serviceAddresses = ServiceAddresses(Settings([:]))
+          serviceAddresses.set(.auth, to: gateway.stack.auth.base)
+          serviceAddresses.set(.credits, to: "https://localhost:\(port)")
           let outer = try buildGateway(
-            Surroundings(pipe.stack.surroundings(of: "gateway").settings, neighbours: neighbours, logger: quiet),
-            routes: Pipe.routes, upstreamTrust: .file(certificate.certificateFile.path))
+            Dependencies(
+              gateway.stack.dependencies(of: "gateway").settings, serviceAddresses: serviceAddresses, logger: quiet),
+            routes: TestGateway.routes, upstreamTrust: .file(certificate.certificateFile.path))
           try await running([outer]) {
             let raw = try await RawConnection(port: try await outer.port.number)
             try await raw.send("GET /echo HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -111,14 +115,14 @@ import Web
     }
   }
 
-  /// A POST is sent once, so it must not be sent where nobody listens any more.
+  /// A POST is sent only once, so it must not be sent on a connection that is closing.
   @Test func aConnectionThatIsClosingIsGivenToNobody() async throws {
     try await withTestCertificate { certificate in
-      try await withPipe(certificate.settings) { pipe in
+      try await withGateway(certificate.settings) { gateway in
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = .file(certificate.certificateFile.path)
         let context = try NIOSSLContext(configuration: tls)
-        let url = try #require(UpstreamURL("https://localhost:\(pipe.port)"))
+        let url = try #require(UpstreamURL("https://localhost:\(gateway.port)"))
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let promise = loop.makePromise(of: [Bool].self)
         loop.execute {
@@ -126,10 +130,10 @@ import Web
           pool.connect { upstream in
             guard let upstream else { return promise.succeed([]) }
             upstream.release()
-            let isKept = pool.kept() === upstream
+            let isKept = pool.takeIdle() === upstream
             upstream.release()
             pool.sweep(at: .now() + .hours(1))
-            promise.succeed([isKept, upstream.isOpen, pool.kept() == nil])
+            promise.succeed([isKept, upstream.isOpen, pool.takeIdle() == nil])
           }
         }
         #expect(try await promise.futureResult.get() == [true, true, true])
@@ -144,43 +148,43 @@ import Web
 
   private func build(_ values: [String: String]) throws {
     let secrets = ["JWT_SECRET_KEY": "a test secret that is long enough 0123456789", "SERVICE_KEY": "k"]
-    _ = try buildGateway(Surroundings(Settings(secrets.merging(values) { $1 }), logger: quiet))
+    _ = try buildGateway(Dependencies(Settings(secrets.merging(values) { $1 }), logger: quiet))
   }
 }
 
-/// A certificate for localhost that a test has made, and a client that believes no other.
+/// A test certificate for localhost, and a client that trusts only this one.
 private struct TestCertificate {
   let certificateFile: URL
   let keyFile: URL
-  /// As it was made; the file may be another by now.
+  /// The certificate as it was created; the file may have been replaced.
   let trusted: NIOSSLTrustRoots
 
-  init(_ certificateFile: URL, _ keyFile: URL) throws {
-    self.certificateFile = certificateFile
-    self.keyFile = keyFile
+  init(in folder: URL) throws {
+    certificateFile = folder.appending(path: "certificate.pem")
+    keyFile = folder.appending(path: "key.pem")
     trusted = .certificates(try NIOSSLCertificate.fromPEMFile(certificateFile.path))
   }
 
   var settings: [String: String] { ["TLS_CERTIFICATE": certificateFile.path, "TLS_KEY": keyFile.path] }
 
-  struct Answer {
+  struct Response {
     let status: Int
     let headers: HTTPHeaders
     let bytes: Int
   }
 
-  func get(_ path: String, _ port: Int, tlsMax: TLSVersion? = nil) async throws -> Answer {
+  func get(_ path: String, _ port: Int, tlsMax: TLSVersion? = nil) async throws -> Response {
     try await send(HTTPClientRequest(url: "https://localhost:\(port)\(path)"), tlsMax)
   }
 
-  func post(_ path: String, _ port: Int, bytes: Int) async throws -> Answer {
+  func post(_ path: String, _ port: Int, bytes: Int) async throws -> Response {
     var request = HTTPClientRequest(url: "https://localhost:\(port)\(path)")
     request.method = .POST
     request.body = .bytes(ByteBuffer(repeating: 0x61, count: bytes))
     return try await send(request, nil)
   }
 
-  private func send(_ request: HTTPClientRequest, _ tlsMax: TLSVersion?) async throws -> Answer {
+  private func send(_ request: HTTPClientRequest, _ tlsMax: TLSVersion?) async throws -> Response {
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.trustRoots = trusted
     if let tlsMax {
@@ -188,7 +192,7 @@ private struct TestCertificate {
       tls.maximumTLSVersion = tlsMax
     }
     var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
-    // It would try again until the time is up, whatever is wrong with the certificate.
+    // Otherwise the client would retry until its timeout, whatever is wrong with the certificate.
     configuration.connectionPool.retryConnectionEstablishment = false
     let client = HTTPClient(
       eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
@@ -196,7 +200,7 @@ private struct TestCertificate {
       let response = try await client.execute(request, timeout: .seconds(30))
       let body = try await response.body.collect(upTo: 64 * 1024 * 1024)
       try await client.shutdown()
-      return Answer(status: Int(response.status.code), headers: response.headers, bytes: body.readableBytes)
+      return Response(status: Int(response.status.code), headers: response.headers, bytes: body.readableBytes)
     } catch {
       try await client.shutdown()
       throw error
@@ -205,20 +209,11 @@ private struct TestCertificate {
 }
 
 private func withTestCertificate(_ body: (TestCertificate) async throws -> Void) async throws {
-  let folder = FileManager.default.temporaryDirectory.appending(path: "kith-tls-\(UUID())")
-  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  defer { do { try FileManager.default.removeItem(at: folder) } catch { Issue.record(error) } }
-  let certificate = folder.appending(path: "certificate.pem")
-  let key = folder.appending(path: "key.pem")
-  try await run([
-    "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
-    "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key.path, "-out", certificate.path,
-  ])
-  try await body(try TestCertificate(certificate, key))
+  try await withCertificate { folder in try await body(try TestCertificate(in: URL(fileURLWithPath: folder))) }
 }
 
-/// A service that breaks its answer off in the middle of a chunk, ends it all the same a little later, and reads nothing
-/// after the request, so that it never agrees to a close.
+/// Runs a service that sends an invalid chunk in the middle of its response, sends the last chunk a little later, and
+/// reads nothing after the request, so that it never agrees to a TLS close.
 private func withStubbornService(_ certificate: TestCertificate, _ body: (Int) async throws -> Void) async throws {
   let tls = try NIOSSLContext(
     configuration: .makeServerConfiguration(
@@ -228,7 +223,7 @@ private func withStubbornService(_ certificate: TestCertificate, _ body: (Int) a
     .childChannelInitializer { channel in
       channel.eventLoop.makeCompletedFuture {
         let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandlers([NIOSSLServerHandler(context: tls), Stubborn()])
+        try pipeline.addHandlers([NIOSSLServerHandler(context: tls), StubbornHandler()])
       }
     }
     .bind(host: "127.0.0.1", port: 0).get()
@@ -239,7 +234,7 @@ private func withStubbornService(_ certificate: TestCertificate, _ body: (Int) a
   try await server.close()
 }
 
-private final class Stubborn: ChannelInboundHandler {
+private final class StubbornHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 

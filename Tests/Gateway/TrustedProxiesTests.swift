@@ -3,7 +3,7 @@ import NIOCore
 import Testing
 import Web
 
-/// Where a request comes from, whoever claims what.
+/// The client address of a request, with true and forged forwarding headers.
 @Suite struct TrustedProxiesTests {
   @Test(arguments: [
     ("192.0.2.1", "192.0.2.1"), ("0.0.0.0", "0.0.0.0"), ("255.255.255.255", "255.255.255.255"), ("::", "::"),
@@ -78,21 +78,21 @@ import Web
   }
 
   @Test(arguments: [
-    // Nobody speaks for somebody who comes by himself.
+    // The header is ignored when the peer is not trusted.
     ("203.0.113.9", ["198.51.100.1"], "203.0.113.9"),
     ("203.0.113.9", ["10.0.0.1", "127.0.0.1"], "203.0.113.9"),
     ("10.0.0.1", [], "10.0.0.1"),
     ("10.0.0.1", [""], "10.0.0.1"),
     ("10.0.0.1", ["198.51.100.1"], "198.51.100.1"),
-    // What the client wrote stands to the left of what the proxy saw.
+    // The entries of the client are to the left of the one that the proxy added.
     ("10.0.0.1", ["1.1.1.1, 198.51.100.1"], "198.51.100.1"),
     ("10.0.0.1", ["10.9.9.9, 198.51.100.1"], "198.51.100.1"),
     ("10.0.0.1", ["1.1.1.1", "198.51.100.1"], "198.51.100.1"),
     ("10.0.0.1", ["1.1.1.1, 127.0.0.1", "198.51.100.1, 10.2.2.2"], "198.51.100.1"),
     ("10.0.0.1", ["198.51.100.1, 10.2.2.2, fd00::7"], "198.51.100.1"),
-    // All are trusted: the first of them began it.
+    // All are trusted: the first entry is the client.
     ("10.0.0.1", ["10.3.3.3, 10.2.2.2"], "10.3.3.3"),
-    // Nonsense ends the walk at the last good one.
+    // An invalid entry ends the search at the last valid one.
     ("10.0.0.1", ["198.51.100.1, unknown, 10.2.2.2"], "10.2.2.2"),
     ("10.0.0.1", ["198.51.100.1, _hidden"], "10.0.0.1"),
     ("10.0.0.1", ["198.51.100.1, 10.2.2.2:x"], "10.0.0.1"),
@@ -103,7 +103,7 @@ import Web
     ("10.0.0.1", ["198.51.100.1, [10.0.0.2]"], "10.0.0.1"),
     ("10.0.0.1", ["198.51.100.1, \"10.0.0.2\""], "10.0.0.1"),
     ("10.0.0.1", ["198.51.100.1 10.0.0.2"], "10.0.0.1"),
-    // Ports, brackets, blanks, empty elements.
+    // Ports, brackets, whitespace, empty elements.
     ("10.0.0.1", ["198.51.100.1:5678"], "198.51.100.1"),
     ("10.0.0.1", ["\t 198.51.100.1 \t,  10.2.2.2:1 "], "198.51.100.1"),
     ("10.0.0.1", [",, 198.51.100.1 ,, 10.2.2.2,,"], "198.51.100.1"),
@@ -113,7 +113,7 @@ import Web
   ])
   func theClientIsTheFirstWhoIsNotTrusted(peer: String, fields: [String], client: String) throws {
     #expect(try self.client(peer, fields) == client)
-    // Without trust in anybody, it is always the peer.
+    // Without trusted proxies it is always the peer.
     #expect(try self.client(peer, fields, trusting: "") == IPAddress(peer)?.description)
   }
 
@@ -132,7 +132,7 @@ import Web
     let pieces: [UInt8] = Array("0159.:[],ff \t%\0\u{7F}é".utf8)
     for _ in 0..<20_000 {
       let bytes = (0..<Int.random(in: 0...60)).map { _ in pieces.randomElement() ?? 0 }
-      var walk = ForwardedWalk(from: peer, trusting: trusted)
+      var walk = ForwardedForReader(from: peer, trusting: trusted)
       walk.read(bytes.span)
       #expect(IPAddress(walk.client.description) == walk.client)
     }

@@ -7,81 +7,82 @@ import Web
 
 @testable import Gateway
 
-/// Several addresses of one service: who gets the requests, and what happens when one is gone.
+/// Load balancing between several addresses of one service, and failing addresses.
 @Suite struct UpstreamTests {
   @Test func requestsAreSharedOut() async throws {
-    try await withPipe(services: 3) { pipe in
+    try await withGateway(services: 3) { gateway in
       for _ in 0..<60 {
-        let answer = try await pipe.browser.get("/echo?n=1")
-        #expect(answer.status == 200)
+        let response = try await gateway.browser.get("/echo?n=1")
+        #expect(response.status == 200)
       }
-      for service in pipe.services { #expect(service.requests >= 10, "\(pipe.services.map(\.requests))") }
+      for service in gateway.services { #expect(service.requests >= 10, "\(gateway.services.map(\.requests))") }
     }
   }
 
   @Test func theLeastBusyOneIsAsked() async throws {
-    try await withPipe(services: 2) { pipe in
-      // Streams keep one of the two busy on every event loop.
+    try await withGateway(services: 2) { gateway in
+      // Each stream occupies one of the two services.
       let streams = try await (0..<16).asyncMap { _ in
-        let raw = try await RawConnection(port: pipe.port)
+        let raw = try await RawConnection(port: gateway.port)
         try await raw.send("GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
         return raw
       }
-      try await eventually("the streams") { pipe.services.map(\.requests).reduce(0, +) == 16 }
-      // The premise: they were shared out evenly, so nobody is idle.
-      #expect(abs(pipe.services[0].requests - pipe.services[1].requests) <= 4)
+      try await eventually("the streams") { gateway.services.map(\.requests).reduce(0, +) == 16 }
+      // The premise: they were balanced evenly.
+      #expect(abs(gateway.services[0].requests - gateway.services[1].requests) <= 4)
       for stream in streams { stream.close() }
     }
   }
 
   @Test func oneThatIsGoneIsLeftOutAndComesBack() async throws {
-    let second = WatchedService()
+    let second = TestService()
     let port = try freePort()
-    try await withPipe { pipe in
-      let first = "http://127.0.0.1:\(try await pipe.service.listening.number)"
-      pipe.neighbours.moved(.credits, to: [first, "http://127.0.0.1:\(port)"])
-      // Nobody listens there yet: every request is served all the same.
-      for _ in 0..<20 { #expect(try await pipe.browser.get("/echo?n=1").status == 200) }
-      #expect(pipe.service.requests == 20)
+    try await withGateway { gateway in
+      let first = "http://127.0.0.1:\(try await gateway.service.listening.number)"
+      gateway.serviceAddresses.set(.credits, to: [first, "http://127.0.0.1:\(port)"])
+      // Nothing listens there yet: every request is served all the same.
+      for _ in 0..<20 { #expect(try await gateway.browser.get("/echo?n=1").status == 200) }
+      #expect(gateway.service.requests == 20)
       try await running([second.server(port: port)]) {
         _ = try await second.listening.number
         try await eventually("the second one's return") {
-          _ = try await pipe.browser.get("/echo?n=1")
+          _ = try await gateway.browser.get("/echo?n=1")
           return second.requests > 0
         }
       }
-      for _ in 0..<20 { #expect(try await pipe.browser.get("/echo?n=1").status == 200) }
+      for _ in 0..<20 { #expect(try await gateway.browser.get("/echo?n=1").status == 200) }
     }
   }
 
   @Test func oneThatIsNotReadyGetsRequestsOnlyWhenNoOtherIs() async throws {
-    try await withPipe(services: 2) { pipe in
-      pipe.services[0].setReady(false)
+    try await withGateway(services: 2) { gateway in
+      gateway.services[0].setReady(false)
       try await eventually("the gateway's notice") {
-        let before = pipe.services[0].requests
-        for _ in 0..<10 { _ = try await pipe.browser.get("/echo?n=1") }
-        return pipe.services[0].requests == before
+        let before = gateway.services[0].requests
+        for _ in 0..<10 { _ = try await gateway.browser.get("/echo?n=1") }
+        return gateway.services[0].requests == before
       }
-      pipe.services[1].setReady(false)
-      for _ in 0..<10 { #expect(try await pipe.browser.get("/echo?n=1").status == 200) }
+      gateway.services[1].setReady(false)
+      for _ in 0..<10 { #expect(try await gateway.browser.get("/echo?n=1").status == 200) }
     }
   }
 
   @Test func aServiceThatIsStillToComeIsSaidToBeUnavailable() async throws {
-    try await withPipe { pipe in
-      let answer = try await pipe.browser.get("/away")
-      #expect(answer.status == 503)
-      #expect(answer.string("code") == "service_unavailable")
-      #expect(answer.headers.first(name: "retry-after") == "1")
-      #expect(try await pipe.browser.get("/echo?n=1").status == 200)
+    try await withGateway { gateway in
+      let response = try await gateway.browser.get("/away")
+      #expect(response.status == 503)
+      #expect(response.string("code") == "service_unavailable")
+      #expect(response.headers.first(name: "retry-after") == "1")
+      #expect(try await gateway.browser.get("/echo?n=1").status == 200)
     }
   }
 
   @Test func namesAreResolvedAgainWhenTheyChange() async throws {
     let addresses = Mutex(["127.0.0.1"])
-    let neighbours = Neighbours(Settings(["CREDITS_URL": "http://credits.test:9"]))
+    let serviceAddresses = ServiceAddresses(Settings(["CREDITS_URL": "http://credits.test:9"]))
     let upstreams = Upstreams(
-      neighbours, logger: quiet, probing: Probing(every: .milliseconds(10)), resolveEvery: .milliseconds(10),
+      serviceAddresses, logger: quiet, healthProbe: HealthProbe(interval: .milliseconds(10)),
+      resolveInterval: .milliseconds(10),
       resolve: { url in
         // `try?`: these are addresses.
         addresses.withLock { $0 }.compactMap { try? SocketAddress(ipAddress: $0, port: url.port) }

@@ -6,7 +6,7 @@ import Support
 import Testing
 import Wire
 
-/// Collections: their names, their members, and what each may do.
+/// Collections: names, members, and permissions.
 @Suite struct CollectionTests {
   private func join(_ role: CollectionRole, by inviter: UserID? = nil) -> JoinByInvite {
     JoinByInvite(inviteID: .new(at: Date()), invitedBy: inviter, role: role)
@@ -98,7 +98,7 @@ import Wire
       let (alice, bob, carol) = (
         try await stack.signIn("Alice"), try await stack.signIn("bob"), try await stack.signIn("carol")
       )
-      let (id, groups) = (try await alice.collection("Marbles"), GroupsClient(in: stack.surroundings(of: "invites")))
+      let (id, groups) = (try await alice.collection("Marbles"), GroupsClient(in: stack.dependencies(of: "invites")))
       let collection = try #require(CollectionID(id, prefix: .collection))
       #expect(try await groups.join(collection, bob.id, by: join(.viewOnly, by: alice.id)).outcome == .joined)
       for (person, status) in [(bob, 403), (carol, 404)] {
@@ -124,7 +124,7 @@ import Wire
   @Test(arguments: engines) func theOwnerPromotesAndDemotesButIsFixedThemselves(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
-      let (id, groups) = (try await alice.collection("Marbles"), GroupsClient(in: stack.surroundings(of: "invites")))
+      let (id, groups) = (try await alice.collection("Marbles"), GroupsClient(in: stack.dependencies(of: "invites")))
       let collection = try #require(CollectionID(id, prefix: .collection))
       _ = try await groups.join(collection, bob.id, by: join(.viewOnly))
       let members = try await alice.browser.get("/collections/\(id)/members").data
@@ -137,14 +137,14 @@ import Wire
       #expect(try await alice.browser.delete("/collections/\(id)/members/\(owner)").status == 400)
       #expect(try await alice.browser.delete("/collections/\(id)/members/\(UUID())").status == 404)
       #expect(try await alice.browser.delete("/collections/\(id)/members/\(member)").status == 204)
-      #expect(try await groups.standing(of: bob.id, in: collection)?.role == nil)
+      #expect(try await groups.membership(of: bob.id, in: collection)?.role == nil)
     }
   }
 
   @Test(arguments: engines) func joiningNeverLowersARoleAndWorksOnceForEachInvite(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
-      let groups = GroupsClient(in: stack.surroundings(of: "invites"))
+      let groups = GroupsClient(in: stack.dependencies(of: "invites"))
       let collection = try #require(CollectionID(try await alice.collection("Marbles"), prefix: .collection))
       let invite = join(.editor, by: alice.id)
       let joined = try await atOnce(50) { _ in try await groups.join(collection, bob.id, by: invite) }
@@ -169,23 +169,4 @@ import Wire
 extension Failure {
   fileprivate static let collectionGone = Failure(
     .notFound, "collection_not_found", "There is no such collection.")
-}
-
-extension Browser {
-  func patch(_ path: String, _ body: [String: any Sendable]) async throws -> Reply {
-    try await send(.PATCH, path, body: try JSONSerialization.data(withJSONObject: body))
-  }
-}
-
-extension Browser.Reply {
-  var data: [[String: Any]] { self["data"] as? [[String: Any]] ?? [] }
-}
-
-extension SignedInUser {
-  /// The id, as apps see it, of a collection that this user has just made.
-  func collection(_ name: String) async throws -> String {
-    let made = try await browser.post("/collections", ["name": name])
-    guard let id = (made["data"] as? [String: Any])?["id"] as? String else { throw Unexpected(reply: made.text) }
-    return id
-  }
 }

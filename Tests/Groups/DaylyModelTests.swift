@@ -5,8 +5,8 @@ import Support
 import Testing
 import Wire
 
-/// The models of an app that knows people by their numbers, as its own decoder reads them: ISO 8601 without fractions, and
-/// every member that is not optional is there.
+/// The models of an app that identifies users by phone number, as that app decodes them: dates are ISO 8601 without
+/// fractions of a second, and all properties that are not optional are required.
 private enum Dayly {
   struct Group: Decodable {
     struct Member: Decodable {
@@ -61,7 +61,7 @@ private enum Dayly {
     let expires_at: Date
   }
 
-  struct UploadAddress: Decodable {
+  struct UploadURL: Decodable {
     let upload_url: URL
     let photo_id: UUID
     let storage_path: String
@@ -126,8 +126,8 @@ private enum Dayly {
 }
 
 extension Browser.Reply {
-  /// As the app decodes an answer of success.
-  fileprivate func read<Model: Decodable>(_ model: Model.Type) throws -> Model {
+  /// Decodes a successful response as the app does.
+  fileprivate func decoded<Model: Decodable>(as model: Model.Type) throws -> Model {
     guard (200..<300).contains(status) else { throw Unexpected(reply: text) }
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .iso8601
@@ -135,22 +135,22 @@ extension Browser.Reply {
   }
 }
 
-/// What that app reads of groups, photos, invites and devices.
+/// The responses about groups, photos, invites, and devices, decoded with that app's models.
 @Suite struct DaylyModelTests {
   @Test(arguments: engines) func itReadsEveryAnswer(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob, carol) = (
         try await stack.signIn("Alice"), try await stack.signIn("Bob"), try await stack.signIn("Carol")
       )
-      try await stack.give("+4740000001", to: alice)
-      try await stack.give("+4740000002", to: bob)
+      try await stack.addPhoneNumber("+4740000001", to: alice)
+      try await stack.addPhoneNumber("+4740000002", to: bob)
       let made = try await alice.browser.post(
         "/api/groups/", ["name": "The Cabin", "member_phone_numbers": [String]()]
-      ).read(Dayly.CreatedGroup.self)
+      ).decoded(as: Dayly.CreatedGroup.self)
       let id = made.id.uuidString.lowercased()
       let checked = try await alice.browser.post(
         "/api/invites/check-users", ["phone_numbers": ["+4740000002", "+4740000009"]]
-      ).read(Dayly.CheckedUsers.self)
+      ).decoded(as: Dayly.CheckedUsers.self)
       #expect(checked.existing_users.map(\.user_id) == [bob.id.uuid] && checked.needs_invite == ["+4740000009"])
       let sent = try await alice.browser.post(
         "/api/invites/send",
@@ -158,39 +158,41 @@ extension Browser.Reply {
           "group_id": id, "phone_numbers": ["+4740000009"],
           "existing_users": [["user_id": bob.id.description, "phone_number": "+4740000002", "first_name": "Bob"]],
         ]
-      ).read(Dayly.SentInvites.self)
+      ).decoded(as: Dayly.SentInvites.self)
       #expect(sent.added_members == 1 && sent.sent_invites.count == 1)
-      let pending = try await bob.browser.get("/api/invites/pending/\(id)").read(Dayly.PendingInvites.self)
+      let pending = try await bob.browser.get("/api/invites/pending/\(id)").decoded(as: Dayly.PendingInvites.self)
       #expect(pending.invites.first?.profiles?.first_name == "Alice")
       let code = sent.sent_invites[0].invite_code
-      let redeemed = try await carol.browser.post("/api/invites/redeem/\(code)").read(Dayly.Redeemed.self)
+      let redeemed = try await carol.browser.post("/api/invites/redeem/\(code)").decoded(as: Dayly.Redeemed.self)
       #expect(redeemed.group_id == made.id)
 
       let group = try #require(GroupID(id))
-      let empty = try #require(try await bob.browser.get("/api/groups/").read([Dayly.Group].self).first)
+      let empty = try #require(try await bob.browser.get("/api/groups/").decoded(as: [Dayly.Group].self).first)
       #expect(empty.last_photo == nil && empty.members.count == 3)
-      #expect(try await bob.browser.post("/api/groups/\(id)/mark-sent").read(Dayly.Success.self).success == false)
-      let photo = try await bob.send(Pictures.jpeg, to: group).read(Dayly.SentPhoto.self)
-      #expect(try await bob.browser.post("/api/groups/\(id)/mark-sent").read(Dayly.Success.self).success)
-      #expect(try await bob.browser.get("/api/groups/\(id)/daily-status").read(Dayly.DailyStatus.self).has_sent_today)
+      let unmarked = try await bob.browser.post("/api/groups/\(id)/mark-sent").decoded(as: Dayly.Success.self)
+      #expect(unmarked.success == false)
+      let photo = try await bob.send(SamplePhotos.jpeg, to: group).decoded(as: Dayly.SentPhoto.self)
+      #expect(try await bob.browser.post("/api/groups/\(id)/mark-sent").decoded(as: Dayly.Success.self).success)
+      let status = try await bob.browser.get("/api/groups/\(id)/daily-status").decoded(as: Dayly.DailyStatus.self)
+      #expect(status.has_sent_today)
       let address = try await alice.browser.post("/api/photos/upload-url", ["group_id": id])
-        .read(Dayly.UploadAddress.self)
+        .decoded(as: Dayly.UploadURL.self)
       #expect(address.photo_id != photo.photo_id)
-      let today = try await alice.browser.get("/api/photos/\(id)/today").read(Dayly.Photos.self)
+      let today = try await alice.browser.get("/api/photos/\(id)/today").decoded(as: Dayly.Photos.self)
       #expect(today.photos.map(\.id) == [photo.photo_id] && today.photos.first?.expires_at == photo.expires_at)
-      let seen = try #require(try await alice.browser.get("/api/groups/").read([Dayly.Group].self).first)
+      let seen = try #require(try await alice.browser.get("/api/groups/").decoded(as: [Dayly.Group].self).first)
       #expect(seen.last_photo?.timestamp == today.photos.first?.created_at)
       #expect(seen.last_photo?.sender_id == bob.id.uuid && seen.last_photo?.sender_name == "Bob")
 
-      #expect(try await alice.browser.send(.PUT, "/api/groups/\(id)?name=Ours").read(Dayly.Success.self).success)
+      #expect(try await alice.browser.send(.PUT, "/api/groups/\(id)?name=Ours").decoded(as: Dayly.Success.self).success)
       let token = String(repeating: "0a", count: 32)
       let registered = try await alice.browser.post(
         "/api/devices/register", ["device_token": token, "platform": "ios"])
-      #expect(try registered.read(Dayly.Success.self).success)
-      #expect(try await alice.browser.get("/api/devices/").read(Dayly.Devices.self).devices.count == 1)
+      #expect(try registered.decoded(as: Dayly.Success.self).success)
+      #expect(try await alice.browser.get("/api/devices/").decoded(as: Dayly.Devices.self).devices.count == 1)
       let gone = try await alice.browser.delete("/api/devices/unregister?device_token=\(token)")
-      #expect(try gone.read(Dayly.Success.self).success)
-      #expect(try await alice.browser.delete("/api/groups/\(id)").read(Dayly.Success.self).success)
+      #expect(try gone.decoded(as: Dayly.Success.self).success)
+      #expect(try await alice.browser.delete("/api/groups/\(id)").decoded(as: Dayly.Success.self).success)
     }
   }
 }

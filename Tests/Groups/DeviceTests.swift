@@ -4,7 +4,7 @@ import Support
 import Testing
 import Wire
 
-/// Phones that want to be told.
+/// Registration of devices for push notifications.
 @Suite struct DeviceTests {
   private let token = String(repeating: "0a1B", count: 16)
 

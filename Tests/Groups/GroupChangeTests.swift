@@ -6,12 +6,12 @@ import Support
 import Testing
 import Wire
 
-/// What members and owners may change about a group.
+/// Changes to a group by members and by its owner.
 @Suite struct GroupChangeTests {
-  /// A group of `owner`'s with `members` in it.
+  /// Creates a group of `owner` that `members` are in.
   private func group(of owner: SignedInUser, _ members: [SignedInUser], _ stack: TestStack) async throws -> GroupID {
     let id = try await owner.group("Ours")
-    let groups = GroupsClient(in: stack.surroundings(of: "invites"))
+    let groups = GroupsClient(in: stack.dependencies(of: "invites"))
     _ = try await groups.add(.init(users: members.map(\.id), addedBy: owner.id), to: id, idempotencyKey: nil)
     return id
   }
@@ -119,11 +119,5 @@ import Wire
       #expect((refused["errors"] as? [[String: Any]])?.first?["field"] as? String == field)
       #expect(try await alice.browser.get("/api/groups").list.isEmpty)
     }
-  }
-}
-
-extension Browser {
-  func put(_ path: String, _ body: [String: any Sendable]) async throws -> Reply {
-    try await send(.PUT, path, body: try JSONSerialization.data(withJSONObject: body))
   }
 }

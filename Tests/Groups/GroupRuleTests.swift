@@ -6,12 +6,12 @@ import Wire
 
 @testable import Groups
 
-/// What groups may be called, and when their days begin.
+/// Validation of a group's fields, its days, and invite codes.
 @Suite struct GroupRuleTests {
   private func group(_ zone: String) throws -> Group {
     Group(
       id: .new(at: Date()), name: "Ours", description: nil, inviteCode: "ABCDEFGH",
-      timeZone: try GroupWords.timeZone(zone), memberCount: 1, memberCountMax: 12, createdBy: nil, createdAt: Date())
+      timeZone: try GroupFields.timeZone(zone), memberCount: 1, memberCountMax: 12, createdBy: nil, createdAt: Date())
   }
 
   @Test(arguments: [
@@ -19,32 +19,33 @@ import Wire
     ("Europe/Oslo", "2026-11-21T22:59:59Z", "2026-11-21"), ("Europe/Oslo", "2026-11-21T23:00:00Z", "2026-11-22"),
     ("Pacific/Kiritimati", "2026-11-21T10:00:00Z", "2026-11-22"),
     ("America/Los_Angeles", "2026-11-21T07:59:59Z", "2026-11-20"),
-    // The clocks go forward at 1:00 UTC on 29 March, back at 1:00 UTC on 25 October: days of 23 and of 25 hours.
+    // Daylight saving time begins at 1:00 UTC on 29 March and ends at 1:00 UTC on 25 October: days of 23 and of 25
+    // hours.
     ("Europe/Oslo", "2026-03-28T22:59:59Z", "2026-03-28"), ("Europe/Oslo", "2026-03-28T23:00:00Z", "2026-03-29"),
     ("Europe/Oslo", "2026-03-29T21:59:59Z", "2026-03-29"), ("Europe/Oslo", "2026-03-29T22:00:00Z", "2026-03-30"),
     ("Europe/Oslo", "2026-10-24T22:00:00Z", "2026-10-25"), ("Europe/Oslo", "2026-10-25T22:59:59Z", "2026-10-25"),
     ("Europe/Oslo", "2026-10-25T23:00:00Z", "2026-10-26"),
-    // Where the day itself begins with the change: there is no midnight.
+    // Daylight saving time begins at midnight, so that the day begins at 1:00.
     ("America/Santiago", "2026-09-06T03:59:59Z", "2026-09-05"),
     ("America/Santiago", "2026-09-06T04:00:00Z", "2026-09-06"),
   ])
   func aDayIsTheOneOnTheGroupsOwnCalendar(zone: String, time: String, day: String) throws {
-    let instant = try #require(Instant.parse(time))
+    let instant = try #require(RFC3339.parse(time))
     #expect(try group(zone).day(at: instant) == day)
   }
 
   @Test(arguments: ["", "Mars/Olympus", "GMT+3", "utc", "Europe", "CET"]) func zonesHaveIANANames(name: String) {
-    #expect(throws: Failure.self) { try GroupWords.timeZone(name) }
+    #expect(throws: Failure.self) { try GroupFields.timeZone(name) }
   }
 
   @Test(arguments: ["UTC", "Europe/Oslo", "America/Argentina/Buenos_Aires", "Etc/UTC"])
   func zonesKeepTheirNames(name: String) throws {
-    let zone = try GroupWords.timeZone(name)
-    #expect(try GroupWords.timeZone(zone.name) == zone)
+    let zone = try GroupFields.timeZone(name)
+    #expect(try GroupFields.timeZone(zone.name) == zone)
   }
 
   @Test func codesLookLikeCodesAndDiffer() {
-    let codes = Set((0..<1000).map { _ in GroupWords.newInviteCode() })
+    let codes = Set((0..<1000).map { _ in Group.newInviteCode() })
     #expect(codes.count == 1000)
     #expect(codes.allSatisfy { $0.wholeMatch(of: /[A-HJ-NP-Z2-9]{8}/) != nil })
   }

@@ -5,7 +5,7 @@ import Support
 import Testing
 import Wire
 
-/// Groups as their members see them: made, listed, renamed, left, handed over, closed.
+/// Creating, listing, and leaving groups.
 @Suite struct GroupTests {
   @Test(arguments: engines) func whoMakesAGroupOwnsItAndSeesIt(engine: Engine) async throws {
     try await withStack(engine) { stack in
@@ -52,11 +52,11 @@ import Wire
   @Test(arguments: engines) func whileNobodyKnowsNamesGroupsAreMadeAndShownWithout(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice")
-      stack.surroundings.neighbours.moved(.auth, to: "http://127.0.0.1:1")
+      stack.dependencies.serviceAddresses.set(.auth, to: "http://127.0.0.1:1")
       #expect(try await alice.browser.get("/api/groups").list.isEmpty)
       #expect(try await alice.browser.post("/api/groups", ["name": "Ours"]).status == 200)
       let numbers = ["name": "Theirs", "member_phone_numbers": ["+4740000001"]] as [String: any Sendable]
-      // Whose numbers they are nobody can say.
+      // Phone numbers cannot be looked up without auth.
       let refused = try await alice.browser.post("/api/groups", numbers)
       #expect(refused.status == 503 && refused.headers.first(name: "retry-after") != nil)
       func names() async throws -> [String?] {
@@ -65,7 +65,7 @@ import Wire
         return groups.flatMap { $0["members"] as? [[String: Any]] ?? [] }.map { $0["first_name"] as? String }
       }
       #expect(try await names() == [""])
-      stack.surroundings.neighbours.moved(.auth, to: stack.auth.base)
+      stack.dependencies.serviceAddresses.set(.auth, to: stack.auth.base)
       try await eventually("alice's name") { try await names() == ["alice"] }
     }
   }
@@ -75,37 +75,23 @@ import Wire
       let (alice, bob, carol) = (
         try await stack.signIn("alice"), try await stack.signIn("bob"), try await stack.signIn("carol")
       )
-      let (id, groups) = (try await alice.group("Ours"), GroupsClient(in: stack.surroundings(of: "invites")))
+      let (id, groups) = (try await alice.group("Ours"), GroupsClient(in: stack.dependencies(of: "invites")))
       for user in [bob, carol] {
         let joined = try await groups.join(id, user.id, by: .init(inviteID: .new(at: Date()), invitedBy: alice.id))
         #expect(joined == JoinedGroup(outcome: .joined, groupID: id, groupName: "Ours"))
       }
       #expect(try await alice.browser.delete("/api/groups/\(id)/").bool("success") == true)
       #expect(try await alice.browser.delete("/api/groups/\(id)/").status == 404)
-      #expect(try await groups.standing(of: bob.id, in: id)?.role == .owner)
-      let gone = GroupStanding(groupID: id, groupName: "Ours", role: .member, isActive: false, seatsLeft: 10)
-      #expect(try await groups.standing(of: alice.id, in: id) == gone)
+      #expect(try await groups.membership(of: bob.id, in: id)?.role == .owner)
+      let gone = GroupMembership(groupID: id, groupName: "Ours", role: .member, isActive: false, seatsLeft: 10)
+      #expect(try await groups.membership(of: alice.id, in: id) == gone)
       for user in [bob, carol] {
         #expect(try await user.browser.delete("/api/groups/\(id)").bool("success") == true)
       }
-      #expect(try await groups.standing(of: carol.id, in: id) == nil)
+      #expect(try await groups.membership(of: carol.id, in: id) == nil)
       await #expect(throws: Failure.self) {
         _ = try await groups.join(id, bob.id, by: .init(inviteID: .new(at: Date()), invitedBy: nil))
       }
     }
-  }
-}
-
-extension SignedInUser {
-  /// A group that this user has just made.
-  /// A new group where it is ten in the morning, so that no test meets midnight because of when it was started.
-  func group(_ name: String) async throws -> GroupID {
-    let hour = Int(Date().timeIntervalSince1970) / 3600 % 24
-    let ahead = hour > 22 ? 34 - hour : 10 - hour
-    // West is positive in these names.
-    let zone = ahead == 0 ? "Etc/GMT" : "Etc/GMT\(ahead > 0 ? "-" : "+")\(abs(ahead))"
-    let made = try await browser.post("/api/groups", ["name": name, "time_zone": zone])
-    guard let id = GroupID(made.string("id")) else { throw Unexpected(reply: made.text) }
-    return id
   }
 }

@@ -11,19 +11,20 @@ import Wire
 
 @testable import Groups
 
-/// What a user is handed of their data, and what is left after they are forgotten.
-@Suite struct GroupsDataTests {
+/// The export of a user's data, and its erasure.
+@Suite struct GroupsPersonalDataTests {
   private let token = String(repeating: "a", count: 64)
 
   private func path(_ user: SignedInUser) -> String { "/internal/users/\(user.id)/data" }
 
-  /// Alice owns a group and a collection that Bob is in, and things of her own.
-  private func settle(_ alice: SignedInUser, _ bob: SignedInUser, _ stack: TestStack) async throws -> (GroupID, String)
-  {
-    let groups = GroupsClient(in: stack.surroundings(of: "invites"))
+  /// Creates a group and a collection of Alice's that Bob is in, and data that concerns only Alice.
+  private func createData(
+    of alice: SignedInUser, _ bob: SignedInUser, _ stack: TestStack
+  ) async throws -> (GroupID, String) {
+    let groups = GroupsClient(in: stack.dependencies(of: "invites"))
     let id = try await alice.group("Ours")
     _ = try await groups.add(.init(users: [bob.id], addedBy: alice.id), to: id, idempotencyKey: nil)
-    try await stack.photo(of: alice, in: id)
+    try await stack.insertPhoto(of: alice, in: id)
     _ = try await alice.group("Mine alone")
     let shared = try await alice.collection("Marbles")
     let collection = try #require(CollectionID(shared, prefix: .collection))
@@ -38,14 +39,14 @@ import Wire
   @Test(arguments: engines) func aUserIsHandedWhatIsKnownOfThem(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
-      _ = try await settle(alice, bob, stack)
+      _ = try await createData(of: alice, bob, stack)
       let auth = stack.groups.with(stack.with(key: "auth"))
-      let hers = try await auth.get(path(alice))
-      #expect(hers.status == 200)
-      let counts = ["groups", "photos", "collections", "blocks", "devices"].map { (hers[$0] as? [Any])?.count }
+      let aliceData = try await auth.get(path(alice))
+      #expect(aliceData.status == 200)
+      let counts = ["groups", "photos", "collections", "blocks", "devices"].map { (aliceData[$0] as? [Any])?.count }
       #expect(counts == [2, 1, 2, 0, 1])
-      let his = try await auth.get(path(bob))
-      #expect((his["blocks"] as? [[String: Any]])?.first?["user_id"] as? String == alice.id.description)
+      let bobData = try await auth.get(path(bob))
+      #expect((bobData["blocks"] as? [[String: Any]])?.first?["user_id"] as? String == alice.id.description)
       for key in ["invites", "plain", "credits"] {
         #expect(try await stack.groups.with(stack.with(key: key)).get(path(alice)).status == 403)
       }
@@ -57,7 +58,7 @@ import Wire
   @Test(arguments: engines) func whoIsForgottenPassesOnWhatOthersShare(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
-      let (group, collection) = try await settle(alice, bob, stack)
+      let (group, collection) = try await createData(of: alice, bob, stack)
       // Bob has one of the same name.
       _ = try await bob.collection("Marbles")
       let auth = stack.groups.with(stack.with(key: "auth"))
@@ -77,46 +78,47 @@ import Wire
       for name in ["groups", "photos", "collections", "blocks", "devices"] {
         #expect((rest[name] as? [Any])?.isEmpty == true, "\(name)")
       }
-      try await eventually("the end of the photo") { try await traces(of: alice, stack).isEmpty }
+      try await eventually("the end of the photo") { try await columnsContaining(idOf: alice, stack).isEmpty }
       #expect((try await auth.get(path(bob))["groups"] as? [Any])?.count == 1)
     }
   }
 
-  /// Before each of the first steps of the erasure somebody lets the user in once more.
+  /// Before each of the first six transactions of the erasure, the user is added to a group or the collection again.
   @Test(arguments: engines) func whoeverLetsAUserInWhileTheyAreForgottenDoesSoForNothing(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
-      let (database, bobs, now) = (try await stack.place.open("groups", []), bob.id, stack.clock.now)
+      let (database, bobID, now) = (try await stack.testDatabase.open("groups", []), bob.id, stack.clock.now)
       var ids: [GroupID] = []
       for _ in 0..<3 { ids.append(try await alice.group("Ours")) }
       let collection = try #require(CollectionID(try await alice.collection("Marbles"), prefix: .collection))
       let (steps, joined) = (Counter(), Counter())
-      let busy = Busy(base: database) { [ids] in
+      let interrupted = InterruptedDatabase(base: database) { [ids] in
         let step = steps.next()
         guard step < 6 else { return }
         let invite = JoinByInvite(inviteID: .new(at: now), invitedBy: alice.id, role: .viewOnly)
         let outcome =
           step % 2 == 0
-          ? try await MembershipStore(database: database, sights: PhotoSights()).join(
-            bobs, ids[step / 2], by: invite, at: now
+          ? try await MembershipStore(database: database, photoAccess: PhotoAccessCache()).join(
+            bobID, ids[step / 2], by: invite, at: now
           ).outcome
           : try await CollectionMemberStore(database: database)
-            .join(bobs, collection, as: .viewOnly, by: invite, at: now).outcome
+            .join(bobID, collection, as: .viewOnly, by: invite, at: now).outcome
         if outcome == .joined { _ = joined.next() }
       }
       let outbox = Outbox(
-        database: database, keys: try #require(DataKeys(["a key"])), in: stack.surroundings, deliveries: [])
-      try await PersonalDataStore(database: busy, outbox: outbox, sights: PhotoSights()).erase(bobs, at: now)
-      // Once into each group, and into the collection as often as they had left it.
+        database: database, keys: try #require(DataKeys(["a key"])), in: stack.dependencies, deliveries: [])
+      try await PersonalDataStore(database: interrupted, outbox: outbox, photoAccess: PhotoAccessCache()).erase(
+        bobID, at: now)
+      // Once for each of the three groups, and twice for the collection, which the user had left in between.
       #expect(joined.count == 5)
-      #expect(try await traces(of: bob, stack).isEmpty)
+      #expect(try await columnsContaining(idOf: bob, stack).isEmpty)
       #expect(try await wrongCounts(database) == 0)
       await database.close()
       for id in ids { #expect(try await alice.browser.get("/api/groups/\(id)").int("member_count") == 1) }
-      // Nobody's seat keeps it open.
+      // A group of one is closed when its member leaves: no seat is still counted.
       #expect(try await alice.browser.delete("/api/groups/\(ids[0])").status == 200)
-      let groups = GroupsClient(in: stack.surroundings(of: "invites"))
-      #expect(try await groups.standing(of: alice.id, in: ids[0]) == nil)
+      let groups = GroupsClient(in: stack.dependencies(of: "invites"))
+      #expect(try await groups.membership(of: alice.id, in: ids[0]) == nil)
     }
   }
 
@@ -124,7 +126,7 @@ import Wire
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       let (groups, auth) = (
-        GroupsClient(in: stack.surroundings(of: "invites")), stack.groups.with(stack.with(key: "auth"))
+        GroupsClient(in: stack.dependencies(of: "invites")), stack.groups.with(stack.with(key: "auth"))
       )
       var ids: [GroupID] = []
       for _ in 0..<4 { ids.append(try await alice.group("Ours")) }
@@ -138,16 +140,16 @@ import Wire
         }
       }
       #expect(Set(done).isSuperset(of: ["erased", JoinOutcome.joined.rawValue]), "\(done)")
-      let database = try await stack.place.open("groups", [])
+      let database = try await stack.testDatabase.open("groups", [])
       #expect(try await wrongCounts(database) == 0)
       #expect(try await auth.delete(path(bob)).status == 204)
       #expect(try await wrongCounts(database) == 0)
-      #expect(try await traces(of: bob, stack).isEmpty)
+      #expect(try await columnsContaining(idOf: bob, stack).isEmpty)
       await database.close()
     }
   }
 
-  /// Groups, people and collections that count other than there are.
+  /// The number of groups, users, and collections whose stored count differs from the number of rows.
   private func wrongCounts(_ database: any Database) async throws -> Int {
     try await database.read { db in
       try db.rows(
@@ -163,9 +165,9 @@ import Wire
     }
   }
 
-  /// The columns that still hold the user's id. A photo does until its bytes have been deleted, seconds later.
-  private func traces(of user: SignedInUser, _ stack: TestStack) async throws -> [String] {
-    let database = try await stack.place.open("groups", [])
+  /// The columns that still contain the user's id. Ended photos do until their bytes have been deleted, seconds later.
+  private func columnsContaining(idOf user: SignedInUser, _ stack: TestStack) async throws -> [String] {
+    let database = try await stack.testDatabase.open("groups", [])
     let id = user.id
     let found = try await database.read { db in
       let counts: [(String, SQL)] = [
@@ -190,7 +192,7 @@ import Wire
   }
 }
 
-/// Counts from 0.
+/// A counter that starts at 0.
 private final class Counter: Sendable {
   private let value = Mutex(0)
 
@@ -204,8 +206,8 @@ private final class Counter: Sendable {
   }
 }
 
-/// A database in which something else always happens first.
-private struct Busy: Database {
+/// A database that runs `before` ahead of every write transaction.
+private struct InterruptedDatabase: Database {
   let base: any Database
   let before: @Sendable () async throws -> Void
 

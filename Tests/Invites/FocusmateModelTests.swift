@@ -5,9 +5,8 @@ import Support
 import Testing
 import Wire
 
-/// The models of an app with lists, as its own decoder reads them: ids are integers, times are texts.
-private enum Focusmate {
-  struct Invite: Decodable {
+extension ListsApp {
+  fileprivate struct Invite: Decodable {
     let id: Int
     let code: String
     let invite_url: String
@@ -19,15 +18,15 @@ private enum Focusmate {
     let created_at: String?
   }
 
-  struct OneInvite: Decodable {
+  fileprivate struct OneInvite: Decodable {
     let invite: Invite
   }
 
-  struct Invites: Decodable {
+  fileprivate struct Invites: Decodable {
     let invites: [Invite]
   }
 
-  struct Preview: Decodable {
+  fileprivate struct Preview: Decodable {
     struct Invite: Decodable {
       struct List: Decodable {
         let id: Int
@@ -51,52 +50,18 @@ private enum Focusmate {
     let invite: Invite
   }
 
-  struct User: Decodable {
-    let id: Int
-    let email: String?
-    let name: String?
-  }
-
-  struct Accepted: Decodable {
-    struct List: Decodable {
-      let id: Int
-      let name: String
-      let visibility: String
-      let description: String?
-      let color: String?
-      let list_type: String?
-      let role: String?
-      let created_at: String?
-      let updated_at: String?
-      let tasks_count: Int?
-    }
-
-    struct Membership: Decodable {
-      let id: Int
-      let role: String
-      let user: User
-      let created_at: String?
-      let updated_at: String?
-    }
-
+  fileprivate struct Accepted: Decodable {
     let message: String?
     let list: List
     let membership: Membership
   }
 
-  struct Device: Decodable {
+  fileprivate struct Device: Decodable {
     let id: Int
   }
 }
 
-extension Browser.Reply {
-  fileprivate func read<Model: Decodable>(_ model: Model.Type) throws -> Model {
-    guard (200..<300).contains(status) else { throw Unexpected(reply: text) }
-    return try JSONDecoder().decode(Model.self, from: body)
-  }
-}
-
-/// What that app reads of invites and devices.
+/// The lists app decodes every response about invites and devices.
 @Suite struct FocusmateModelTests {
   @Test(arguments: engines) func itReadsEveryAnswerAboutInvites(engine: Engine) async throws {
     try await withStack(engine) { stack in
@@ -104,12 +69,12 @@ extension Browser.Reply {
       let list = try await stack.list(of: alice)
       let path = "/api/v1/lists/\(list)/invites"
       let terms: [String: any Sendable] = ["role": "editor", "max_uses": 2]
-      let made = try await alice.browser.post(path, ["invite": terms]).read(Focusmate.OneInvite.self).invite
+      let made = try await alice.browser.post(path, ["invite": terms]).read(ListsApp.OneInvite.self, 201).invite
       #expect(made.role == "editor" && made.max_uses == 2)
-      #expect(try await alice.browser.get(path).read(Focusmate.Invites.self).invites.map(\.id) == [made.id])
-      let preview = try await stack.gateway.get("/api/v1/invites/\(made.code)").read(Focusmate.Preview.self).invite
+      #expect(try await alice.browser.get(path).read(ListsApp.Invites.self).invites.map(\.id) == [made.id])
+      let preview = try await stack.gateway.get("/api/v1/invites/\(made.code)").read(ListsApp.Preview.self).invite
       #expect(preview.list.id == list && preview.inviter?.name == "alice")
-      let accepted = try await bob.browser.post("/api/v1/invites/\(made.code)/accept").read(Focusmate.Accepted.self)
+      let accepted = try await bob.browser.post("/api/v1/invites/\(made.code)/accept").read(ListsApp.Accepted.self)
       #expect(accepted.list.id == list && accepted.list.role == "editor" && accepted.membership.role == "editor")
       let own = try await bob.browser.get("/api/v1/users/profile")
       #expect((own["user"] as? [String: Any])?["id"] as? Int == accepted.membership.user.id)
@@ -118,15 +83,15 @@ extension Browser.Reply {
       #expect(ids == [accepted.membership.id])
 
       let carol = try await stack.signIn("carol")
-      let invites = InvitesClient(in: stack.surroundings(of: "lists"))
+      let invites = InvitesClient(in: stack.dependencies(of: "lists"))
       let waiting = try await invites.invite(
         .init(list: list, role: "viewer", invitedBy: alice.id, invitee: .user(carol.id)))
       #expect(
-        try await carol.browser.get("/api/v1/invites").read(Focusmate.Invites.self).invites.map(\.id) == [
+        try await carol.browser.get("/api/v1/invites").read(ListsApp.Invites.self).invites.map(\.id) == [
           waiting.number
         ])
       let joined = try await carol.browser.post("/api/v1/invites/\(waiting.number)/accept").read(
-        Focusmate.Accepted.self)
+        ListsApp.Accepted.self)
       #expect(joined.membership.role == "viewer")
       // By the number, and by what an older app may have kept.
       #expect(try await alice.browser.delete("\(path)/\(made.id)").status == 204)
@@ -143,10 +108,10 @@ extension Browser.Reply {
         "apns_token": token, "bundle_id": "com.example.app", "platform": "ios", "device_name": "Alice's phone",
       ]
       let made = try await alice.browser.post("/api/v1/devices", flat)
-      let device = try made.read(Focusmate.Device.self)
+      let device = try made.read(ListsApp.Device.self, 201)
       #expect(made.status == 201 && (made["device"] as? [String: Any])?["device_name"] as? String == "Alice's phone")
       let nested = try await alice.browser.post("/api/v1/devices", ["device": ["apns_token": token]])
-      #expect(try nested.read(Focusmate.Device.self).id == device.id)
+      #expect(try nested.read(ListsApp.Device.self, 201).id == device.id)
       let wrong: [([String: any Sendable], String)] = [
         (["platform": "ios"], "apns_token"), ([:], "apns_token"), (["apns_token": "x"], "apns_token"),
         (["device": ["platform": "ios"]], "device.apns_token"), (["device": ["apns_token": "x"]], "device.apns_token"),

@@ -7,7 +7,7 @@ import Wire
 
 @testable import Invites
 
-/// Links to groups, for as many people as they say.
+/// Links to groups, for a limited or unlimited number of uses.
 @Suite struct GroupLinkTests {
   @Test(arguments: engines) func aLinkLetsInAsManyAsItSays(engine: Engine) async throws {
     try await withStack(engine) { stack in
@@ -29,22 +29,22 @@ import Wire
     }
   }
 
-  /// However many were taken back after it, a link that is good is listed.
+  /// A valid link is listed however many were revoked after it.
   @Test(arguments: engines) func whatWasTakenBackHidesNothing(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice")
       let group = try await alice.group()
       let path = "/api/groups/\(group)/invites"
       let good = try await alice.browser.post(path).string("id")
-      let database = try await stack.place.open("invites", [])
-      let store = InviteStore(database: database, keys: try stack.surroundings.settings.dataKeys())
+      let database = try await stack.testDatabase.open("invites", [])
+      let store = InviteStore(database: database, keys: try stack.dependencies.settings.dataKeys())
       let id = try #require(GroupID(group))
       for index in 1...100 {
         let now = stack.clock.now + Double(index)
         try await database.write { db in
           let new = NewInvite(
-            destination: .group(id), inviter: alice.id, keepsSecret: true, expiresAt: now + 86_400)
-          let (made, _) = try store.add(new, secret: Secret.linkCode, at: now, on: db)
+            target: .group(id), inviter: alice.id, storesSealedToken: true, expiresAt: now + 86_400)
+          let (made, _) = try store.add(new, token: InviteToken.linkCode, at: now, on: db)
           _ = try InviteStore.end(made.id, as: .revoked, at: now, on: db)
         }
       }
@@ -76,7 +76,7 @@ import Wire
       #expect(try await bob.browser.post("/api/invites/redeem/\(code)").status == 200)
       let own = try await bob.browser.post(path, ["max_uses": 2])
       #expect(own.status == 201)
-      // Who made a link takes it back, and the owner any.
+      // The inviter may revoke a link, and the owner any link.
       let first = "\(path)/\(made.string("id"))"
       #expect(try await bob.browser.delete(first).status == 403)
       #expect(try await alice.browser.delete("\(path)/\(own.string("id"))").status == 204)

@@ -5,10 +5,10 @@ import Support
 import Testing
 import Wire
 
-/// Whom a new group's maker names by numbers of nobody is invited by text.
+/// Numbers without an account in the request for a new group are invited by text.
 @Suite struct GroupTextTests {
   @Test(arguments: engines) func whoHasNoAccountIsTextedWhenAGroupIsMade(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let (alice, bob) = (try await texting.signIn("Alice", number(1)), try await texting.signIn("Bob", number(2)))
       let before = texting.twilio.messages.count
       let named: [String: any Sendable] = [
@@ -25,7 +25,7 @@ import Wire
       let code = try #require(text.firstMatch(of: /Invite code: ([A-Z0-9]{6})/).map { String($0.output.1) })
       let carol = try await texting.signIn("Carol", number(7))
       #expect(try await carol.browser.post("/api/invites/redeem/\(code)").status == 200)
-      // It is an invite like those of `send`: within a day there is no second one.
+      // It counts like an invite of `send`: a second one within a day is skipped.
       let group = made.string("id")
       #expect(try await texting.invite([number(8)], to: group, by: alice).isEmpty)
       let pending = try await bob.browser.get("/api/invites/pending/\(group)")["invites"] as? [[String: Any]]
@@ -33,9 +33,9 @@ import Wire
     }
   }
 
-  /// Who does not want to be found looks like nobody.
+  /// A user who does not want to be found gets the text that an unknown number gets.
   @Test(arguments: engines) func aHiddenNumberIsTextedLikeThatOfNobody(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let (alice, bob) = (try await texting.signIn("Alice", number(1)), try await texting.signIn("Bob", number(2)))
       #expect(
         try await bob.browser.send(.PATCH, "/api/v1/users/profile", json: ["discoverable": false]).status == 200)
@@ -49,7 +49,7 @@ import Wire
   }
 
   @Test(arguments: engines) func aGroupsNameIsNoLinkInItsTexts(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let alice = try await texting.signIn("Alice evil.com", number(1))
       let group = try await alice.group("Prize: evil.example/x")
       _ = try await texting.invite([number(7)], to: group, by: alice)
@@ -67,7 +67,7 @@ import Wire
         try await user.browser.post("/api/groups", ["name": "Ours", "member_phone_numbers": [number(7)]]).status
       }
       #expect(try await make(alice) == 200)
-      let database = try await stack.place.open("groups", [])
+      let database = try await stack.testDatabase.open("groups", [])
       let full = try await database.write { db in
         try db.change("update quota set taken = 1000 where name = 'numbers named here'")
       }
@@ -78,51 +78,40 @@ import Wire
     }
   }
 
-  /// A process that does not know the path, since it is older, has not sent anything.
+  /// An older process that does not have the route has not sent anything.
   @Test(arguments: engines) func aTextOutlivesAnOlderProcess(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let stack = texting.stack
       let alice = try await texting.signIn("Alice", number(1))
-      let neighbours = stack.surroundings.neighbours
-      neighbours.moved(.invites, to: stack.credits.base)
+      let serviceAddresses = stack.dependencies.serviceAddresses
+      serviceAddresses.set(.invites, to: stack.credits.base)
       let made = try await alice.browser.post(
         "/api/groups", ["name": "The Cabin", "member_phone_numbers": [number(7)]])
       #expect(made.status == 200)
-      let database = try await stack.place.open("groups", [])
-      try await eventually("a try that is not the last") {
-        let row = try await database.read { db in
-          try db.row(
-            """
-            select count(*) as found from outbox
-            where kind = 'text_to_group' and tries > 0 and lease is null and due_at is not null
-            """)
-        }
-        let found: Int = try row?.get("found") ?? -1
-        return found == 1
-      }
-      await database.close()
-      neighbours.moved(.invites, to: stack.invites.base)
+      let tried: SQL = "outbox where kind = 'text_to_group' and tries > 0 and lease is null and due_at is not null"
+      try await eventually("a try that is not the last") { try await stack.count(tried, in: "groups") == 1 }
+      serviceAddresses.set(.invites, to: stack.invites.base)
       stack.clock.advance(by: .seconds(600))
       try await eventually("a text") { texting.texts(to: number(7)).count == 1 }
     }
   }
 
   @Test(arguments: engines) func nobodyIsTextedForWhoHasProvenNothing(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let stack = texting.stack
       let alice = try await stack.signIn("alice")
-      let invites = InvitesClient(in: stack.surroundings(of: "groups"))
+      let invites = InvitesClient(in: stack.dependencies(of: "groups"))
       let group = try await alice.group()
-      let text = TextToGroup(
-        group: try #require(GroupID(group)), invitedBy: alice.id, number: number(7), place: "here")
-      try await withDoubt(of: [alice], in: stack) { _ in
+      let text = TextInvitationRequest(
+        group: try #require(GroupID(group)), invitedBy: alice.id, number: number(7), clientAddress: "here")
+      try await withUnprovenUsers(of: [alice], in: stack) { _ in
         await #expect {
-          _ = try await invites.text(text)
+          _ = try await invites.sendText(text)
         } throws: { error in
           (error as? Failure)?.kind == .forbidden && (error as? Failure)?.code == "not_proven"
         }
       }
-      #expect(try await invites.text(text).isSent)
+      #expect(try await invites.sendText(text).isSent)
     }
   }
 }

@@ -58,7 +58,7 @@ import Wire
       let id = try await list(of: alice)
       let made = try await alice.browser.post("/api/v1/lists/\(id)/invites", ["invite": ["max_uses": 1]])
       let code = try #require((made["invite"] as? [String: Any])?["code"] as? String)
-      let database = try await stack.place.open("lists", [])
+      let database = try await stack.testDatabase.open("lists", [])
       let (member, now) = (bob.id, stack.clock.now)
       try await database.write { db in
         for _ in 0..<500 {

@@ -4,7 +4,7 @@ import Support
 import Testing
 import Wire
 
-/// Links that let one person each into a collection.
+/// Links to collections, each for one user.
 @Suite struct ShareLinkTests {
   @Test(arguments: engines) func aLinkIsMadeShownAndAccepted(engine: Engine) async throws {
     try await withStack(engine) { stack in
@@ -13,12 +13,12 @@ import Wire
       let made = try await alice.browser.post("/collections/\(collection)/invites", ["role": "VIEW_ONLY"])
       #expect(made.status == 201)
       let token = try #require(made.data["token"] as? String)
-      let link = Link(id: try #require(made.data["id"] as? String), token: token)
+      let link = ShareLink(id: try #require(made.data["id"] as? String), token: token)
       #expect(link.id.hasPrefix("inv_") && token.hasPrefix("inv_") && token.utf8.count >= 26)
       #expect(made.data["deepLink"] as? String == "sampleart://invite/\(token)")
       #expect(made.data["appStoreFallbackUrl"] as? String == "https://apps.apple.com/app/id6749925767")
       #expect(made.data["status"] as? String == "PENDING" && made.data["role"] as? String == "VIEW_ONLY")
-      let expiry = try #require(Instant.parse(made.data["expiresAt"] as? String ?? ""))
+      let expiry = try #require(RFC3339.parse(made.data["expiresAt"] as? String ?? ""))
       #expect(abs(expiry.timeIntervalSince(stack.clock.now) - 7 * 86_400) < 60)
       #expect((made.data["expiresAt"] as? String)?.wholeMatch(of: /.*\.\d{3}Z/) != nil)
 
@@ -88,7 +88,7 @@ import Wire
       #expect((200...300).contains(wait))
       let own = try await bob.collection("One")
       #expect(try await bob.link(to: own).id.hasPrefix("inv_"))
-      // Five minutes later the first one does not count any more, and the other four do.
+      // Five minutes later the first link is outside the window, and the other four are not.
       stack.clock.advance(by: .seconds(wait))
       _ = try await alice.link(to: collections[0])
       let again = try await alice.browser.post("/collections/\(collections[0])/invites", ["role": "VIEW_ONLY"])
@@ -143,17 +143,17 @@ import Wire
   }
 
   @Test(arguments: engines) func anInviteForSomebodyIsForNobodyElse(engine: Engine) async throws {
-    // Where mail can be sent, an address that is only claimed is nobody's.
+    // With a mail server, an unverified address belongs to nobody.
     let mail = ["SMTP_URL": "smtp://127.0.0.1:1", "MAIL_FROM": "kith@example.com"]
     try await withStack(engine, mail) { stack in
-      // Mallory says that the address is hers; Carol has shown it.
+      // Mallory has signed up with the address without verifying it; Carol has verified it.
       let mallory = try await stack.signIn("carol")
       let (alice, bob) = (try await stack.signInWithApple("alice"), try await stack.signIn("bob"))
       let collection = try await alice.collection()
       let early = try await alice.link(to: collection, ["inviteeEmail": "carol@example.com"])
       #expect(try await mallory.accept(early).status == 403)
       let carol = try await stack.signInWithApple("carol")
-      try await stack.acquaint(alice, with: [bob])
+      try await stack.shareCollection(alice, with: [bob])
       let byID = try await alice.link(to: collection, ["inviteeUserId": "user_\(bob.id)"])
       let byAddress = try await alice.link(to: collection, ["inviteeEmail": "CAROL@example.com"])
       for (link, stranger) in [(byID, carol), (byAddress, bob), (byAddress, mallory)] {
@@ -162,7 +162,7 @@ import Wire
       }
       #expect(try await bob.accept(byID).status == 200)
       #expect(try await carol.accept(byAddress).status == 200)
-      // What is over is told before whose it is.
+      // An ended invite is reported before a wrong user.
       #expect(try await carol.accept(byID).status == 409)
       for body in [["inviteeUserId": "bob"], ["inviteeUserId": "user_\(UUID())"], ["inviteeEmail": "bob"]] {
         #expect(try await alice.browser.post("/collections/\(collection)/invites", body).status == 400, "\(body)")
@@ -170,7 +170,7 @@ import Wire
     }
   }
 
-  /// As of invites to lists: on a laptop, to have signed up with it is all that anybody can show.
+  /// As for invites to lists: without a mail server, the user who has signed up with an address counts as its owner.
   @Test(arguments: engines) func withoutMailAnAddressIsWhoseItIsSaidToBe(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob, carol) = (
@@ -182,14 +182,14 @@ import Wire
     }
   }
 
-  /// Whoever knows an id or an address makes a link for it and reads the link like everybody else.
+  /// An inviter who knows an id or an address creates a link for it and reads the link like everybody else.
   @Test(arguments: engines) func aLinkTellsStrangersNothingOfWhomItIsFor(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (mallory, bob) = (try await stack.signIn("mallory"), try await stack.signIn("bob"))
       #expect(
         try await bob.browser.send(.PATCH, "/api/v1/users/profile", json: ["display_name": "Bob Hansen"]).status == 200)
       _ = try await stack.signIn("carol")
-      try await stack.acquaint(mallory, with: [bob])
+      try await stack.shareCollection(mallory, with: [bob])
       let collection = try await mallory.collection()
       let byID = try await mallory.link(to: collection, ["inviteeUserId": "user_\(bob.id)"])
       let seen = try await stack.resolve(byID)
@@ -197,7 +197,7 @@ import Wire
       #expect(Set(invitee.keys) == ["id", "email", "name"])
       #expect(invitee["id"] as? String == "user_\(bob.id)" && invitee["name"] as? String == "Bob")
       #expect(invitee["email"] is NSNull && !seen.text.contains("Hansen"))
-      // An address with an account and one without look the same.
+      // The responses for an address with an account and for one without are the same.
       for address in ["carol@example.com", "nobody@example.com"] {
         let byAddress = try await mallory.link(to: collection, ["inviteeEmail": address])
         let shown = try await stack.resolve(byAddress)
@@ -226,11 +226,11 @@ import Wire
     try await withStack(engine) { stack in
       let bob = try await stack.signIn("bob")
       for round in 0..<12 {
-        // Five links are the most that one person makes.
+        // A user may create at most five links.
         let host = try await stack.signIn("host\(round / 4)")
         let collection = try await host.collection("Round \(round)")
         let link = try await host.link(to: collection)
-        let statuses = try await inOrder(2) {
+        let statuses = try await concurrently(2) {
           $0 == 0 ? try await bob.accept(link).status : try await bob.reject(link).status
         }
         #expect(statuses.sorted() == [200, 409])
@@ -268,7 +268,7 @@ import Wire
       #expect(again.status == 201 && again.body == first.body)
       #expect(again.headers.first(name: "idempotency-hit") == "true")
       #expect(try await browser.post(path, ["role": "EDITOR"]).status == 422)
-      let link = Link(id: try #require(first.data["id"] as? String), token: "")
+      let link = ShareLink(id: try #require(first.data["id"] as? String), token: "")
       let guest = bob.browser.with(["Idempotency-Key": "two"])
       let accepted = try await guest.post("/invites/\(link.id)/accept")
       let repeated = try await guest.post("/invites/\(link.id)/accept")

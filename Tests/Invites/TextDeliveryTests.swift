@@ -4,14 +4,14 @@ import Support
 import Testing
 import Wire
 
-/// Texts that do not get through at once.
+/// Texts whose delivery fails at first.
 @Suite struct TextDeliveryTests {
   @Test(arguments: engines) func aTextThatFailsNineTimesIsSentOnce(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let alice = try await texting.stack.signIn("alice")
       texting.twilio.next(.refuses(status: 503, code: 20503), times: 9)
       _ = try await texting.invite([number(5)], to: try await alice.group(), by: alice)
-      let database = try await texting.stack.place.open("invites", [])
+      let database = try await texting.stack.testDatabase.open("invites", [])
       for call in 1...10 {
         try await eventually("try \(call)", passing: .seconds(20), on: texting.stack.clock) {
           try await waiting("lease is not null", in: database)
@@ -29,15 +29,15 @@ import Wire
   }
 
   @Test(arguments: engines) func aTextWhoseAnswerWasLostIsNotSentAgain(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let alice = try await texting.stack.signIn("alice")
-      texting.twilio.next(.takes(status: 502))
+      texting.twilio.next(.acceptsThenFails(status: 502))
       let group = try await alice.group("The “Cabin”")
       _ = try await texting.invite([number(5)], to: group, by: alice)
       try await eventually("a try") { texting.twilio.calls == 1 }
       try await settled(texting)
       #expect(texting.texts(to: number(5)).count == 1 && texting.twilio.calls == 1)
-      // The provider knows the first, so that the second is another.
+      // The provider lists the first text; the second one is another.
       texting.stack.clock.advance(by: .seconds(86_401))
       let again = try await texting.stack.signIn("alice")
       _ = try await texting.invite([number(5)], to: group, by: again)
@@ -45,29 +45,29 @@ import Wire
     }
   }
 
-  /// Whoever is asked at once does not know yet what was taken.
+  /// The provider's list does not contain at once what it has accepted.
   @Test(arguments: engines) func halfAMinutePassesWhenTheEndIsNotKnown(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let group = try await texting.stack.signIn("alice").group()
-      func wait(after mood: TwilioServer.Mood, _ number: String) async throws -> Double {
+      func wait(after behavior: TwilioServer.Behavior, _ number: String) async throws -> Double {
         let (alice, before) = (try await texting.stack.signIn("alice"), texting.twilio.calls)
-        texting.twilio.next(mood)
+        texting.twilio.next(behavior)
         _ = try await texting.invite([number], to: group, by: alice)
         try await eventually("a try") { texting.twilio.calls > before }
         return try await eventualWait(texting)
       }
-      #expect(try await wait(after: .takes(status: 502), number(5)) > 25)
+      #expect(try await wait(after: .acceptsThenFails(status: 502), number(5)) > 25)
       try await settled(texting)
-      // Twilio's own word that it has not taken it.
+      // Twilio answered that it has not accepted it.
       #expect(try await wait(after: .refuses(status: 503, code: 20503), number(6)) < 5)
       try await settled(texting)
       #expect(texting.texts(to: number(5)).count == 1 && texting.texts(to: number(6)).count == 1)
     }
   }
 
-  /// In how many seconds the one text that was given back is due.
-  private func eventualWait(_ texting: Texting) async throws -> Double {
-    let database = try await texting.stack.place.open("invites", [])
+  /// The seconds until the one text that was put back is due.
+  private func eventualWait(_ texting: TextingStack) async throws -> Double {
+    let database = try await texting.stack.testDatabase.open("invites", [])
     var due: Date?
     try await eventually("a text given back") {
       due = try await database.read { db in
@@ -80,14 +80,14 @@ import Wire
   }
 
   @Test(arguments: engines) func whatWasSentIsWiped(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let alice = try await texting.stack.signIn("alice")
       let code = try await texting.invite([number(5)], to: try await alice.group(), by: alice)[0]
       try await eventually("a text") { texting.twilio.messages.count == 1 }
       let sealed = try await sealedText(texting)
       #expect(sealed.isEmpty)
-      // Neither the number nor the code can be read in any table.
-      let database = try await texting.stack.place.open("invites", [])
+      // No table contains the number or the code in plain text.
+      let database = try await texting.stack.testDatabase.open("invites", [])
       let rows = try await database.read { db in
         "\(try db.rows("select * from invite") + db.rows("select * from outbox"))"
       }
@@ -97,10 +97,10 @@ import Wire
     }
   }
 
-  /// What waits in the outbox.
-  private func sealedText(_ texting: Texting) async throws -> [[UInt8]] {
+  /// The contents of the outbox.
+  private func sealedText(_ texting: TextingStack) async throws -> [[UInt8]] {
     try await settled(texting)
-    let database = try await texting.stack.place.open("invites", [])
+    let database = try await texting.stack.testDatabase.open("invites", [])
     let found = try await database.read { db in
       try db.rows("select content from outbox where content is not null").map {
         try $0.get("content", as: [UInt8].self)
@@ -116,8 +116,8 @@ import Wire
     }
   }
 
-  private func settled(_ texting: Texting) async throws {
-    let database = try await texting.stack.place.open("invites", [])
+  private func settled(_ texting: TextingStack) async throws {
+    let database = try await texting.stack.testDatabase.open("invites", [])
     do {
       try await eventually("an empty outbox", passing: .seconds(20), on: texting.stack.clock) {
         try await waiting("lease is not null", in: database)
@@ -132,7 +132,7 @@ import Wire
   }
 
   @Test func aTextForAnInviteThatIsOverIsNotSent() async throws {
-    try await withTexting(.sqlite) { texting in
+    try await withTextingStack(.sqlite) { texting in
       let (alice, bob) = (try await texting.stack.signIn("alice"), try await texting.stack.signIn("bob"))
       texting.twilio.next(.refuses(status: 503, code: 20503))
       let code = try await texting.invite([number(5)], to: try await alice.group(), by: alice)[0]

@@ -4,10 +4,10 @@ import Support
 import Testing
 import Wire
 
-/// Texts that invite people to a group.
+/// Invites to groups by text message.
 @Suite struct TextInviteTests {
   @Test(arguments: engines) func aTextNamesSenderGroupAppAndCode(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let alice = try await texting.signIn("Alice Berg", number(1))
       let group = try await alice.group("The Cabin")
       let sent = try await alice.browser.post(
@@ -36,7 +36,7 @@ import Wire
       #expect(rows.allSatisfy { ($0["profiles"] as? [String: String]) == ["first_name": "Alice Berg"] })
       #expect(rows.allSatisfy { ($0["invited_by"] as? String) == alice.id.description })
       #expect((rows[0]["expires_at"] as? String)?.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/) != nil)
-      // Once a day for a number and a group.
+      // At most one text a day for a number and a group.
       #expect(try await texting.invite([number(7)], to: group, by: alice).isEmpty)
       let other = try await alice.group("Another")
       #expect(try await texting.invite([number(7)], to: other, by: alice).count == 1)
@@ -47,11 +47,11 @@ import Wire
   }
 
   @Test(arguments: engines) func aCodeLetsOnePersonInByAnyOfThreeWays(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let alice = try await texting.signIn("Alice", number(1))
       let group = try await alice.group("The Cabin")
       let codes = try await texting.invite([number(2), number(3), number(4), number(5)], to: group, by: alice)
-      let guests = try await inOrder(5) { try await texting.stack.signIn("guest\($0)") }
+      let guests = try await concurrently(5) { try await texting.stack.signIn("guest\($0)") }
       let expected = ["group_id": group, "group_name": "The Cabin"]
       let byPath = try await guests[0].browser.post("/api/invites/redeem/\(codes[0].lowercased())/")
       #expect(byPath.status == 200 && byPath.json as? [String: String] == expected)
@@ -59,17 +59,17 @@ import Wire
       #expect(byQuery.status == 200 && byQuery.json as? [String: String] == expected)
       let byBody = try await guests[2].browser.post("/api/invites/redeem", ["invite_code": " \(codes[2]) "])
       #expect(byBody.status == 200 && byBody.json as? [String: String] == expected)
-      // Used, wrong, or none.
+      // Used, wrong, or malformed.
       for code in [codes[0], "ZZZZZZ", "x", "000000000"] {
         let refused = try await guests[3].browser.post("/api/invites/redeem/\(code)")
         #expect(refused.status == 404 && refused.string("detail") == "Invalid or expired invite code", "\(code)")
       }
       #expect(try await guests[3].browser.post("/api/invites/redeem").status == 422)
       #expect(try await texting.stack.gateway.post("/api/invites/redeem/\(codes[3])").status == 401)
-      // Who is in it already keeps the code for somebody else.
+      // The refusal of a member leaves the code for somebody else.
       let member = try await guests[0].browser.post("/api/invites/redeem/\(codes[3])")
       #expect(member.status == 400 && member.string("detail") == "Already a member of this group")
-      // Who has left comes back.
+      // A user who has left can join again.
       #expect(try await guests[0].browser.delete("/api/groups/\(group)").status == 200)
       #expect(try await guests[0].browser.post("/api/invites/redeem/\(codes[3])").status == 200)
       #expect(try await guests[0].browser.get("/api/groups").list.count == 1)
@@ -83,7 +83,7 @@ import Wire
   }
 
   @Test(arguments: engines) func onlyMembersInviteAndPeopleAreWhoTheyAreSaidToBe(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let (alice, bob) = (try await texting.signIn("Alice", number(1)), try await texting.signIn("Bob", number(2)))
       let carol = try await texting.signIn("Carol", number(3))
       let group = try await alice.group()
@@ -126,7 +126,7 @@ import Wire
   }
 
   @Test(arguments: engines) func contactsAreFoundUnlessTheyDoNotWantToBe(engine: Engine) async throws {
-    try await withTexting(engine, ["CONTACT_CHECKS_PER_DAY": "3000"]) { texting in
+    try await withTextingStack(engine, ["CONTACT_CHECKS_PER_DAY": "3000"]) { texting in
       let alice = try await texting.signIn("Alice", number(1))
       let bob = try await texting.signIn("Bob Hansen", number(2))
       let hidden = try await texting.signIn("Carol", number(3))
@@ -152,7 +152,8 @@ import Wire
       #expect(try await check(0..<2000, by: alice).status == 200)
       let last = try await check(2000..<4000, by: alice)
       #expect(last.status == 429 && last.headers.contains(name: "retry-after"))
-      // A number counts once in thirty days, and what was refused not at all. Two of three were counted before.
+      // A number counts once in thirty days, and refused requests do not count. Two of the three numbers were counted
+      // before.
       #expect(try await check(0..<2000, by: alice).status == 200)
       #expect(try await check(2000..<2999, by: alice).status == 200)
       #expect(try await check(1500..<2999, by: alice).status == 200)
@@ -169,10 +170,10 @@ import Wire
     }
   }
 
-  /// Two calls at once with the same numbers count each of them once.
+  /// Concurrent calls with the same numbers count each of them once.
   @Test(arguments: engines) func aNumberThatIsLookedUpTwiceAtOnceCountsOnce(engine: Engine) async throws {
     let settings = ["CONTACT_CHECKS_PER_DAY": "300", "CONTACT_CHECKS_PER_ADDRESS_DAY": "301"]
-    try await withTexting(engine, settings) { texting in
+    try await withTextingStack(engine, settings) { texting in
       let (alice, bob) = (try await texting.stack.signIn("alice"), try await texting.stack.signIn("bob"))
       @Sendable func check(_ numbers: [String], by user: SignedInUser) async throws -> Int {
         try await user.browser.post("/api/invites/check-users", ["phone_numbers": numbers]).status
@@ -182,10 +183,10 @@ import Wire
       }
       #expect(statuses.allSatisfy { $0 == 200 })
       #expect(try await check([number(300)], by: alice) == 429)
-      // From one address not without end, whoever asks.
+      // The limit of one address holds for all of its users.
       #expect(try await check([number(300)], by: bob) == 200)
       #expect(try await check([number(301)], by: bob) == 429)
-      let database = try await texting.stack.place.open("invites", [])
+      let database = try await texting.stack.testDatabase.open("invites", [])
       let kept = try await database.read { db in "\(try db.rows("select * from checked_number"))" }
       await database.close()
       #expect(!kept.contains(number(0)) && !kept.contains(number(0).dropFirst()))
@@ -193,10 +194,10 @@ import Wire
   }
 
   @Test(arguments: engines) func aKeySendsAndRedeemsOnce(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let (alice, bob) = (try await texting.stack.signIn("alice"), try await texting.stack.signIn("bob"))
       let carol = try await texting.stack.signIn("carol")
-      try await texting.stack.acquaint(alice, with: [carol])
+      try await texting.stack.shareCollection(alice, with: [carol])
       let group = try await alice.group()
       let sender = alice.browser.with(["Idempotency-Key": "one"])
       let body: [String: any Sendable] = [
@@ -216,20 +217,20 @@ import Wire
     }
   }
 
-  /// Whoever could not come in anyway keeps nobody from it, not even for a moment.
+  /// A user who cannot join does not block the code for others, not even briefly.
   @Test(arguments: engines) func ofMembersAndGuestsWhoRedeemOneCodeAGuestIsIn(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let alice = try await texting.stack.signIn("alice")
-      let crowd = try await inOrder(20) { try await texting.stack.signIn("person\($0)") }
+      let crowd = try await concurrently(20) { try await texting.stack.signIn("person\($0)") }
       let group = try await alice.group()
-      try await texting.stack.acquaint(alice, with: Array(crowd.prefix(8)))
+      try await texting.stack.shareCollection(alice, with: Array(crowd.prefix(8)))
       let existing = crowd.prefix(8).map { ["user_id": $0.id.description] }
       let code = try await texting.invite([number(5)], to: group, by: alice)[0]
       let added = try await alice.browser.post(
         "/api/invites/send", ["group_id": group, "phone_numbers": [String](), "existing_users": existing])
       #expect(added.int("added_members") == 8)
-      let replies = try await inOrder(20) { try await crowd[$0].browser.post("/api/invites/redeem/\(code)") }
-      // By then it may be used, too.
+      let replies = try await concurrently(20) { try await crowd[$0].browser.post("/api/invites/redeem/\(code)") }
+      // A guest may have used the code before.
       #expect(replies.prefix(8).allSatisfy { $0.string("code") == "already_a_member" || $0.status == 404 })
       #expect(replies.suffix(12).count { $0.status == 200 } == 1)
       #expect(replies.suffix(12).count { $0.status == 404 } == 11)
@@ -237,7 +238,7 @@ import Wire
   }
 
   @Test(arguments: engines) func fiftyWhoRedeemOneCodeAreOne(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let alice = try await texting.stack.signIn("alice")
       let guests = try await atOnce(50) { try await texting.stack.signIn("guest\($0)") }
       let code = try await texting.invite([number(5)], to: try await alice.group(), by: alice)[0]

@@ -9,10 +9,10 @@ import Wire
 
 @testable import Invites
 
-/// How many may be texted, looked for and let in.
+/// Limits on texts, code attempts and group members.
 @Suite struct TextLimitTests {
   @Test(arguments: engines) func twentyTextsADayAreTheMost(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let alice = try await texting.stack.signIn("alice")
       let group = try await alice.group()
       #expect(try await texting.invite((0..<15).map { number($0) }, to: group, by: alice).count == 15)
@@ -35,30 +35,30 @@ import Wire
   }
 
   @Test(arguments: engines) func aNewKeyDoesNotForgetWhoWasTexted(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let stack = texting.stack
       let alice = try await stack.signIn("alice")
       let group = try await alice.group()
       #expect(try await texting.invite([number(5)], to: group, by: alice).count == 1)
-      let former = stack.surroundings.settings.string("DATA_KEYS", default: "")
-      let settings = stack.surroundings.settings.overlaid([
+      let former = stack.dependencies.settings.string("DATA_KEYS", default: "")
+      let settings = stack.dependencies.settings.overlaid([
         "DATA_KEYS": "new:a newer key 0123456789 abcdefghijk,\(former)"
       ])
-      let database = try await stack.place.open("invites", [])
+      let database = try await stack.testDatabase.open("invites", [])
       let keys = try settings.dataKeys()
-      let texts = TextInvites(
-        invites: InviteStore(database: database, keys: keys), quotas: .init(keys: keys), perText: try .init(settings),
-        perAddress: try .inviteTextsPerAddress(settings),
-        outbox: Outbox(database: database, keys: keys, in: stack.surroundings, deliveries: []),
+      let textInvites = TextInviteStore(
+        invites: InviteStore(database: database, keys: keys), quotas: .init(keys: keys),
+        textQuotas: try .init(settings), addressQuota: try .inviteTextsPerAddress(settings),
+        outbox: Outbox(database: database, keys: keys, in: stack.dependencies, deliveries: []),
         links: try AppLinks(settings))
       func sent(to index: Int) async throws -> Int {
-        let letter = TextInvites.Letter(
-          group: GroupStanding(
+        let batch = TextInviteStore.Batch(
+          group: GroupMembership(
             groupID: try #require(GroupID(group)), groupName: "", role: .owner, isActive: true, seatsLeft: 5),
-          sender: Asker(user: alice.id, place: "here"), senderName: nil,
-          numbers: [.init(asked: number(index), number: try #require(PhoneNumber(number(index))))])
+          sender: Requester(user: alice.id, clientAddress: "here"), senderName: nil,
+          recipients: [.init(input: number(index), number: try #require(PhoneNumber(number(index))))])
         let now = stack.clock.now
-        return try await database.write { db in try texts.write(letter, at: now, on: db).count }
+        return try await database.write { db in try textInvites.create(batch, at: now, on: db).count }
       }
       #expect(try await sent(to: 5) == 0)
       let others = try await sent(to: 6)
@@ -68,9 +68,9 @@ import Wire
   }
 
   @Test(arguments: engines) func nobodyIsAddedByACallWhoseTextsAreTooMany(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let (alice, bob) = (try await texting.stack.signIn("alice"), try await texting.stack.signIn("bob"))
-      try await texting.stack.acquaint(alice, with: [bob])
+      try await texting.stack.shareCollection(alice, with: [bob])
       let group = try await alice.group()
       #expect(try await texting.invite((0..<15).map { number($0) }, to: group, by: alice).count == 15)
       func send(_ numbers: [String]) async throws -> Browser.Reply {
@@ -80,7 +80,7 @@ import Wire
       }
       #expect(try await send((100..<106).map { number($0) }).status == 429)
       #expect(try await bob.browser.get("/api/groups").list.isEmpty)
-      // Those who were texted already do not count, and what was refused has used nothing up.
+      // Numbers that were texted already do not count, and a refused request uses nothing up.
       let sent = try await send((100..<105).map { number($0) } + [number(0)])
       #expect(sent.status == 200 && sent.int("added_members") == 1)
       #expect((sent["sent_invites"] as? [Any])?.count == 5)
@@ -89,7 +89,7 @@ import Wire
   }
 
   @Test(arguments: engines) func aBodyHasAtMost64KB(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let alice = try await texting.stack.signIn("alice")
       let group = try await alice.group()
       for (path, json) in [
@@ -109,10 +109,10 @@ import Wire
 
   @Test(arguments: engines) func textsFromOneAddressAreCountedWhoeverAsksForThem(engine: Engine) async throws {
     let settings = ["INVITE_SMS_PER_ADDRESS_HOUR": "3", "TRUSTED_PROXIES": "127.0.0.0/8"]
-    try await withTexting(engine, settings) { texting in
+    try await withTextingStack(engine, settings) { texting in
       let (alice, bob) = (try await texting.stack.signIn("alice"), try await texting.stack.signIn("bob"))
-      func send(_ user: SignedInUser, _ group: String, from place: String, _ index: Int) async throws -> Int {
-        try await user.browser.with(["X-Forwarded-For": place]).post(
+      func send(_ user: SignedInUser, _ group: String, from address: String, _ index: Int) async throws -> Int {
+        try await user.browser.with(["X-Forwarded-For": address]).post(
           "/api/invites/send", ["group_id": group, "phone_numbers": [number(index)]]
         ).status
       }
@@ -124,11 +124,11 @@ import Wire
   }
 
   @Test(arguments: engines) func guessingCodesLeadsNowhere(engine: Engine) async throws {
-    try await withTexting(engine, ["TRUSTED_PROXIES": "127.0.0.0/8"]) { texting in
+    try await withTextingStack(engine, ["TRUSTED_PROXIES": "127.0.0.0/8"]) { texting in
       let alice = try await texting.stack.signIn("alice")
       let guessers = try await atOnce(50) { try await texting.stack.signIn("guest\($0)") }
       let code = try await texting.invite([number(5)], to: try await alice.group(), by: alice)[0]
-      // Each from a place of their own.
+      // Each from another address.
       let statuses = try await atOnce(50) { who in
         let guesser = guessers[who].browser.with(["X-Forwarded-For": "203.0.113.\(who)"])
         var statuses: [Int] = []
@@ -139,10 +139,10 @@ import Wire
         return statuses
       }.flatMap { $0 }
       #expect(statuses.count == 1000)
-      // Three hundred in all, besides the first of each.
+      // Three hundred in total, and the first of each user.
       #expect((300...350).contains(statuses.count { $0 == 404 }))
       #expect(statuses.count { $0 == 404 || $0 == 429 } == 1000)
-      // Whoever is cut off does not learn whether a code is right; an hour later it is.
+      // A user over the limit cannot tell whether a code is right; an hour later it works.
       let cut = try await guessers[0].browser.post("/api/invites/redeem/\(code)")
       #expect(cut.status == 429 && cut.headers.contains(name: "retry-after"))
       texting.stack.clock.advance(by: .seconds(3601))
@@ -152,18 +152,18 @@ import Wire
   }
 
   @Test(arguments: engines) func theThirteenthMemberIsNeverLetIn(engine: Engine) async throws {
-    try await withTexting(engine) { texting in
+    try await withTextingStack(engine) { texting in
       let alice = try await texting.stack.signIn("alice")
-      let guests = try await inOrder(20) { try await texting.stack.signIn("guest\($0)") }
-      try await texting.stack.acquaint(alice, with: [guests[19]])
+      let guests = try await concurrently(20) { try await texting.stack.signIn("guest\($0)") }
+      try await texting.stack.shareCollection(alice, with: [guests[19]])
       let group = try await alice.group()
       let codes = try await texting.invite((0..<15).map { number($0) }, to: group, by: alice)
-      let replies = try await inOrder(15) { try await guests[$0].browser.post("/api/invites/redeem/\(codes[$0])") }
+      let replies = try await concurrently(15) { try await guests[$0].browser.post("/api/invites/redeem/\(codes[$0])") }
       #expect(replies.count { $0.status == 200 } == 11)
       let full = replies.filter { $0.status == 400 }
       #expect(full.count == 4 && full.allSatisfy { $0.string("code") == "group_full" })
       #expect(try await alice.browser.get("/api/groups").list.first?["member_count"] as? Int == 12)
-      // Nobody is added or invited to a full group; a code that was turned away is still good.
+      // Nobody can be added or invited to a full group; a code that was refused for that is still valid.
       for body in [
         ["group_id": group, "phone_numbers": [String](), "existing_users": [["user_id": guests[19].id.description]]],
         ["group_id": group, "phone_numbers": [number(400)]],
@@ -171,7 +171,7 @@ import Wire
         let refused = try await alice.browser.post("/api/invites/send", body)
         #expect(refused.status == 400 && refused.string("code") == "group_full")
       }
-      // What is wrong with a call is told before that there is no place.
+      // Validation failures come before the full group.
       let nobody: [String: any Sendable] = [
         "group_id": group, "phone_numbers": [number(400)], "existing_users": [["user_id": "x"]],
       ]

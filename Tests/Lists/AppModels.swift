@@ -1,9 +1,6 @@
-import Foundation
 import Support
 
-/// What the iOS app decodes, member by member as its own types declare them: one that is not optional makes the whole
-/// answer fail when it is missing, null or of another type; an optional one may be missing or null, and fails otherwise.
-enum App {
+extension ListsApp {
   struct User: Decodable {
     let id: Int
     let email: String
@@ -19,40 +16,6 @@ enum App {
     let refresh_token: String?
   }
 
-  struct Named: Decodable {
-    let id: Int
-    let email: String?
-    let name: String?
-    let role: String?
-  }
-
-  struct Tag: Decodable {
-    let id: Int
-    let name: String
-    let color: String?
-    let created_at: String?
-    let tasks_count: Int?
-  }
-
-  struct List: Decodable {
-    let id: Int
-    let name: String
-    let visibility: String
-    let description: String?
-    let color: String?
-    let list_type: String?
-    let role: String?
-    let created_at: String?
-    let updated_at: String?
-    let user: Named?
-    let tasks_count: Int?
-    let parent_tasks_count: Int?
-    let completed_tasks_count: Int?
-    let overdue_tasks_count: Int?
-    let members: [Named]?
-    let tags: [Tag]?
-  }
-
   struct Subtask: Decodable {
     let id: Int
     let title: String
@@ -66,7 +29,7 @@ enum App {
   }
 
   struct Reschedule: Decodable {
-    struct Somebody: Decodable {
+    struct RescheduledBy: Decodable {
       let id: Int
       let name: String?
     }
@@ -77,7 +40,7 @@ enum App {
     let new_due_at: String?
     let reason: String?
     let created_at: String?
-    let rescheduled_by: Somebody?
+    let rescheduled_by: RescheduledBy?
   }
 
   struct Task: Decodable {
@@ -128,15 +91,7 @@ enum App {
     let tags: [Tag]?
     let reschedule_events: [Reschedule]?
     let subtasks: [Subtask]?
-    let creator: Named?
-  }
-
-  struct Membership: Decodable {
-    let id: Int
-    let role: String
-    let user: Named
-    let created_at: String?
-    let updated_at: String?
+    let creator: PersonSummary?
   }
 
   struct Today: Decodable {
@@ -179,12 +134,4 @@ enum App {
   struct OneTag: Decodable { let tag: Tag }
   struct Memberships: Decodable { let memberships: [Membership] }
   struct OneMembership: Decodable { let membership: Membership }
-}
-
-extension Browser.Reply {
-  /// The answer as the app reads it: its keys as they are written, its times as text.
-  func read<T: Decodable>(_ type: T.Type, _ status: Int = 200) throws -> T {
-    guard self.status == status else { throw Unexpected(reply: text) }
-    return try JSONDecoder().decode(type, from: body)
-  }
 }

@@ -5,7 +5,7 @@ import Wire
 
 @testable import Lists
 
-/// Fills a list with all that one may hold: every count at its end, and four megabytes of text, most of it at the front.
+/// Fills a list up to all limits: the maximum counts, and four megabytes of text, most of it in the first tasks.
 func fillToTheEnd(_ list: Int, of owner: UserID, _ database: any Database) async throws {
   let (now, longMax) = (Date(), 60)
   let long = String(repeating: "🙂", count: ListTask.noteMax)

@@ -4,7 +4,7 @@ import Support
 import Testing
 import Web
 
-/// Lists: made, shown, changed and deleted by those who may.
+/// Creating, reading, changing and deleting lists, with the permissions of each role.
 @Suite struct ListTests {
   @Test(arguments: engines) func aListIsMadeShownChangedAndDeleted(engine: Engine) async throws {
     try await withStack(engine) { stack in
@@ -38,7 +38,7 @@ import Web
     }
   }
 
-  /// Few are written where the request came in, many elsewhere: nobody sees a difference.
+  /// Few lists are encoded on the event loop, many outside of it; the responses are the same.
   @Test(arguments: engines) func manyListsAreShownAsFewAre(engine: Engine) async throws {
     try await withStack(engine, ["RATE_LIMIT_USER": "1000"]) { stack in
       let (alice, bob) = (try await stack.signIn("alice").browser, try await stack.signIn("bob").browser)
@@ -146,7 +146,7 @@ import Web
       let path = "/api/v1/lists/\(id)"
       let first = try await alice.get(path).tag
       #expect(try await alice.with(["If-None-Match": first]).get(path).status == 304)
-      // What is on the list is not the list.
+      // A change of a task is not a change of the list.
       _ = try await alice.makeTask(id)
       #expect(try await alice.with(["If-None-Match": first]).get(path).status == 200)
       let changed = try await alice.with(["If-Match": first]).patch(path, ["list": ["name": "Ours"]])

@@ -8,7 +8,7 @@ import Wire
 
 @testable import Lists
 
-/// Who is in a list.
+/// The members of a list.
 @Suite struct MembershipTests {
   @Test(arguments: engines) func peopleComeAndGo(engine: Engine) async throws {
     try await withStack(engine) { stack in
@@ -24,7 +24,7 @@ import Wire
       #expect(membership.string("name") == "bob")
       let number = try #require(membership.object("user").int("id"))
 
-      // By UUID, too, who shares another list with her; by number, who is in it already.
+      // A user who shares another list with her is also found by UUID; a member by number.
       let third = try await alice.post(
         path, ["membership": ["user_identifier": carol.id.description, "role": "editor"]])
       #expect(third.status == 201)
@@ -71,7 +71,7 @@ import Wire
       #expect(try await add("").faults == ["user_identifier"])
       #expect(try await add(true).faults == ["user_identifier"])
       #expect(try await alice.post(path, ["user_identifier": "bob@example.com"]).status == 400)
-      // A viewer does not learn who has an account.
+      // A viewer cannot find out which addresses have an account.
       for who in ["nobody@example.com", "alice@example.com"] {
         #expect(try await add(who, by: viewer).status == 403)
       }
@@ -115,10 +115,10 @@ import Wire
       #expect(late.status == 429 && late.string("code") == "too_many_people")
       let seconds = try #require(late.headers.first(name: "retry-after").flatMap { Int($0) })
       #expect((1...86_400).contains(seconds))
-      // What was done under a key is not done again, so it is not counted either.
+      // A retry with the same key is not run again, and not counted.
       let again = try await keyed.post(path, ["membership": ["user_identifier": "carol@example.com"]])
       #expect(again.text == carol.text && again.headers["idempotency-hit"] == ["true"])
-      // Others are not kept from it, and neither is she when the day is over.
+      // The quota is per user, and resets at the end of the day.
       let own = try await bob.browser.makeList()
       try await bob.browser.share(own, with: "alice")
       stack.clock.advance(by: .seconds(seconds))
@@ -133,12 +133,12 @@ import Wire
       let alice = try await stack.signIn("alice")
       let bob = try await stack.signIn("bob")
       let id = try await alice.browser.makeList()
-      let lists = ListsClient(in: stack.surroundings(of: "invites"))
-      #expect(try await lists.role(of: alice.id, in: id)?.role == "owner")
+      let lists = ListsClient(in: stack.dependencies(of: "invites"))
+      #expect(try await lists.membership(of: alice.id, in: id)?.role == "owner")
       #expect(
-        try await lists.role(of: bob.id, in: id)
-          == ListRole(role: nil, list: .init(id: id, name: "Groceries", color: "blue", visibility: "private")))
-      #expect(try await lists.role(of: bob.id, in: id + 1) == nil)
+        try await lists.membership(of: bob.id, in: id)
+          == ListMembership(role: nil, list: .init(id: id, name: "Groceries", color: "blue", visibility: "private")))
+      #expect(try await lists.membership(of: bob.id, in: id + 1) == nil)
       let joins = try await atOnce(20) { _ in
         try await lists.join(id, bob.id, by: .init(inviteID: "i1", role: "viewer"))
       }
@@ -164,7 +164,7 @@ import Wire
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice").browser
       let id = try await alice.makeList()
-      let lists = ListsClient(in: stack.surroundings(of: "invites"))
+      let lists = ListsClient(in: stack.dependencies(of: "invites"))
       let outcomes = try await atOnce(110) { index in
         let user = UserID.new(at: stack.clock.now)
         while true {
@@ -174,7 +174,7 @@ import Wire
           } catch let failure as Failure where failure.code == "list_full" {
             return false
           } catch let failure as Failure where failure == .unavailable {
-            // So many wait for one row that a busy machine may turn some away. Asking again is safe.
+            // So many transactions wait for one row that some may time out on a busy machine. A retry is safe.
           }
         }
       }
@@ -184,13 +184,13 @@ import Wire
   }
 
   @Test(arguments: engines) func nobodyIsPutOnMoreListsThanOnePersonCanBeIn(engine: Engine) async throws {
-    try await withPlace(engine) { place in
-      let database = try await place.open("lists", listsMigrations)
+    try await withTestDatabase(engine) { testDatabase in
+      let database = try await testDatabase.open("lists", listsMigrations)
       let (now, bob) = (Date(), UserID.new(at: Date()))
       let outcomes = try await database.write { db in
         try (0...List.joinedMax).map { _ in
-          var fields = Fields(["name": .string("A list")])
-          let list = try ListStore.create(ListChange(&fields).made(by: bob, at: now), on: db)
+          var fields = RequestFields(["name": .string("A list")])
+          let list = try ListStore.create(ListChange(&fields).newList(ownedBy: bob, at: now), on: db)
           try db.change("update list set owner_id = \(UserID.new(at: now)) where id = \(list)")
           do { return try MembershipStore.add(bob, to: list, as: .viewer, at: now, on: db) != nil } catch let failure
             as Failure where failure.code == "in_too_many_lists"
@@ -198,11 +198,11 @@ import Wire
         }
       }
       #expect(outcomes.count(where: \.self) == List.joinedMax && outcomes.last == false)
-      // Lists that are deleted take no place, or others could fill all of them for good.
+      // Deleted lists do not count; otherwise others could use up the limit permanently.
       let isIn = try await database.write { db in
         try db.change("update list set deleted_at = \(now)")
-        var fields = Fields(["name": .string("One more")])
-        let list = try ListStore.create(ListChange(&fields).made(by: .new(at: now), at: now), on: db)
+        var fields = RequestFields(["name": .string("One more")])
+        let list = try ListStore.create(ListChange(&fields).newList(ownedBy: .new(at: now), at: now), on: db)
         return try MembershipStore.add(bob, to: list, as: .viewer, at: now, on: db) != nil
       }
       #expect(isIn)
@@ -217,7 +217,7 @@ import Wire
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice")
       let direct = stack.lists.bearing(alice.access)
-      let invites = ListsClient(in: stack.surroundings(of: "invites"))
+      let invites = ListsClient(in: stack.dependencies(of: "invites"))
       var people = 0
       for list in 0..<5 {
         let id = try await direct.makeList("List \(list)")
@@ -226,12 +226,12 @@ import Wire
           people += 1
         }
       }
-      // What was known of alice is too old by then.
+      // The cache entry of alice has expired by then.
       stack.clock.advance(by: .seconds(61))
       let before = try await questions(stack)
       #expect(try await direct.get("/api/v1/lists").objects("lists").count == 5)
       #expect(try await questions(stack) == before + 1)
-      // And for a while nobody is asked again.
+      // Until the entries expire, auth is not called again.
       #expect(try await direct.get("/api/v1/lists").status == 200 && people == 50)
       #expect(try await questions(stack) == before + 1)
       stack.clock.advance(by: .seconds(61))
@@ -240,25 +240,25 @@ import Wire
     }
   }
 
-  /// How often auth has been asked who people are.
+  /// The number of calls to auth for people.
   private func questions(_ stack: TestStack) async throws -> Int {
     let metrics = try await stack.auth.get("/metrics").text
     let line = #/kith_http_requests_total\{route="/internal/users/people",method="POST",status="200"\} (\d+)/#
     return metrics.firstMatch(of: line).flatMap { Int($0.output.1) } ?? 0
   }
 
-  @Test func whileAuthIsSilentNamesStayAsTheyWere() async throws {
+  @Test func whileAuthIsDownNamesStayAsTheyWere() async throws {
     try await withStack(.sqlite) { stack in
       let alice = try await stack.signIn("alice")
       _ = try await alice.browser.makeList()
       let direct = stack.lists.bearing(alice.access)
       #expect(try await direct.get("/api/v1/lists").status == 200)
-      let auth = stack.surroundings.neighbours.urls(of: .auth)
-      stack.surroundings.neighbours.moved(.auth, to: "http://127.0.0.1:1")
+      let auth = stack.dependencies.serviceAddresses.urls(of: .auth)
+      stack.dependencies.serviceAddresses.set(.auth, to: "http://127.0.0.1:1")
       stack.clock.advance(by: .seconds(120))
       let reply = try await direct.get("/api/v1/lists")
       #expect(reply.objects("lists").first?.object("owner").string("email") == "alice@example.com")
-      stack.surroundings.neighbours.moved(.auth, to: auth)
+      stack.dependencies.serviceAddresses.set(.auth, to: auth)
     }
   }
 }

@@ -9,19 +9,19 @@ import Wire
 
 @testable import Lists
 
-/// What a process takes while many read the largest list that there can be.
+/// The memory of a process while many clients read the largest possible list.
 @Suite(.serialized) struct MemoryTests {
   private static let readers = 100
   private static let bytesMax = 150 * 1024 * 1024
 
   @Test(arguments: engines) func aHundredReadersOfTheLargestListTakeLittleMemory(engine: Engine) async throws {
-    try await withPlace(engine) { place in
-      let kith = try await KithProcess.start(in: place, ["RATE_LIMIT_USER": "1000000"])
+    try await withTestDatabase(engine) { testDatabase in
+      let kith = try await KithProcess.start(in: testDatabase, ["RATE_LIMIT_USER": "1000000"])
       let made = try await kith.gateway.with(["X-Admin-Key": TestStack.adminKey])
         .post("/api/v1/auth/dev/token", ["email": "alice@example.com"])
       let alice = try await SignedInUser(made, through: kith.gateway)
       let list = try await alice.browser.makeList()
-      let database = try await place.open("lists", listsMigrations)
+      let database = try await testDatabase.open("lists", listsMigrations)
       try await fillToTheEnd(list, of: alice.id, database)
       await database.close()
       let port = try #require(kith.environment["LISTS_PORT"].flatMap { Int($0) })
@@ -44,7 +44,7 @@ import Wire
       }
       defer { watching.cancel() }
 
-      // Each has had some pieces and waits in the middle of the answer; a few of them then read on to the end.
+      // Each client reads some chunks and stops in the middle of the response; a few of them then read to the end.
       let slow = try await withThrowingTaskGroup(of: SlowReader.self) { group in
         for _ in 0..<Self.readers {
           group.addTask {
@@ -58,12 +58,13 @@ import Wire
       }
       #expect(slow.count == Self.readers && slow.allSatisfy { $0.count < whole.body.count / 2 }, "the premise")
       try await withThrowingTaskGroup(of: Void.self) { group in
-        for reader in slow.prefix(3) { group.addTask { try await reader.readOn(to: whole.body.count) } }
+        for reader in slow.prefix(3) { group.addTask { try await reader.readToEnd(at: whole.body.count) } }
         try await group.waitForAll()
       }
       for reader in slow { reader.close() }
 
-      // The same with a page over all lists. A day is in memory whole, and cut: so many read it a few at a time.
+      // The same with a page over all lists. The response for a day is built in memory, with a limit, so it is read by
+      // a few clients at a time.
       let others = try await withThrowingTaskGroup(of: SlowReader.self) { group in
         for _ in 0..<Self.readers {
           group.addTask {
@@ -75,7 +76,7 @@ import Wire
         }
         return try await group.reduce(into: []) { $0.append($1) }
       }
-      try await others.first?.readOn(to: page.body.count)
+      try await others.first?.readToEnd(at: page.body.count)
       for _ in 0..<(Self.readers / 10) {
         try await withThrowingTaskGroup(of: Void.self) { group in
           for _ in 0..<10 {
@@ -83,7 +84,7 @@ import Wire
               let reader = try await SlowReader(port: port)
               defer { reader.close() }
               try await reader.ask(todayPath, bearer: alice.access)
-              try await reader.readOn(to: today.body.count)
+              try await reader.readToEnd(at: today.body.count)
             }
           }
           try await group.waitForAll()
@@ -98,23 +99,23 @@ import Wire
   }
 }
 
-extension Child {
-  /// What of the process is in memory.
+extension ChildProcess {
+  /// The resident set size of the process, in bytes.
   fileprivate var residentBytes: Int {
-    // `try?`: a process that has ended takes none.
+    // `try?`: a process that has ended has none.
     let text = (try? String(contentsOfFile: "/proc/\(id)/statm", encoding: .utf8)) ?? ""
     let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
     return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
   }
 }
 
-/// A client that reads only when it is told to.
+/// A client that reads only on demand.
 private final class SlowReader: Sendable {
   private let channel: any Channel
-  private let received: Received
+  private let received: ByteCounter
 
   init(port: Int) async throws {
-    let received = Received()
+    let received = ByteCounter()
     self.received = received
     channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .channelOption(.socketOption(.so_rcvbuf), value: 16 * 1024)
@@ -130,21 +131,21 @@ private final class SlowReader: Sendable {
     try await channel.writeAndFlush(ByteBuffer(string: head))
   }
 
-  /// - Throws: when the other side breaks off before.
+  /// - Throws: when the server closes the connection before.
   func read(atLeast bytes: Int) async throws {
     while count < bytes {
       let seen = count
       channel.read()
-      // A busy machine may take its time.
+      // Allows for a busy machine.
       try await eventually("the next bytes after \(seen)") { count > seen || !channel.isActive }
       guard count > seen else { throw Unexpected(reply: "broken off after \(seen) bytes") }
     }
   }
 
-  /// As fast as it comes.
+  /// Reads without pauses.
   ///
-  /// - Throws: when the other side breaks off before.
-  func readOn(to bytes: Int) async throws {
+  /// - Throws: when the server closes the connection before.
+  func readToEnd(at bytes: Int) async throws {
     try await channel.setOption(.autoRead, value: true).get()
     channel.read()
     while count < bytes {
@@ -157,7 +158,7 @@ private final class SlowReader: Sendable {
   func close() { channel.close(promise: nil) }
 }
 
-private final class Received: ChannelInboundHandler, Sendable {
+private final class ByteCounter: ChannelInboundHandler, Sendable {
   typealias InboundIn = ByteBuffer
   let count = Mutex(0)
 

@@ -3,16 +3,16 @@ import Foundation
 import Support
 import Testing
 
-/// Two phones that are offline most of the time.
+/// Two clients that are offline most of the time.
 @Suite struct OfflineTests {
-  /// What one phone knows, what it has done since it was online, and what it does when it is online again.
+  /// A client with a local copy of a list, and changes that it has not sent yet.
   private struct Phone {
     let name: String
     let browser: Browser
     let list: Int
     var tasks: [Int: [String: Any]] = [:]
     var cursor: String?
-    var outbox: [Deed] = []
+    var outbox: [PendingChange] = []
     private var made = 0
 
     init(_ name: String, _ browser: Browser, _ list: Int) {
@@ -21,7 +21,7 @@ import Testing
       self.list = list
     }
 
-    enum Deed {
+    enum PendingChange {
       case create(clientID: String, title: String)
       case retitle(Int, String)
       case complete(Int)
@@ -30,7 +30,7 @@ import Testing
       case delete(Int)
     }
 
-    /// Something to do with what the phone knows, to be sent later.
+    /// Adds a random change of the local copy, to be sent later.
     mutating func act(_ random: inout SeededRandom) {
       let known = tasks.keys.sorted()
       guard let id = known.randomElement(using: &random), let other = known.randomElement(using: &random),
@@ -48,19 +48,19 @@ import Testing
       }
     }
 
-    /// Sends everything, now and then twice as after a lost answer, then asks what is new.
+    /// Sends all changes, some of them twice as after a lost response, then reads the changes of others.
     mutating func sync(_ random: inout SeededRandom) async throws {
-      for deed in outbox {
+      for change in outbox {
         let times = Int.random(in: 0..<6, using: &random) == 0 ? 2 : 1
-        for _ in 0..<times { try await send(deed) }
+        for _ in 0..<times { try await send(change) }
       }
       outbox = []
-      try await look()
+      try await pull()
     }
 
-    private func send(_ deed: Deed) async throws {
+    private func send(_ change: PendingChange) async throws {
       let reply =
-        switch deed {
+        switch change {
         case .create(let clientID, let title):
           try await browser.post("/api/v1/lists/\(list)/tasks", ["task": ["title": title, "client_id": clientID]])
         case .retitle(let id, let title): try await browser.put("/api/v1/tasks/\(id)", ["task": ["title": title]])
@@ -69,12 +69,12 @@ import Testing
         case .move(let id, let other): try await browser.post("/api/v1/tasks/\(id)/reorder", ["after_id": other])
         case .delete(let id): try await browser.delete("/api/v1/tasks/\(id)")
         }
-      // What the other has deleted meanwhile is gone, and cannot be moved behind.
+      // A task that the other client has deleted is not found, and cannot be the destination of a move.
       let allowed = [200, 201, 404, 422]
       guard allowed.contains(reply.status) else { throw Unexpected(reply: reply.text) }
     }
 
-    mutating func look() async throws {
+    mutating func pull() async throws {
       var hasMore = true
       while hasMore {
         let news = try await browser.get("/api/v1/lists/\(list)/tasks\(cursor.map { "?since=\($0)" } ?? "")")
@@ -85,7 +85,7 @@ import Testing
       }
     }
 
-    /// What it shows, in its order.
+    /// The local copy as the app displays it, in order.
     var screen: [String] {
       tasks.values.sorted {
         ($0.int("position") ?? 0, $0.int("id") ?? 0) < ($1.int("position") ?? 0, $1.int("id") ?? 0)
@@ -99,7 +99,7 @@ import Testing
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       let list = try await alice.browser.makeList()
       try await alice.browser.share(list, with: "bob")
-      // Past the gateway, which has tests of its own: a thousand steps are many requests.
+      // Without the gateway and its rate limits, because a thousand steps are many requests.
       var phones = [
         Phone("alice", stack.lists.bearing(alice.access), list), Phone("bob", stack.lists.bearing(bob.access), list),
       ]
@@ -116,9 +116,9 @@ import Testing
       #expect(phones[0].screen == phones[1].screen)
       #expect(phones[0].tasks.count > 20)
       var fresh = Phone("fresh", stack.lists.bearing(alice.access), list)
-      try await fresh.look()
+      try await fresh.pull()
       #expect(fresh.screen == phones[0].screen)
-      // Every client-made id once, and the counts are those of the tasks.
+      // Every `client_id` exists once, and the counts match the tasks.
       let clientIDs = fresh.tasks.values.map { $0.string("client_id") }
       #expect(Set(clientIDs).count == clientIDs.count)
       let shown = try await alice.browser.get("/api/v1/lists/\(list)").object("list")

@@ -6,7 +6,7 @@ import Wire
 
 @testable import Lists
 
-/// On which days a task comes again.
+/// The occurrences of recurring tasks.
 @Suite struct RecurrenceTests {
   private func series(
     _ pattern: Recurrence.Pattern, from start: String, every interval: Int = 1, on days: [Int]? = nil,
@@ -19,14 +19,14 @@ import Wire
     return series
   }
 
-  /// The times of a series of which each is done as soon as it has come.
+  /// The times of a series in which each task is completed at its due date.
   private func times(_ series: Recurrence, _ count: Int, until now: String? = nil) throws -> [String] {
     var (series, times) = (series, [String]())
     for _ in 0..<count {
       let now = try now.map { try #require(Timestamp.parse($0)) } ?? series.start ?? Date()
       guard let next = series.next(at: now) else { break }
-      times.append(Instant.seconds(next.time))
-      series = series.following(1, at: next)
+      times.append(RFC3339.seconds(next.time))
+      series = series.advanced(after: 1, to: next)
     }
     return times
   }
@@ -35,7 +35,7 @@ import Wire
     #expect(
       try times(series(.daily, from: "2026-12-30T08:00:00Z", every: 2), 2)
         == ["2027-01-01T08:00:00Z", "2027-01-03T08:00:00Z"])
-    // From a Wednesday: the Friday of the same week, and every other week from then on.
+    // The start is a Wednesday: the Friday of the same week, then every other week.
     #expect(
       try times(series(.weekly, from: "2026-11-18T08:00:00Z", every: 2, on: [1, 5]), 3)
         == ["2026-11-20T08:00:00Z", "2026-11-30T08:00:00Z", "2026-12-04T08:00:00Z"])
@@ -101,7 +101,7 @@ import Wire
       ("2026-11-21T23:30:00.25-05:45", "2026-11-22T05:15:00.250Z"),
       ("2026-11-21T10:00:00.123456789+00:00", "2026-11-21T10:00:00.123Z"),
       ("2026-11-21T10:00:00-00:00", "2026-11-21T10:00:00.000Z"),
-    ] { #expect(Timestamp.parse(text).map(Instant.milliseconds) == time, "\(text)") }
+    ] { #expect(Timestamp.parse(text).map(RFC3339.milliseconds) == time, "\(text)") }
     for text in [
       "2026-11-21T10:00:00", "2026-11-21T10:00:00+24:00", "2026-11-21T10:00:00+02:60", "2026-11-21T10:00:00+0200",
       "2026-02-30T10:00:00+02:00", "2026-02-30T10:00:00Z", "2026-11-21 10:00:00Z", "2026-11-21", "", "+02:00",

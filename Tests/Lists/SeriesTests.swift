@@ -6,10 +6,10 @@ import Wire
 
 @testable import Lists
 
-/// A recurring task that is done is followed by the next one.
+/// Completing a recurring task creates the next one.
 @Suite struct SeriesTests {
   private func daily(_ due: Date) -> [String: any Sendable] {
-    ["due_at": Instant.milliseconds(due), "strict_mode": false, "recurrence_pattern": "daily"]
+    ["due_at": RFC3339.milliseconds(due), "strict_mode": false, "recurrence_pattern": "daily"]
   }
 
   @Test(arguments: engines) func whatIsDoneComesAgainWithItsPartsAndTags(engine: Engine) async throws {
@@ -18,7 +18,7 @@ import Wire
       let list = try await alice.makeList()
       try await alice.share(list, with: "bob")
       let due = stack.clock.now + 3600
-      let tag = try await alice.post("/api/v1/tags", ["tag": ["name": "Home"]]).read(App.Tag.self, 201).id
+      let tag = try await alice.post("/api/v1/tags", ["tag": ["name": "Home"]]).read(ListsApp.Tag.self, 201).id
       let more: [String: any Sendable] = [
         "tag_ids": [tag], "note": "All of them", "priority": 2, "color": "teal", "client_id": "c1",
         "location_name": "Garden",
@@ -27,9 +27,10 @@ import Wire
       _ = try await alice.makeTask(list, "Last")
       let path = "/api/v1/tasks/\(id)"
       let part: [String: any Sendable] = [
-        "title": "Roses", "due_at": Instant.milliseconds(due - 600), "tag_ids": [tag],
+        "title": "Roses", "due_at": RFC3339.milliseconds(due - 600), "tag_ids": [tag],
       ]
-      let roses = try await alice.post("\(path)/subtasks", body("subtask", part)).read(App.OneSubtask.self, 201).subtask
+      let roses = try await alice.post("\(path)/subtasks", body("subtask", part))
+        .read(ListsApp.OneSubtask.self, 201).subtask
       _ = try await alice.post("\(path)/subtasks", ["subtask": ["title": "Ferns"]])
       let gone =
         try await alice.post("\(path)/subtasks", ["subtask": ["title": "Gone"]]).object("subtask").int("id") ?? 0
@@ -40,30 +41,30 @@ import Wire
 
       #expect(try await bob.post("\(path)/complete").status == 200)
       let reply = try await alice.get("/api/v1/lists/\(list)/tasks?since=\(cursor)")
-      let next = try #require(try reply.read(App.Tasks.self).tasks.first { $0.id != id })
+      let next = try #require(try reply.read(ListsApp.Tasks.self).tasks.first { $0.id != id })
       #expect(next.title == "Plants" && next.note == "All of them" && next.priority == 2 && next.color == "teal")
       #expect(next.status == "pending" && next.completed_at == nil && next.location_name == "Garden")
-      #expect(next.due_at == Instant.milliseconds(due + 86_400) && next.instance_number == 2)
+      #expect(next.due_at == RFC3339.milliseconds(due + 86_400) && next.instance_number == 2)
       #expect(next.template_id == id && next.is_recurring == true && next.tags?.map(\.id) == [tag])
       #expect(next.subtasks?.map(\.title) == ["Roses", "Ferns"] && next.creator?.name == "alice")
       #expect(next.subtasks?.allSatisfy { $0.status == "pending" && $0.parent_task_id == next.id } == true)
       let raw = try #require(reply.objects("tasks").first { $0.int("id") == next.id })
       #expect(raw["client_id"] is NSNull && raw.object("assigned_to").string("name") == "bob")
-      #expect(raw.objects("subtasks").first?.string("due_at") == Instant.milliseconds(due - 600 + 86_400))
+      #expect(raw.objects("subtasks").first?.string("due_at") == RFC3339.milliseconds(due - 600 + 86_400))
       let copied = try await alice.get("/api/v1/tasks/\(raw.objects("subtasks").first?.int("id") ?? 0)")
-      #expect(try copied.read(App.OneTask.self).task.tags?.map(\.id) == [tag])
+      #expect(try copied.read(ListsApp.OneTask.self).task.tags?.map(\.id) == [tag])
       let trail = try await alice.get("/api/v1/tasks/\(next.id)").object("task").objects("audit_trail")
       #expect(trail.map { $0.string("kind") } == ["created"])
-      // It is where the other one is, and the list counts it and its parts.
+      // It has the same position, and the list counts it and its sub-tasks.
       #expect(try await alice.titles(list) == ["Plants", "Plants", "Last"])
-      let shown = try await alice.get("/api/v1/lists/\(list)").read(App.OneList.self).list
+      let shown = try await alice.get("/api/v1/lists/\(list)").read(ListsApp.OneList.self).list
       #expect(shown.tasks_count == 3 && shown.completed_tasks_count == 1)
-      // The third one has the same first.
+      // The third task has the same template.
       #expect(try await alice.post("/api/v1/tasks/\(next.id)/complete").status == 200)
-      let third = try await alice.get("/api/v1/lists/\(list)/tasks").read(App.Tasks.self).tasks.first {
+      let third = try await alice.get("/api/v1/lists/\(list)/tasks").read(ListsApp.Tasks.self).tasks.first {
         $0.instance_number == 3
       }
-      #expect(third?.template_id == id && third?.due_at == Instant.milliseconds(due + 2 * 86_400))
+      #expect(third?.template_id == id && third?.due_at == RFC3339.milliseconds(due + 2 * 86_400))
     }
   }
 
@@ -88,7 +89,7 @@ import Wire
         #expect(try await bob.post("/api/v1/tasks/\(id)/\(action)").status == 200)
       }
       #expect(try await alice.titles(list) == ["Plants", "Plants"])
-      #expect(try await alice.get("/api/v1/lists/\(list)").read(App.OneList.self).list.tasks_count == 2)
+      #expect(try await alice.get("/api/v1/lists/\(list)").read(ListsApp.OneList.self).list.tasks_count == 2)
     }
   }
 
@@ -97,23 +98,23 @@ import Wire
       let alice = try await stack.signIn("alice").browser
       let list = try await alice.makeList()
       let due = stack.clock.now + 3600
-      func next(after id: Int) async throws -> App.Task {
+      func next(after id: Int) async throws -> ListsApp.Task {
         #expect(try await alice.post("/api/v1/tasks/\(id)/complete").status == 200)
-        let tasks = try await alice.get("/api/v1/lists/\(list)/tasks").read(App.Tasks.self).tasks
+        let tasks = try await alice.get("/api/v1/lists/\(list)/tasks").read(ListsApp.Tasks.self).tasks
         return try #require(tasks.max { $0.id < $1.id })
       }
       let id = try await alice.makeTask(list, "Plants", daily(due))
-      let later = Instant.milliseconds(due + 7200)
+      let later = RFC3339.milliseconds(due + 7200)
       #expect(try await alice.post("/api/v1/tasks/\(id)/reschedule", ["due_at": later]).status == 200)
       let second = try await next(after: id)
-      #expect(second.due_at == Instant.milliseconds(due + 86_400))
+      #expect(second.due_at == RFC3339.milliseconds(due + 86_400))
       let change: [String: any Sendable] = [
-        "due_at": Instant.milliseconds(due + 86_400 + 60), "is_recurring": true, "recurrence_pattern": "daily",
+        "due_at": RFC3339.milliseconds(due + 86_400 + 60), "is_recurring": true, "recurrence_pattern": "daily",
       ]
       #expect(try await alice.put("/api/v1/tasks/\(second.id)", body("task", change)).status == 200)
       let third = try await next(after: second.id)
-      #expect(third.due_at == Instant.milliseconds(due + 2 * 86_400 + 60) && third.instance_number == 3)
-      // The end of the series, and a task that is none any more.
+      #expect(third.due_at == RFC3339.milliseconds(due + 2 * 86_400 + 60) && third.instance_number == 3)
+      // The end of a series, and a task whose recurrence is switched off.
       #expect(try await alice.put("/api/v1/tasks/\(third.id)", body("task", ["recurrence_count": 4])).status == 200)
       let fourth = try await next(after: third.id)
       #expect(fourth.instance_number == 4)
@@ -121,10 +122,10 @@ import Wire
       let other = try await alice.makeTask(list, "Once", daily(due))
       #expect(try await alice.put("/api/v1/tasks/\(other)", body("task", ["is_recurring": false])).status == 200)
       #expect(try await next(after: other).id == other)
-      // What is done when it is made is followed, too; without a due date the next one has none.
+      // A task that is created as completed has a successor too; without a due date the successor has none.
       let made = try await alice.makeTask(list, "Done", ["recurrence_pattern": "daily", "status": "done"])
       let last = try #require(
-        try await alice.get("/api/v1/lists/\(list)/tasks").read(App.Tasks.self).tasks.max { $0.id < $1.id })
+        try await alice.get("/api/v1/lists/\(list)/tasks").read(ListsApp.Tasks.self).tasks.max { $0.id < $1.id })
       #expect(last.id != made && last.title == "Done" && last.status == "pending" && last.due_at == nil)
       let part: [String: any Sendable] = ["title": "Part", "parent_task_id": last.id, "recurrence_pattern": "daily"]
       #expect(
@@ -137,7 +138,7 @@ import Wire
       let alice = try await stack.signIn("alice").browser
       let list = try await alice.makeList()
       let id = try await alice.makeTask(list, "Plants", daily(stack.clock.now + 3600))
-      let database = try await stack.place.open("lists", [])
+      let database = try await stack.testDatabase.open("lists", [])
       func count(_ tasks: Int) async throws {
         try await database.write { db in try db.change("update list set task_count = \(tasks) where id = \(list)") }
       }
@@ -147,7 +148,7 @@ import Wire
       #expect(try await alice.get("/api/v1/tasks/\(id)").object("task").string("status") == "pending")
       try await count(List.tasksMax - 1)
       #expect(try await alice.post("/api/v1/tasks/\(id)/complete").status == 200)
-      // Reopened and completed again it makes none, so there is nothing to refuse.
+      // Completing it again creates no task, so the full list is no error.
       for action in ["reopen", "complete"] {
         #expect(try await alice.post("/api/v1/tasks/\(id)/\(action)").status == 200)
       }
@@ -161,17 +162,17 @@ import Wire
       #expect(try await alice.patch("/api/v1/users/profile", ["user": ["timezone": "Europe/Oslo"]]).status == 200)
       let list = try await alice.makeList()
       try await alice.share(list, with: "bob")
-      // The night before Oslo's clocks go forward, in years to come.
+      // The day before Oslo's clocks go forward, in the future.
       let sent: [String: any Sendable] = [
         "due_at": "2032-03-27T08:00:00+01:00", "strict_mode": false, "recurrence_pattern": "daily",
         "recurrence_end_date": "2032-03-28T22:30:00Z",
       ]
       let id = try await alice.makeTask(list, "Plants", sent)
-      // Half past eleven at night in Greenwich is the next day in Oslo.
+      // 22:30 in UTC is the next day in Oslo.
       #expect(
-        try await alice.get("/api/v1/tasks/\(id)").read(App.OneTask.self).task.recurrence_end_date == "2032-03-29")
+        try await alice.get("/api/v1/tasks/\(id)").read(ListsApp.OneTask.self).task.recurrence_end_date == "2032-03-29")
       #expect(try await bob.post("/api/v1/tasks/\(id)/complete").status == 200)
-      let tasks = try await bob.get("/api/v1/lists/\(list)/tasks").read(App.Tasks.self).tasks
+      let tasks = try await bob.get("/api/v1/lists/\(list)/tasks").read(ListsApp.Tasks.self).tasks
       #expect(tasks.map(\.due_at) == ["2032-03-27T07:00:00.000Z", "2032-03-28T06:00:00.000Z"])
     }
   }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Lists
 
-/// The parts of tasks, and the words by which people sort them.
+/// Sub-tasks, and tags of tasks.
 @Suite struct SubtaskTests {
   @Test(arguments: engines) func aTaskHasParts(engine: Engine) async throws {
     try await withStack(engine) { stack in
@@ -29,7 +29,7 @@ import Testing
         #expect(try await alice.delete("\(path)/\(id)").status == 204)
         #expect(try await alice.get(path).objects("subtasks").isEmpty)
       }
-      // Parts are not counted on the list, and not shown there by themselves.
+      // Sub-tasks are not counted on the list, and not listed by themselves.
       let shown = try await alice.get("/api/v1/lists/\(list)").object("list")
       #expect(shown.int("tasks_count") == 1 && shown.int("completed_tasks_count") == 0)
       #expect(try await alice.titles(list) == ["Party"])
@@ -48,7 +48,7 @@ import Testing
       let part = try #require(try await alice.post(path, body).object("subtask").int("id"))
       let again = try await alice.post(path, body)
       #expect(again.status == 200 && again.object("subtask").int("id") == part)
-      // An id of the phone's own names one thing: not a part of another task, nor a task.
+      // A `client_id` identifies one task: it cannot be used for another parent, or for a task without one.
       let whole: [String: any Sendable] = ["task": ["title": "Cake", "client_id": "c1"]]
       for (path, body) in [("/api/v1/tasks/\(other)/subtasks", body), ("/api/v1/lists/\(list)/tasks", whole)] {
         let taken = try await alice.post(path, body)
@@ -61,7 +61,7 @@ import Testing
       #expect(try await bob.get(path).objects("subtasks").count == 1)
       #expect(try await bob.post(path, body).status == 403)
       #expect(try await bob.delete("\(path)/\(part)").status == 403)
-      // What is done with a part shows on the whole, and it goes with it.
+      // A change of a sub-task changes the version of its parent, and it is deleted with its parent.
       let before = try await alice.get("/api/v1/tasks/\(task)").tag
       _ = try await alice.post("\(path)/\(part)/complete")
       #expect(try await alice.with(["If-Match": before]).delete("/api/v1/tasks/\(task)").status == 412)
@@ -78,7 +78,7 @@ import Testing
       @Sendable func add(to task: Int) async throws -> Browser.Reply {
         try await alice.post("/api/v1/tasks/\(task)/subtasks", ["subtask": ["title": "Cake"]])
       }
-      let database = try await stack.place.open("lists", [])
+      let database = try await stack.testDatabase.open("lists", [])
       func counted() async throws -> Int? {
         try await database.read {
           try $0.row("select subtask_count from list where id = \(list)")?.get("subtask_count")
@@ -87,14 +87,14 @@ import Testing
       let part = try #require(try await add(to: task).object("subtask").int("id"))
       for _ in 0..<2 { _ = try await add(to: other) }
       #expect(try await counted() == 3)
-      // As if there were many more.
+      // Simulates many more.
       try await database.write { db in
         try db.change("update list set subtask_count = \(List.subtasksMax - 2) where id = \(list)")
       }
       let replies = try await atOnce(10) { index in try await add(to: index.isMultiple(of: 2) ? task : other) }
       #expect(replies.count { $0.status == 201 } == 2)
       #expect(replies.count { $0.status == 409 && $0.string("code") == "list_full" } == 8)
-      // What goes makes room: a part, and a task with its parts.
+      // Deleting a sub-task, or a task with its sub-tasks, makes room.
       #expect(try await alice.delete("/api/v1/tasks/\(task)/subtasks/\(part)").status == 204)
       #expect(try await counted() == List.subtasksMax - 1)
       let left = try await alice.get("/api/v1/tasks/\(other)/subtasks").objects("subtasks").count
@@ -126,7 +126,7 @@ import Testing
       let task = try await alice.makeTask(list, "Milk", ["tag_ids": [tag]])
       let path = "/api/v1/tasks/\(task)"
       #expect(try await bob.get(path).object("task").objects("tags").map { $0.string("name") } == ["Errands"])
-      // Bob adds his own and leaves hers; he cannot bring in what is not there.
+      // Bob adds his own tag and keeps hers; he cannot add hers where it is not set.
       let own = try #require(try await bob.get("/api/v1/tags").objects("tags").first?.int("id"))
       let both = try await bob.patch(path, ["task": ["tag_ids": [tag, own]]])
       #expect(both.object("task").objects("tags").count == 2)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Lists
 
-/// Tags are one person's, and on tasks that others share.
+/// Tags belong to one user, and are set on shared tasks.
 @Suite struct TagTests {
   @Test(arguments: engines, ["remove", "leave", "demote"])
   func whoMayNotChangeAListDoesNotDoSoByTheNamesOfTags(engine: Engine, way: String) async throws {
@@ -46,7 +46,8 @@ import Testing
     }
   }
 
-  /// On two devices: whoever follows what changes sees in the end what there is, and nobody is answered with a failure.
+  /// Concurrent requests from two devices: a client that follows the changes ends with the stored state, and no request
+  /// fails with a server error.
   @Test(arguments: engines) func aTagThatIsDeletedWhileItIsPutOnATaskIsGoneForAll(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice").browser
@@ -89,7 +90,7 @@ import Testing
     }
   }
 
-  /// What looks like one character may be thousands of bytes.
+  /// One grapheme cluster may have thousands of bytes.
   @Test(arguments: engines) func marksOnACharacterCount(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice").browser

@@ -13,7 +13,7 @@ import Wire
     TaskOrder(items: positions.enumerated().map { .init(id: $0 + 1, position: $1) })
   }
 
-  /// Ids in their order after the moves, and how many positions changed.
+  /// The IDs in order after the moves, and the number of changed positions.
   private func after(_ moves: [TaskOrder.Move], in order: TaskOrder) throws -> (ids: [Int], changes: Int) {
     let changes = try order.changes(moves)
     var positions = order.items.reduce(into: [Int: Int]()) { $0[$1.id] = $1.position }
@@ -24,39 +24,41 @@ import Wire
 
   @Test func oneMovesAndTheOthersStay() throws {
     let three = order([100, 200, 300])
-    #expect(try after([.init(id: 3, place: .after(1))], in: three) == ([1, 3, 2], 1))
-    #expect(try after([.init(id: 3, place: .after(nil))], in: three) == ([3, 1, 2], 1))
-    #expect(try after([.init(id: 1, place: .after(3))], in: three) == ([2, 3, 1], 1))
-    #expect(try after([.init(id: 3, place: .before(2))], in: three) == ([1, 3, 2], 1))
-    #expect(try after([.init(id: 1, place: .at(250))], in: three) == ([2, 1, 3], 1))
-    #expect(try after([.init(id: 1, place: .at(250.5))], in: three) == ([2, 1, 3], 1))
-    // Somebody has that position: right behind them.
-    #expect(try after([.init(id: 1, place: .at(200))], in: three) == ([2, 1, 3], 1))
-    #expect(try after([.init(id: 2, place: .at(200))], in: three) == ([1, 2, 3], 0))
+    #expect(try after([.init(id: 3, destination: .after(1))], in: three) == ([1, 3, 2], 1))
+    #expect(try after([.init(id: 3, destination: .after(nil))], in: three) == ([3, 1, 2], 1))
+    #expect(try after([.init(id: 1, destination: .after(3))], in: three) == ([2, 3, 1], 1))
+    #expect(try after([.init(id: 3, destination: .before(2))], in: three) == ([1, 3, 2], 1))
+    #expect(try after([.init(id: 1, destination: .at(250))], in: three) == ([2, 1, 3], 1))
+    #expect(try after([.init(id: 1, destination: .at(250.5))], in: three) == ([2, 1, 3], 1))
+    // Another task has that position: the moved one is directly behind it.
+    #expect(try after([.init(id: 1, destination: .at(200))], in: three) == ([2, 1, 3], 1))
+    #expect(try after([.init(id: 2, destination: .at(200))], in: three) == ([1, 2, 3], 0))
   }
 
   @Test func whereThereIsNoRoomAllAreSpreadAnew() throws {
     let tight = order([1, 2, 3])
-    #expect(try after([.init(id: 3, place: .after(1))], in: tight) == ([1, 3, 2], 3))
-    #expect(try after([.init(id: 1, place: .at(1_000_000))], in: tight) == ([2, 3, 1], 1))
+    #expect(try after([.init(id: 3, destination: .after(1))], in: tight) == ([1, 3, 2], 3))
+    #expect(try after([.init(id: 1, destination: .at(1_000_000))], in: tight) == ([2, 3, 1], 1))
     let edge = order([5, TaskOrder.positionMax + 1])
-    #expect(try after([.init(id: 1, place: .after(2))], in: edge).ids == [2, 1])
+    #expect(try after([.init(id: 1, destination: .after(2))], in: edge).ids == [2, 1])
   }
 
   @Test func aWholeOrderIsTakenAsItIs() throws {
-    let moves = [4, 2, 3, 1].enumerated().map { TaskOrder.Move(id: $1, place: .at(Double($0))) }
+    let moves = [4, 2, 3, 1].enumerated().map { TaskOrder.Move(id: $1, destination: .at(Double($0))) }
     #expect(try order([100, 200, 300, 400]).changes(moves).map(\.position) == [0, 1, 2, 3])
     #expect(try after(moves, in: order([100, 200, 300, 400])).ids == [4, 2, 3, 1])
-    // The same position for all keeps the order in which they were named.
-    let same = [3, 1, 2].map { TaskOrder.Move(id: $0, place: .at(7)) }
+    // The same position for all keeps the order of the request.
+    let same = [3, 1, 2].map { TaskOrder.Move(id: $0, destination: .at(7)) }
     #expect(try after(same, in: order([1, 2, 3])).ids == [3, 1, 2])
   }
 
   @Test func whatIsNotThereCannotMove() {
     let two = order([1, 2])
-    #expect(throws: Failure.self) { try two.changes([.init(id: 3, place: .at(1))]) }
-    #expect(throws: Failure.self) { try two.changes([.init(id: 1, place: .after(3))]) }
-    #expect(throws: Failure.self) { try two.changes([.init(id: 1, place: .at(1)), .init(id: 1, place: .at(2))]) }
+    #expect(throws: Failure.self) { try two.changes([.init(id: 3, destination: .at(1))]) }
+    #expect(throws: Failure.self) { try two.changes([.init(id: 1, destination: .after(3))]) }
+    #expect(throws: Failure.self) {
+      try two.changes([.init(id: 1, destination: .at(1)), .init(id: 1, destination: .at(2))])
+    }
   }
 
   @Test func aThousandRandomMovesKeepATotalOrder() throws {
@@ -65,7 +67,7 @@ import Wire
     for _ in 0..<1000 {
       let (id, other) = (Int.random(in: 1...30, using: &random), Int.random(in: 1...30, using: &random))
       guard id != other else { continue }
-      for change in try TaskOrder(items: items).changes([.init(id: id, place: .after(other))]) {
+      for change in try TaskOrder(items: items).changes([.init(id: id, destination: .after(other))]) {
         items = items.map { $0.id == change.id ? change : $0 }
       }
       items.sort { $0.position < $1.position }
@@ -112,7 +114,7 @@ import Wire
     }
   }
 
-  /// The body that moves one task among several.
+  /// The body of a bulk move with one task.
   private func one(_ id: Int, _ position: Int, version: Int? = nil) -> [String: any Sendable] {
     var move = ["id": id, "position": position]
     move["version"] = version
@@ -156,22 +158,7 @@ import Wire
   }
 }
 
-/// The same numbers every time (SplitMix64).
-struct SeededRandom: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-}
-
-/// As many tasks as a list may have.
+/// Reordering a list with the maximum number of tasks.
 @Suite struct WholeOrderTests {
   @Test(arguments: engines) func aWholeListIsReorderedInFewStatements(engine: Engine) async throws {
     try await withStack(engine) { stack in
@@ -179,7 +166,7 @@ struct SeededRandom: RandomNumberGenerator {
       let (list, other) = (try await alice.makeList(), try await alice.makeList("Other"))
       let first = try await alice.makeTask(list, "0")
       let elsewhere = try await alice.makeTask(other)
-      let database = try await stack.place.open("lists", [])
+      let database = try await stack.testDatabase.open("lists", [])
       try await database.write { db in
         try db.change(
           """
@@ -208,22 +195,22 @@ struct SeededRandom: RandomNumberGenerator {
       }
       #expect(try await order() == ids)
       #expect(try await alice.get("/api/v1/lists?since=\(before)").objects("lists").count == 1)
-      // Back again, past the list's own path and with one of another list.
+      // Reverses the order again, by the path for several lists and with a task of another list.
       let back = ids.reversed().enumerated().map { ["id": $1, "position": $0] }
       let all = Array(back.dropFirst()) + [["id": elsewhere, "position": 7]]
       #expect(try await alice.patch("/api/v1/tasks/reorder", ["tasks": all]).status == 200)
-      // The one that was not named keeps its place, and who was to have that is right behind.
+      // The task that was not moved keeps its position, and the one moved to that position is directly behind it.
       let reversed = Array(ids.reversed())
       #expect(try await order() == Array(reversed[1..<ids.count - 1]) + [reversed[0], ids[0]])
       let many = moves + [["id": elsewhere, "position": 1]]
       #expect(try await alice.post(path, ["tasks": many]).faults == ["tasks"])
 
-      let (statements, user) = (Statements(), try await alice.get("/api/v1/auth/me").string("id"))
+      let (statements, user) = (StatementCounter(), try await alice.get("/api/v1/auth/me").string("id"))
       let alices = try #require(UserID(user))
       try await database.write { connection in
         let db = CountingConnection(connection, statements)
         _ = try TaskOrderStore.lists(of: ids, for: alices, on: db)
-        let moves = ids.enumerated().map { TaskOrder.Move(id: $1, place: .at(Double($0))) }
+        let moves = ids.enumerated().map { TaskOrder.Move(id: $1, destination: .at(Double($0))) }
         try TaskOrderStore.move(moves, of: list, by: alices, on: db)
       }
       #expect(statements.count < 30)
@@ -232,8 +219,8 @@ struct SeededRandom: RandomNumberGenerator {
   }
 }
 
-/// How many statements there were.
-private final class Statements: Sendable {
+/// Counts statements.
+private final class StatementCounter: Sendable {
   private let counted = Mutex(0)
 
   var count: Int { counted.withLock { $0 } }
@@ -243,9 +230,9 @@ private final class Statements: Sendable {
 
 private struct CountingConnection: Connection {
   private let connection: any Connection
-  private let statements: Statements
+  private let statements: StatementCounter
 
-  init(_ connection: any Connection, _ statements: Statements) {
+  init(_ connection: any Connection, _ statements: StatementCounter) {
     self.connection = connection
     self.statements = statements
   }

@@ -3,7 +3,7 @@ import Foundation
 import Support
 import Testing
 
-/// Tasks: what is done with them, and what their trail tells.
+/// Actions on tasks, and their history.
 @Suite struct TaskTests {
   @Test(arguments: engines) func aTaskIsMadeShownChangedAndDeleted(engine: Engine) async throws {
     try await withStack(engine) { stack in
@@ -107,7 +107,7 @@ import Testing
         #expect(try await alice.post(path, ["due_at": second, "reason": "  "]).faults == ["reason"])
         #expect(try await alice.post(path, ["reason": "late"]).faults == ["due_at"])
       }
-      // Nor by the back door.
+      // Nor by a plain change.
       let path = "/api/v1/tasks/\(strict)"
       #expect(try await alice.patch(path, ["task": ["due_at": second]]).faults == ["reason"])
       #expect(try await alice.patch(path, body("task", ["due_at": NSNull(), "reason": "x"])).faults == ["due_at"])
@@ -144,7 +144,7 @@ import Testing
       #expect(try await alice.post("\(path)/unassign").object("task")["assigned_to"] == nil)
       let trail = try await alice.get(path).object("task").objects("audit_trail").map { $0.string("kind") }
       #expect(trail == ["created", "assigned", "unassigned"])
-      // What is theirs is nobody's when they have gone.
+      // The tasks of a removed member are unassigned.
       _ = try await alice.post("\(path)/assign", ["assigned_to": "bob@example.com"])
       #expect(try await alice.delete("/api/v1/lists/\(list)/memberships/\(membership)").status == 204)
       #expect(try await alice.get(path).object("task")["assigned_to"] == nil)
@@ -160,7 +160,7 @@ import Testing
       let first = try await alice.get(path).tag
       #expect(try await alice.with(["If-None-Match": first]).get(path).status == 304)
       let seen = alice.with(["If-Match": first])
-      // Of many who saw the same version one changes it.
+      // Of several changes of the same version one succeeds.
       let statuses = try await atOnce(20) { index in try await seen.patch(path, ["task": ["title": "\(index)"]]).status
       }
       #expect(statuses.sorted() == [200] + Array(repeating: 412, count: 19))

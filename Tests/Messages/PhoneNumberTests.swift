@@ -2,7 +2,7 @@ import Messages
 import Testing
 import Wire
 
-/// Numbers as people type them.
+/// Parsing of typed phone numbers.
 @Suite struct PhoneNumberTests {
   @Test(arguments: [
     ("+4915112345678", "+4915112345678"), ("+49 151 12345678", "+4915112345678"),
@@ -10,11 +10,11 @@ import Wire
     ("+49 (0)151 1234 5678", "+4915112345678"), ("+490151 12345678", "+4915112345678"),
     (" (+49) 151.123.456.78 ", "+4915112345678"), ("+1 (415) 555-2671", "+14155552671"),
     ("001-415-555-2671", "+14155552671"),
-    // As contacts on phones keep them: marks of direction, blanks that do not break, long dashes.
+    // As copied from contacts: direction marks, no-break spaces, long dashes.
     ("\u{202A}+1\u{A0}415\u{2011}555\u{2013}2671\u{202C}", "+14155552671"),
-    // Digits of keyboards that are not Latin.
+    // Non-Latin digits.
     ("+٤٩١٥١١٢٣٤٥٦٧٨", "+4915112345678"), ("＋１４１５５５５２６７１", "+14155552671"),
-    // In Italy and Ivory Coast the zero is a part of the number.
+    // In Italy and Ivory Coast the zero is part of the number.
     ("+39 06 6982 0000", "+390669820000"), ("+225 01 23 45 67 89", "+2250123456789"),
     ("+290 2222", "+2902222"), ("+15550001111", "+15550001111"),
   ])
@@ -29,7 +29,7 @@ import Wire
     "+49 151 1234567890123", "+1 415 555 267", "+1 415 555 26711", "+1 115 555 2671", "+7 912 345 67",
     "+49 151 CALL ME",
     "+49 151 12345678 ext. 9", "+49 151 12345678\n+49 151 12345679", "+49 151,12345678", "+49 151½12345678",
-    // No country has these: satellites, premium services, codes that nobody was given.
+    // Codes of no country: satellites, premium services, unassigned codes.
     "+881 612345678", "+979 123456789", "+800 12345678", "+878 10 1234567", "+999 12345678", "+210 12345678",
     "+0049 151 12345678", "+49" + String(repeating: " ", count: 100) + "15112345678",
   ])
@@ -51,7 +51,7 @@ import Wire
   func aCountryIsABudget(text: String, code: String, prefix: String) throws {
     let number = try #require(PhoneNumber(text))
     #expect(number.callingCode == code)
-    #expect(number.prefix == prefix)
+    #expect(number.quotaPrefix == prefix)
   }
 
   @Test func noTextThatIsMadeOfItTellsIt() throws {

@@ -1,28 +1,32 @@
 import Database
 import Foundation
 import Logging
-import Measures
 import Outbox
+import Prometheus
 import Support
 import Synchronization
 import Testing
 import Web
 
-/// Changes that need others: begun in the owner's table, finished whatever happens in between.
+/// Changes across services are begun in the owner's table and finished despite failures and crashes.
 @Suite struct SagaTests {
   private static let migration = Migration(
     "moves",
-    "create table move (id text primary key, state text not null, \(Leases.columns), constraint a check (tries >= 0))")
+    """
+    create table move (id text primary key, state text not null, \(LeaseTable.columns), constraint a check (tries >= 0))
+    """)
 
-  private static let leases = Leases(table: "move", selected: "state", lasting: .seconds(30))
+  private static let leases = LeaseTable(table: "move", selected: "state", leaseDuration: .seconds(30))
+
+  private static let configuration = WorkerConfiguration(pollInterval: .milliseconds(20))
 
   private func withMoves(
-    _ engine: Engine, _ body: (any Database, TestClock, Surroundings) async throws -> Void
+    _ engine: Engine, _ body: (any Database, TestClock, Dependencies) async throws -> Void
   ) async throws {
-    try await withPlace(engine) { place in
-      let database = try await place.open("moves", [Self.migration])
+    try await withTestDatabase(engine) { testDatabase in
+      let database = try await testDatabase.open("moves", [Self.migration])
       let clock = TestClock()
-      try await body(database, clock, Surroundings(Settings([:]), logger: quiet, now: { clock.now }))
+      try await body(database, clock, Dependencies(Settings([:]), logger: quiet, now: { clock.now }))
       await database.close()
     }
   }
@@ -42,10 +46,10 @@ import Web
   }
 
   @Test(arguments: engines) func whatWasBegunIsFinishedOnceByWhoeverComesFirst(engine: Engine) async throws {
-    try await withMoves(engine) { database, clock, surroundings in
+    try await withMoves(engine) { database, clock, dependencies in
       let asked = Mutex<[String: Int]>([:])
       let sagas = (0..<3).map { _ in
-        Saga("move", Self.leases, database: database, in: surroundings, pace: Pace(look: .milliseconds(20))) { row in
+        Saga("move", Self.leases, database: database, in: dependencies, configuration: Self.configuration) { row in
           asked.withLock { $0[row.key, default: 0] += 1 }
           try await finish(row)
         }
@@ -59,16 +63,16 @@ import Web
   }
 
   @Test(arguments: engines) func aStepThatFailsIsTakenAgainFromTheStart(engine: Engine) async throws {
-    try await withMoves(engine) { database, clock, surroundings in
+    try await withMoves(engine) { database, clock, dependencies in
       let tries = Mutex(0)
-      let saga = Saga("move", Self.leases, database: database, in: surroundings, pace: Pace(look: .milliseconds(20))) {
+      let saga = Saga("move", Self.leases, database: database, in: dependencies, configuration: Self.configuration) {
         row in
         try await row.step { db in try db.change("update move set state = 'claimed' where id = \(row.key)") }
         guard
           tries.withLock({
             $0 += 1; return $0 > 9
           })
-        else { throw Refused(status: 503) }
+        else { throw ReceiverFailure(status: 503) }
         try await finish(row)
       }
       try await begin("1", on: database, at: clock.now)
@@ -83,11 +87,11 @@ import Web
   }
 
   @Test(arguments: engines) func whoTookTooLongChangesNothingMore(engine: Engine) async throws {
-    try await withMoves(engine) { database, clock, surroundings in
+    try await withMoves(engine) { database, clock, dependencies in
       let isHeld = Mutex(true)
       let lost = Mutex(0)
       func saga(_ name: String) -> Saga {
-        Saga("move", Self.leases, database: database, in: surroundings, pace: Pace(look: .milliseconds(20))) { row in
+        Saga("move", Self.leases, database: database, in: dependencies, configuration: Self.configuration) { row in
           if name == "slow" { try await eventually { isHeld.withLock { !$0 } } }
           do {
             try await row.step(last: true) { db in
@@ -106,7 +110,7 @@ import Web
         let quick = saga("quick")
         try await running([quick]) {
           try await eventually {
-            // Again, where the slow one has taken it once more.
+            // Again, in case the slow worker has leased the row once more.
             clock.advance(by: .seconds(31))
             return try await states(database) == ["quick"]
           }
@@ -123,12 +127,14 @@ import Web
   }
 
   @Test func whatIsNotFinishedIsMeasured() async throws {
-    try await withMoves(.sqlite) { database, clock, surroundings in
-      let saga = Saga("move", Self.leases, database: database, in: surroundings) { _ in throw Refused(status: 503) }
+    try await withMoves(.sqlite) { database, clock, dependencies in
+      let saga = Saga("move", Self.leases, database: database, in: dependencies) { _ in
+        throw ReceiverFailure(status: 503)
+      }
       try await begin("1", on: database, at: clock.now)
       try await begin("2", on: database, at: clock.now + 86_400)
       try await running([saga]) {
-        try await eventually { surroundings.registry.text().contains("kith_move_unfinished 1") }
+        try await eventually { dependencies.registry.text().contains("kith_move_unfinished 1") }
       }
     }
   }

@@ -4,11 +4,11 @@ import Support
 import Testing
 import Wire
 
-/// kill -9 while accounts are being forgotten: whatever was done by then, all of it is done in the end, everywhere.
+/// kill -9 while accounts are being erased: every service completes every erasure in the end.
 @Suite struct ErasureCrashTests {
   private func name(_ number: Int) -> String { "liddell-\(number)-of-wonderland" }
 
-  /// Somebody of whom every service keeps something.
+  /// A user about whom every service stores data.
   private func live(_ number: Int, with kith: KithProcess) async throws -> SignedInUser {
     let name = name(number)
     let token = try await kith.gateway.with(["X-Admin-Key": TestStack.adminKey, "User-Agent": "Kith of \(name)"])
@@ -27,34 +27,29 @@ import Wire
     return user
   }
 
-  private func unfinished(in place: Place) async throws -> Int {
-    let database = try await place.open("auth", [])
-    let found = try await database.read { db in
-      try db.row("select count(*) as found from erasure where finished_at is null")?.get("found", as: Int.self) ?? -1
-    }
-    await database.close()
-    return found
+  private func unfinished(in testDatabase: TestDatabase) async throws -> Int {
+    try await testDatabase.count("erasure where finished_at is null", in: "auth")
   }
 
-  /// As if the dead process's leases had run out.
-  private func release(in place: Place) async throws {
-    let (database, now) = (try await place.open("auth", []), Date())
+  /// Makes the leases of the dead process expire.
+  private func release(in testDatabase: TestDatabase) async throws {
+    let (database, now) = (try await testDatabase.open("auth", []), Date())
     try await database.write { db in try db.change("update erasure set due_at = \(now) where due_at is not null") }
     await database.close()
   }
 
-  private func remains(_ secrets: [String], in place: Place) async throws -> [String] {
-    let rows = place.engine == .postgres ? try await Remains.inRows(secrets, of: place) : []
-    return try rows + Remains.inFiles(secrets, of: place)
+  private func remains(_ secrets: [String], in testDatabase: TestDatabase) async throws -> [String] {
+    let rows = testDatabase.engine == .postgres ? try await ResidualData.inRows(secrets, of: testDatabase) : []
+    return try rows + ResidualData.inFiles(secrets, of: testDatabase)
   }
 
   @Test(arguments: engines) func everythingIsForgottenHoweverOftenTheProcessDied(engine: Engine) async throws {
-    try await withPlace(engine) { place in
-      let environment = try KithProcess.environment(place).merging([
+    try await withTestDatabase(engine) { testDatabase in
+      let environment = try KithProcess.environment(testDatabase).merging([
         "RATE_LIMIT": "100000", "RATE_LIMIT_USER": "100000", "RATE_LIMIT_SIGN_IN": "100000",
         "ACCOUNT_ERASE_AFTER_DAYS": "0",
       ]) { $1 }
-      var kith = try await KithProcess.start(in: place, environment)
+      var kith = try await KithProcess.start(in: testDatabase, environment)
       var (interrupted, secrets) = (0, [String]())
       for round in 0..<6 {
         var users: [SignedInUser] = []
@@ -63,25 +58,25 @@ import Wire
           secrets += [name(number), String(format: "%064d", 770_000 + number)]
         }
         let crowd = users
-        #expect(try await remains(secrets.suffix(6), in: place).count >= 6)
+        #expect(try await remains(secrets.suffix(6), in: testDatabase).count >= 6)
         let statuses = try await atOnce(crowd.count) {
           try await crowd[$0].browser.delete("/api/v1/auth/account").status
         }
         #expect(statuses.allSatisfy { $0 == 200 })
         try await Task.sleep(for: .milliseconds(Int.random(in: 0...30)))
         await kith.kill()
-        if try await unfinished(in: place) > 0 { interrupted += 1 }
-        // Killed once more while it makes up for it.
-        try await release(in: place)
-        kith = try await KithProcess.start(in: place, environment)
+        if try await unfinished(in: testDatabase) > 0 { interrupted += 1 }
+        // Killed once more while it completes the erasures.
+        try await release(in: testDatabase)
+        kith = try await KithProcess.start(in: testDatabase, environment)
         await kith.kill()
-        try await release(in: place)
-        kith = try await KithProcess.start(in: place, environment)
-        try await eventually("the end of the erasures") { try await unfinished(in: place) == 0 }
+        try await release(in: testDatabase)
+        kith = try await KithProcess.start(in: testDatabase, environment)
+        try await eventually("the end of the erasures") { try await unfinished(in: testDatabase) == 0 }
       }
       #expect(interrupted > 0)
       #expect(await kith.stop() == 0)
-      #expect(try await remains(secrets, in: place) == [])
+      #expect(try await remains(secrets, in: testDatabase) == [])
     }
   }
 }

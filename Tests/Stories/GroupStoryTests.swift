@@ -5,7 +5,7 @@ import Support
 import Testing
 import Wire
 
-/// Friends and what they share, everything up, over real sockets, through the gateway.
+/// Groups and collections, end to end: all services, real sockets, through the gateway.
 @Suite struct GroupStoryTests {
   @Test(arguments: engines) func friendsShareAGroupUntilItsOwnerIsForgotten(engine: Engine) async throws {
     try await withStack(engine, ["ACCOUNT_ERASE_AFTER_DAYS": "0"]) { stack in
@@ -13,9 +13,9 @@ import Wire
       let made = try await alice.browser.post(
         "/api/groups/", ["name": "The Cabin", "member_phone_numbers": [String]()])
       let id = try #require(GroupID(made.string("id")))
-      // Bob has an invite; the service that gave it lets him in.
-      let groups = GroupsClient(in: stack.surroundings(of: "invites"))
-      #expect(try await groups.standing(of: alice.id, in: id)?.isActive == true)
+      // Bob has an invite; the invites service adds him.
+      let groups = GroupsClient(in: stack.dependencies(of: "invites"))
+      #expect(try await groups.membership(of: alice.id, in: id)?.isActive == true)
       let joined = try await groups.join(id, bob.id, by: .init(inviteID: .new(at: Date()), invitedBy: alice.id))
       #expect(joined.groupName == "The Cabin")
       let group = try #require(try await bob.browser.get("/api/groups").list.first)
@@ -23,13 +23,13 @@ import Wire
       #expect(members?.map { $0["first_name"] as? String } == ["Alice", "Bob"])
       #expect(try await bob.browser.get("/api/groups/\(id)/daily-status/").bool("has_sent_today") == false)
 
-      // Alice goes for good: what auth tells every service comes here, too.
+      // Alice deletes her account: auth requests the erasure from every service, also from groups.
       #expect(try await alice.browser.delete("/api/v1/auth/account").status == 200)
       try await eventually("Bob's group") { try await bob.browser.get("/api/groups/\(id)").string("role") == "owner" }
       #expect(try await bob.browser.get("/api/groups/\(id)").int("member_count") == 1)
       #expect(try await alice.browser.get("/api/groups").status == 401)
       #expect(try await bob.browser.delete("/api/groups/\(id)").bool("success") == true)
-      #expect(try await groups.standing(of: bob.id, in: id) == nil)
+      #expect(try await groups.membership(of: bob.id, in: id) == nil)
     }
   }
 

@@ -4,14 +4,14 @@ import Support
 import Synchronization
 import Testing
 
-/// kill -9 while requests under idempotency keys run: the record and the effect are both there, or neither.
+/// kill -9 while requests with idempotency keys run: the stored response and the effect are both there, or neither is.
 @Suite struct IdempotencyCrashTests {
-  /// Every key that was asked for, and what was answered, if anything was.
+  /// Every key that was sent, and the body of its response, if there was one.
   private final class Grants: Sendable {
     private let state = Mutex<[String: Data?]>([:])
 
-    func ask(_ key: String) { state.withLock { $0[key] = .some(nil) } }
-    func answer(_ key: String, _ body: Data) { state.withLock { $0[key] = .some(body) } }
+    func sent(_ key: String) { state.withLock { $0[key] = .some(nil) } }
+    func answered(_ key: String, _ body: Data) { state.withLock { $0[key] = .some(body) } }
     var answers: [String: Data?] { state.withLock { $0 } }
   }
 
@@ -20,17 +20,17 @@ import Testing
       .post("/api/v1/credits/admin/grant", ["user_id": user, "amount": 1, "description": key])
   }
 
-  /// Four callers, each until the process is gone.
+  /// Runs four callers until the process is killed.
   private func grantUntilKilled(_ kith: KithProcess, _ user: String, _ grants: Grants, _ round: Int) async throws {
     await withTaskGroup(of: Void.self) { group in
       for caller in 0..<4 {
         group.addTask {
           for number in 0..<100_000 {
             let key = "\(round)-\(caller)-\(number)"
-            grants.ask(key)
+            grants.sent(key)
             do {
               let reply = try await grant(kith, user, key)
-              if reply.status == 200 { grants.answer(key, reply.body) }
+              if reply.status == 200 { grants.answered(key, reply.body) }
             } catch { return }
           }
         }
@@ -42,19 +42,19 @@ import Testing
   }
 
   @Test(arguments: engines) func aRetryAfterAnyKillGrantsOnce(engine: Engine) async throws {
-    try await withPlace(engine) { place in
-      let environment = try KithProcess.environment(place)
-      var kith = try await KithProcess.start(in: place, environment)
+    try await withTestDatabase(engine) { testDatabase in
+      let environment = try KithProcess.environment(testDatabase)
+      var kith = try await KithProcess.start(in: testDatabase, environment)
       let token = try await kith.gateway.with(["X-Admin-Key": TestStack.adminKey])
         .post("/api/v1/auth/dev/token", ["email": "alice@example.com"])
       let alice = try await SignedInUser(token, through: kith.gateway).id.description
       let grants = Grants()
       for round in 0..<10 {
         try await grantUntilKilled(kith, alice, grants, round)
-        kith = try await KithProcess.start(in: place, environment)
+        kith = try await KithProcess.start(in: testDatabase, environment)
       }
 
-      let database = try await place.open("credits", [])
+      let database = try await testDatabase.open("credits", [])
       func count(_ sql: SQL) async throws -> Int {
         try await database.read { try $0.row(sql)?.get("total", as: Int.self) ?? -1 }
       }

@@ -4,7 +4,7 @@ import Support
 import Testing
 import Wire
 
-/// kill -9 while people come in by invites: whoever took one up is in, once, and each text goes out once.
+/// kill -9 while users join by invites: every user who claimed a use is added once, and each text is sent once.
 @Suite struct InviteCrashTests {
   private func signIn(_ kith: KithProcess, _ name: String) async throws -> SignedInUser {
     let token = try await kith.gateway.with(["X-Admin-Key": TestStack.adminKey])
@@ -12,27 +12,20 @@ import Wire
     return try await SignedInUser(token, through: kith.gateway)
   }
 
-  /// As if the dead process's leases had run out.
-  private func release(_ table: SQL, in place: Place) async throws {
-    let database = try await place.open("invites", [])
+  /// Makes the leases of the dead process expire.
+  private func release(_ table: SQL, in testDatabase: TestDatabase) async throws {
+    let database = try await testDatabase.open("invites", [])
     let now = Date()
     try await database.write { db in try db.change("update \(table) set due_at = \(now) where due_at is not null") }
     await database.close()
   }
 
-  private func count(_ sql: SQL, in place: Place) async throws -> Int {
-    let database = try await place.open("invites", [])
-    let found = try await database.read { try $0.row(sql)?.get("found", as: Int.self) ?? -1 }
-    await database.close()
-    return found
-  }
-
   @Test(arguments: engines) func whoeverTookUpAnInviteIsInOnceWheneverTheKillCame(engine: Engine) async throws {
-    try await withPlace(engine) { place in
-      let environment = try KithProcess.environment(place).merging([
+    try await withTestDatabase(engine) { testDatabase in
+      let environment = try KithProcess.environment(testDatabase).merging([
         "RATE_LIMIT": "100000", "RATE_LIMIT_USER": "100000", "RATE_LIMIT_SIGN_IN": "100000",
       ]) { $1 }
-      var kith = try await KithProcess.start(in: place, environment)
+      var kith = try await KithProcess.start(in: testDatabase, environment)
       var interrupted = 0
       for round in 0..<8 {
         let alice = try await signIn(kith, "alice\(round)")
@@ -57,10 +50,10 @@ import Wire
         let answered = replies.sorted { $0.0 < $1.0 }.map(\.1)
         try await killing.value
         if answered.contains(0) { interrupted += 1 }
-        try await release("invite_use", in: place)
-        kith = try await KithProcess.start(in: place, environment)
+        try await release("invite_use", in: testDatabase)
+        kith = try await KithProcess.start(in: testDatabase, environment)
         try await eventually("the end of what was begun") {
-          try await count("select count(*) as found from invite_use where due_at is not null", in: place) == 0
+          try await testDatabase.count("invite_use where due_at is not null", in: "invites") == 0
         }
         let again = try await signIn(kith, "alice\(round)")
         let mine = try await again.browser.get("/api/groups").list.first { $0["id"] as? String == group }
@@ -71,7 +64,7 @@ import Wire
         let listed = try await again.browser.get("/api/groups/\(group)/invites")["invites"] as? [[String: Any]]
         #expect(listed?.first?["uses_count"] as? Int == members.count - 1)
         #expect(mine?["member_count"] as? Int == members.count)
-        // Whoever was cut off asks again; everybody else is told that they are in.
+        // Users without a response retry; the response may be that they are members already.
         for (index, status) in answered.enumerated() where status != 200 {
           let guest = try await signIn(kith, "guest\(index)")
           let retried = try await guest.browser.post("/api/invites/redeem/\(code)")
@@ -89,23 +82,23 @@ import Wire
   }
 
   @Test(arguments: engines) func aTextIsSentOnceThoughTheProcessDiedBeforeItKnew(engine: Engine) async throws {
-    try await withPlace(engine) { place in
+    try await withTestDatabase(engine) { testDatabase in
       try await withTwilio { twilio in
-        let environment = try KithProcess.environment(place).merging(twilio.settings) { $1 }
-        var kith = try await KithProcess.start(in: place, environment)
+        let environment = try KithProcess.environment(testDatabase).merging(twilio.settings) { $1 }
+        var kith = try await KithProcess.start(in: testDatabase, environment)
         let alice = try await signIn(kith, "alice")
         let group = try await alice.browser.post("/api/groups", ["name": "The Cabin"]).string("id")
-        twilio.next(.takesAndHangs)
+        twilio.next(.acceptsThenHangs)
         let sent = try await alice.browser.post(
           "/api/invites/send", ["group_id": group, "phone_numbers": ["+4790100005"]])
         #expect(sent.status == 200)
         try await eventually("a text") { twilio.messages.count == 1 }
         await kith.kill()
-        #expect(try await count("select count(*) as found from outbox where due_at is not null", in: place) == 1)
-        try await release("outbox", in: place)
-        kith = try await KithProcess.start(in: place, environment)
+        #expect(try await testDatabase.count("outbox where due_at is not null", in: "invites") == 1)
+        try await release("outbox", in: testDatabase)
+        kith = try await KithProcess.start(in: testDatabase, environment)
         try await eventually("an empty outbox") {
-          try await count("select count(*) as found from outbox where due_at is not null", in: place) == 0
+          try await testDatabase.count("outbox where due_at is not null", in: "invites") == 0
         }
         #expect(twilio.messages.count == 1)
         #expect(await kith.stop() == 0)

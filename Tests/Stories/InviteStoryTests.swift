@@ -4,9 +4,10 @@ import Support
 import Testing
 import Wire
 
-/// Whole stories of invites, everything up, over real sockets, through the gateway.
+/// Invites, end to end: all services, real sockets, through the gateway.
 @Suite struct InviteStoryTests {
-  /// The owner shares, the guest looks before signing in, signs in elsewhere, accepts, and is promoted.
+  /// The owner shares a collection; the guest opens the link before signing in, signs in with an external issuer,
+  /// accepts and gets a higher role.
   @Test(arguments: engines) func aCollectionIsSharedWithSomebodyWhoSignsInElsewhere(engine: Engine) async throws {
     try await withIssuer { issuer in
       try await withStack(engine, ["OIDC_ISSUERS": "\(issuer.name);aud=kith"]) { stack in
@@ -24,7 +25,7 @@ import Wire
         #expect(shared.status == 201)
         let invite = try #require(shared["data"] as? [String: Any])
         let deepLink = try #require(invite["deepLink"] as? String)
-        // 3: the app opens by the link, before anybody has signed in.
+        // 3: the link opens the app before anybody has signed in.
         let token = try #require(deepLink.split(separator: "/").last)
         let seen = try await stack.gateway.get("/invites/resolve?token=\(token)")
         let shown = try #require(seen["data"] as? [String: Any])
@@ -38,7 +39,7 @@ import Wire
         #expect(accepted.status == 200)
         #expect(try await guest.get("/collections/\(collection)").status == 200)
         #expect(try await guest.post("/invites/\(id)/accept").status == 409)
-        // 5: the owner sees to roles from here on.
+        // 5: from here on the owner manages roles.
         let members = try await owner.get("/collections/\(collection)/members")["data"] as? [[String: Any]]
         let member = try #require(members?.first { $0["role"] as? String == "VIEW_ONLY" }?["id"] as? String)
         let promoted = try await owner.send(
@@ -48,7 +49,7 @@ import Wire
     }
   }
 
-  /// Contacts are looked up, one is added, one is texted, opens the link, signs in with the phone and is in.
+  /// Contacts are looked up; one is added, another gets a text, opens the link, signs in by phone and joins.
   @Test(arguments: engines) func aGroupIsFilledFromAPhonesContacts(engine: Engine) async throws {
     try await withTwilio { twilio in
       let settings = twilio.settings.merging(["SMS_PER_ADDRESS_HOUR": "1000"]) { $1 }
@@ -66,7 +67,7 @@ import Wire
         }
         let (alice, bob) = (try await signIn("+4790200001", "Alice"), try await signIn("+4790200002", "Bob"))
         let group = try await alice.browser.post("/api/groups", ["name": "Family"]).string("id")
-        // Who has the app is marked, who has not is to be invited.
+        // Contacts with the app are returned with their ids, the others are to be invited.
         let contacts = try await alice.browser.post(
           "/api/invites/check-users", ["phone_numbers": ["+4790200002", "+4790200003"]])
         let known = try #require((contacts["existing"] as? [[String: String]])?.first)
@@ -82,7 +83,7 @@ import Wire
         let code = try #require(text.firstMatch(of: /Invite code: ([A-Z0-9]{6})/).map { String($0.output.1) })
         #expect(text.hasPrefix("Alice invited you to share daily photos with \"Family\""))
         #expect(try await stack.gateway.get("/i/\(code)").text.contains("daily://invite?code=\(code)"))
-        // Carol is new: she signs in with her phone, and the code lets her in.
+        // Carol is new: she signs in by phone and joins by the code.
         let carol = try await signIn("+4790200003", "Carol")
         let redeemed = try await carol.browser.post("/api/invites/redeem/\(code)")
         #expect(redeemed.json as? [String: String] == ["group_id": group, "group_name": "Family"])

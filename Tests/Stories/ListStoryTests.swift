@@ -3,7 +3,7 @@ import Foundation
 import Support
 import Testing
 
-/// The app's story with lists, everything up, through the gateway.
+/// The lists app, end to end: all services, through the gateway.
 @Suite struct ListStoryTests {
   @Test(arguments: engines) func twoPeopleShareAList(engine: Engine) async throws {
     try await withStack(engine) { stack in
@@ -32,7 +32,7 @@ import Testing
         "\(path)/memberships", ["membership": ["user_identifier": "bob@example.com", "role": "editor"]])
       #expect(shared.status == 201)
 
-      // Both edit at the same time.
+      // Both users add tasks at the same time.
       let users = [alice, bob]
       let statuses = try await atOnce(20) { index in
         try await users[index % 2].post(tasks, ["task": ["title": "\(index)"]]).status
@@ -43,7 +43,7 @@ import Testing
       #expect(body["role"] as? String == "editor" && body["tasks_count"] as? Int == 22)
       #expect(body["members_count"] as? Int == 1 && (body["tasks"] as? [Any])?.count == 22)
 
-      // Signed out, the token is worth nothing; the list stays bob's to see.
+      // After the sign-out alice's token is rejected; bob can still read the list.
       let signedOut = try await alice.delete("/api/v1/auth/sign_out")
       #expect(signedOut.status == 200 && signedOut.string("message") == "Logout successful")
       let refused = try await alice.get("/api/v1/lists")

@@ -2,12 +2,12 @@ import Foundation
 import Support
 import Testing
 
-/// schemathesis makes up calls from the merged document, valid ones and others, and compares every answer with it.
+/// schemathesis generates valid and invalid requests from the merged document and compares every response with it.
 @Suite struct SchemathesisTests {
-  private static let isThere = Python.isThere
+  private static let isThere = Python.isAvailable
   private static let words: Comment = "PYTHON IS NOT THERE: schemathesis has not called what the document describes"
 
-  /// Thousands of calls, and each answer is compared: that takes a busy machine its time.
+  /// Thousands of requests take their time on a busy machine.
   @Test(.enabled(if: isThere, words), .timeLimit(.minutes(20)), arguments: ["nobody", "user", "system"])
   func everyAnswerIsAsDocumented(caller: String) async throws {
     try await withKith { kith in
@@ -39,16 +39,16 @@ import Testing
     }
   }
 
-  /// Limits have tests of their own; what is not configured would be 503.
+  /// Rate limits have tests of their own; routes that are not configured would answer 503.
   private func withKith(_ body: (KithProcess) async throws -> Void) async throws {
-    try await withPlace(.sqlite) { place in
+    try await withTestDatabase(.sqlite) { testDatabase in
       try await withKeyServer { apple in
         var settings = ["DEBUG": "true", "APPLE_BUNDLE_ID": "com.example.kith", "APPLE_JWKS_URL": apple.url]
         settings["LOG_LEVEL"] = "error"
         for name in ["", "_USER", "_SIGN_IN", "_REFRESH", "_UPLOAD", "_SEARCH", "_PHOTO"] {
           settings["RATE_LIMIT\(name)"] = "1000000"
         }
-        let kith = try await KithProcess.start(in: place, settings)
+        let kith = try await KithProcess.start(in: testDatabase, settings)
         do { try await body(kith) } catch {
           await kith.kill()
           throw error
@@ -65,14 +65,14 @@ import Testing
     "response_headers_conformance", "unsupported_method", "allow_header_conformance", "lets_in_who_may",
   ]
 
-  /// The same calls every time: no randomness, no memory of earlier runs.
+  /// Deterministic: no randomness, no state of earlier runs.
   private static func calls(
     by caller: String, to kith: KithProcess, from document: Data,
     phases: String = "examples,coverage,fuzzing,stateful", only paths: String = "."
   ) async throws -> (code: Int32, printed: String) {
     let file = FileManager.default.temporaryDirectory.appending(path: "kith-openapi-\(UUID()).json")
     try document.write(to: file)
-    // `try?`: what is left of it harms nobody.
+    // `try?`: a file that is left over does no harm.
     defer { try? FileManager.default.removeItem(at: file) }
     return try await Python.outcome(
       ofModule: "schemathesis.cli",

@@ -1,8 +1,9 @@
 import Fuzz
 import StrictHTTP
+import Support
 import Testing
 
-/// The parsers by themselves; what the gateway makes of them is in its own tests, over sockets.
+/// The parsers by themselves; the gateway's tests use them over sockets.
 @Suite struct StrictHTTPTests {
   private static let good =
     "POST /a/b?c=d HTTP/1.1\r\nHost: kith.test\r\nContent-Length: 3\r\nX-Some:  thing \r\nConnection: x-hop\r\n"
@@ -18,7 +19,7 @@ import Testing
     #expect(Self.text(bytes, head.target) == "/a/b?c=d")
     #expect(Self.text(bytes, head.path) == "/a/b")
     #expect(head.fields.list.map { Self.text(bytes, $0.value) } == ["kith.test", "3", "thing", "x-hop", "1"])
-    #expect(head.fields.list.map(\.isForThisHop) == [false, false, false, false, true])
+    #expect(head.fields.list.map(\.isConnectionOption) == [false, false, false, false, true])
     #expect(head.keepsAlive)
   }
 
@@ -40,19 +41,19 @@ import Testing
     #expect(most.count == 16 * 1024)
     #expect(try head.read(most.span))
     let more = Array((start + String(repeating: "a", count: fill + 1) + "\r\n\r\n").utf8)
-    #expect(throws: Refusal.headTooLarge) { try head.read(more.span) }
-    // Also before its end has come.
-    #expect(throws: Refusal.headTooLarge) { try head.read(Array(more.dropLast(1)).span) }
+    #expect(throws: HTTPParseError.headTooLarge) { try head.read(more.span) }
+    // Also before its end has arrived.
+    #expect(throws: HTTPParseError.headTooLarge) { try head.read(Array(more.dropLast(1)).span) }
   }
 
   @Test(arguments: ["200 OK", "204 No Content", "304 Not Modified"])
   func answersEndAsTheirHeadsSay(status: String) throws {
     let bytes = Array("HTTP/1.1 \(status)\r\nContent-Length: 5\r\nKeep-Alive: timeout=5\r\n\r\n".utf8)
     var head = ResponseHead()
-    #expect(try head.read(bytes.span, isToHead: false))
+    #expect(try head.read(bytes.span, isForHEAD: false))
     #expect(head.framing == (status == "200 OK" ? .length(5) : .none))
     #expect(head.declaredLength == 5)
-    #expect(try head.read(bytes.span, isToHead: true))
+    #expect(try head.read(bytes.span, isForHEAD: true))
     #expect(head.framing == .none)
   }
 
@@ -64,49 +65,36 @@ import Testing
     ])
   func answersThatCouldBeReadTwiceAreNotRead(text: String) {
     var head = ResponseHead()
-    #expect(throws: Refusal.malformed) { try head.read(Array(text.utf8).span, isToHead: false) }
+    #expect(throws: HTTPParseError.malformed) { try head.read(Array(text.utf8).span, isForHEAD: false) }
   }
 
   @Test func noBytesBreakWhatMustHold() {
-    var random = Mixer(state: 42)
+    var random = SeededRandom(seed: 42)
     let seeds = [
       Self.good, "GET /%41?x HTTP/1.0\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
       "5\r\nhello\r\n1a\r\nabcdefghijklmnopqrstuvwxyz\r\n0\r\n\r\n",
     ].map { Array($0.utf8) }
-    let spice = Array("\r\n\0: ;%/.,\t\u{7f}0aA_-".utf8) + [0x80, 0xFF]
+    let specialBytes = Array("\r\n\0: ;%/.,\t\u{7f}0aA_-".utf8) + [0x80, 0xFF]
     var read = 0
     for _ in 0..<20_000 {
       var bytes = seeds[Int(random.next() % UInt64(seeds.count))]
       for _ in 0..<(random.next() % 4) {
-        let place = Int(random.next() % UInt64(bytes.count))
+        let index = Int(random.next() % UInt64(bytes.count))
         switch random.next() % 3 {
-        case 0: bytes[place] = spice[Int(random.next() % UInt64(spice.count))]
-        case 1: bytes.insert(spice[Int(random.next() % UInt64(spice.count))], at: place)
-        default: if bytes.count > 1 { bytes.remove(at: place) }
+        case 0: bytes[index] = specialBytes[Int(random.next() % UInt64(specialBytes.count))]
+        case 1: bytes.insert(specialBytes[Int(random.next() % UInt64(specialBytes.count))], at: index)
+        default: if bytes.count > 1 { bytes.remove(at: index) }
         }
       }
-      if let broken = Property.broken(by: bytes) { Issue.record("\(broken): \(bytes)") }
+      if let violation = ParserProperties.violation(by: bytes) { Issue.record("\(violation): \(bytes)") }
       var head = RequestHead()
-      // `try?`: refused is as good as read here.
+      // `try?`: a refused head is not counted.
       if (try? head.read(bytes.span)) == true { read += 1 }
     }
     #expect(read > 1000, "the premise: many mutations are still requests")
   }
 
-  private static func text(_ bytes: [UInt8], _ slice: Slice) -> String {
+  private static func text(_ bytes: [UInt8], _ slice: HeadSlice) -> String {
     String(decoding: bytes[slice.start..<slice.end], as: UTF8.self)
-  }
-}
-
-/// SplitMix64.
-private struct Mixer: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

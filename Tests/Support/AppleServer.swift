@@ -6,23 +6,27 @@ import Synchronization
 import Tokens
 import Web
 
-/// Apple's token endpoints on loopback: exchanges each code once, revokes, and believes nobody without the right secret.
+/// A fake of Apple's token endpoints on loopback: exchanges each code once, revokes tokens, and verifies the client
+/// secret.
 package final class AppleServer: Sendable {
   package static let team = "TEAM123456"
   package static let keyID = "KEY1234567"
 
-  package enum Mood: Sendable {
-    case well, hanging
+  /// How it responds.
+  package enum Behavior: Sendable {
+    case normal, hanging
     case answering(Int, String)
   }
 
+  /// A call with a valid client secret.
   package struct Call: Sendable {
     package let path: String
     package let form: [String: String]
-    /// The client secret's claims, once its signature was found good.
+    /// The verified claims of the client secret.
     package let secret: Secret
   }
 
+  /// The claims of a client secret.
   package struct Secret: Decodable, Sendable {
     package let iss: String
     package let iat: Int
@@ -32,23 +36,23 @@ package final class AppleServer: Sendable {
   }
 
   private struct State {
-    var mood = Mood.well
+    var behavior = Behavior.normal
     var calls: [Call] = []
-    var asked = 0
+    var requestCount = 0
     var codes: [String: String] = [:]
     var issued = 0
   }
 
   private let key = P256.Signing.PrivateKey()
   private let state = Mutex(State())
-  private let listening = Listening()
+  private let listening = ListeningPort()
   private let address = Mutex("")
 
   package var url: String { address.withLock { $0 } }
-  package var asked: Int { state.withLock { $0.asked } }
-  package var mood: Mood {
-    get { state.withLock { $0.mood } }
-    set { state.withLock { $0.mood = newValue } }
+  package var requestCount: Int { state.withLock { $0.requestCount } }
+  package var behavior: Behavior {
+    get { state.withLock { $0.behavior } }
+    set { state.withLock { $0.behavior = newValue } }
   }
 
   package var settings: [String: String] {
@@ -58,21 +62,21 @@ package final class AppleServer: Sendable {
     ]
   }
 
-  /// What was asked there by somebody who proved to be the team.
+  /// The calls to a path with a valid client secret.
   package func calls(to path: String) -> [Call] { state.withLock { $0.calls.filter { $0.path == path } } }
 
-  /// From now on the code is good, once, for whom the identity token names.
+  /// Makes an authorization code valid for one exchange, for the user of the identity token.
   package func allow(_ code: String, for identityToken: String) { state.withLock { $0.codes[code] = identityToken } }
 
   private func answer(_ path: String, _ request: Request) async throws -> Response {
-    let form = Self.fields(String(buffer: try await request.body.collect(upTo: 64 * 1024)))
-    let mood = state.withLock { state in
-      state.asked += 1
-      return state.mood
+    let form = formFields(String(buffer: try await request.body.collect(upTo: 64 * 1024)))
+    let behavior = state.withLock { state in
+      state.requestCount += 1
+      return state.behavior
     }
-    switch mood {
-    case .well: break
-    // `try?`: the end of the test ends the wait.
+    switch behavior {
+    case .normal: break
+    // `try?`: the sleep is cancelled when the test ends.
     case .hanging: await cancelWhenGracefulShutdown { try? await Task.sleep(for: .seconds(600)) }
     case .answering(let status, let body):
       return Response(status: .init(code: status), body: .init(byteBuffer: .init(string: body)))
@@ -100,26 +104,12 @@ package final class AppleServer: Sendable {
     Response(status: .badRequest, body: .init(byteBuffer: .init(string: #"{"error":"\#(code)"}"#)))
   }
 
-  private static func fields(_ form: String) -> [String: String] {
-    var fields: [String: String] = [:]
-    for pair in form.split(separator: "&") {
-      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
-        $0.replacing("+", with: " ").removingPercentEncoding ?? ""
-      }
-      fields[parts[0]] = parts.count == 2 ? parts[1] : ""
-    }
-    return fields
-  }
-
   fileprivate func server() -> some ApplicationProtocol {
     let router = Router()
     for path in ["/auth/token", "/auth/revoke"] {
       router.post(.init(path)) { [self] request, _ -> Response in try await answer(path, request) }
     }
-    return Application(
-      router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-      onServerRunning: { [listening] channel in listening.opened(on: channel.localAddress?.port ?? 0) },
-      logger: quiet)
+    return loopbackServer(router, listening)
   }
 
   fileprivate func ready() async throws {

@@ -5,14 +5,14 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 
-/// An app's view of a server: sends JSON, reads JSON, over a real socket.
+/// A test client that sends and receives JSON over a real socket, as apps do.
 package struct Browser: Sendable {
   package let base: String
   package var headers: [String: String] = [:]
 
   package init(_ base: String) { self.base = base }
 
-  /// `@unchecked`: what JSONSerialization has made is never changed.
+  /// `@unchecked Sendable`: objects from `JSONSerialization` are never mutated.
   package struct Reply: @unchecked Sendable {
     package let status: Int
     package let headers: HTTPHeaders
@@ -57,9 +57,9 @@ package struct Browser: Sendable {
       }
       request.body = .bytes(ByteBuffer(data: body))
     }
-    let response = try await Outbound.http.execute(request, timeout: .seconds(60))
+    let response = try await OutboundHTTP.client.execute(request, timeout: .seconds(60))
     let data = Data(buffer: try await response.body.collect(upTo: 64 * 1024 * 1024))
-    // `try?`: a body that is not JSON has none.
+    // `try?`: nil for a body that is not JSON.
     let json = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
     return Reply(status: Int(response.status.code), headers: response.headers, body: data, json: json)
   }

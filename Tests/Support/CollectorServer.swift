@@ -5,20 +5,21 @@ import ServiceLifecycle
 import Synchronization
 import Web
 
-/// A collector of spans on loopback: it remembers what it took, and fails as it is told.
+/// A fake OpenTelemetry collector on loopback that records the spans it accepts.
 package final class CollectorServer: Sendable {
-  package enum Mood: Sendable {
-    case well
-    /// Answers so that often, then takes what comes.
+  /// How it responds.
+  package enum Behavior: Sendable {
+    case normal
+    /// Responds with a status a number of times, then normally.
     case failing(Int, with: Int, retryAfter: String? = nil)
-    /// Takes the request and never answers.
+    /// Reads the request and never responds.
     case hanging
-    /// Answers with this body.
-    case saying(String)
+    /// Responds with this body.
+    case responding(String)
   }
 
   private struct State {
-    var mood = Mood.well
+    var behavior = Behavior.normal
     var bodies: [Data] = []
     var headers: [[String: String]] = []
     var times: [ContinuousClock.Instant] = []
@@ -29,41 +30,41 @@ package final class CollectorServer: Sendable {
 
   package init() throws { port = try freePort() }
 
-  package var mood: Mood {
-    get { state.withLock { $0.mood } }
-    set { state.withLock { $0.mood = newValue } }
+  package var behavior: Behavior {
+    get { state.withLock { $0.behavior } }
+    set { state.withLock { $0.behavior = newValue } }
   }
 
   package var url: String { "http://127.0.0.1:\(port)" }
-  /// When it was asked, whatever it answered.
+  /// The times of all requests, whatever the response.
   package var times: [ContinuousClock.Instant] { state.withLock { $0.times } }
   package var headers: [[String: String]] { state.withLock { $0.headers } }
-  /// What it took, as it came.
+  /// The bodies that it accepted.
   package var bodies: [Data] { state.withLock { $0.bodies } }
 
-  private func answer(_ request: Request, _ body: Data) -> Mood {
+  private func record(_ request: Request, _ body: Data) -> Behavior {
     state.withLock { state in
       state.times.append(.now)
       state.headers.append(
         request.headers.reduce(into: [:]) { $0[$1.name.rawName.lowercased()] = $1.value })
-      let mood = state.mood
-      switch mood {
-      case .well, .saying: state.bodies.append(body)
+      let behavior = state.behavior
+      switch behavior {
+      case .normal, .responding: state.bodies.append(body)
       case .failing(let left, let status, let after):
-        state.mood = left > 1 ? .failing(left - 1, with: status, retryAfter: after) : .well
+        state.behavior = left > 1 ? .failing(left - 1, with: status, retryAfter: after) : .normal
       case .hanging: break
       }
-      return mood
+      return behavior
     }
   }
 
-  private func server(_ listening: Listening) -> some ApplicationProtocol {
+  private func server(_ listening: ListeningPort) -> some ApplicationProtocol {
     let router = Router()
     router.post("/v1/traces") { [self] request, _ -> Response in
       let body = Data(buffer: try await request.body.collect(upTo: 16_000_000))
-      switch answer(request, body) {
-      case .well: return Response(status: .ok, body: .init(byteBuffer: .init(string: "{}")))
-      case .saying(let words): return Response(status: .ok, body: .init(byteBuffer: .init(string: words)))
+      switch record(request, body) {
+      case .normal: return Response(status: .ok, body: .init(byteBuffer: .init(string: "{}")))
+      case .responding(let text): return Response(status: .ok, body: .init(byteBuffer: .init(string: text)))
       case .failing(_, let status, let after):
         return Response(status: .init(code: status), headers: after.map { [.retryAfter: $0] } ?? [:])
       case .hanging:
@@ -71,15 +72,12 @@ package final class CollectorServer: Sendable {
         return Response(status: .ok)
       }
     }
-    return Application(
-      router: router, configuration: .init(address: .hostname("127.0.0.1", port: port)),
-      onServerRunning: { channel in listening.opened(on: channel.localAddress?.port ?? 0) },
-      logger: quiet)
+    return loopbackServer(router, listening, port: port)
   }
 
-  /// Is there for as long as `body` takes, and then away.
-  package func there<T>(_ body: () async throws -> T) async throws -> T {
-    let listening = Listening()
+  /// Listens while `body` runs.
+  package func whileRunning<T>(_ body: () async throws -> T) async throws -> T {
+    let listening = ListeningPort()
     return try await running([server(listening)]) {
       _ = try await listening.number
       return try await body()
@@ -89,12 +87,12 @@ package final class CollectorServer: Sendable {
 
 package func withCollector(_ body: (CollectorServer) async throws -> Void) async throws {
   let collector = try CollectorServer()
-  try await collector.there { try await body(collector) }
+  try await collector.whileRunning { try await body(collector) }
 }
 
-/// A span as the collector got it.
+/// A span as the collector received it.
 ///
-/// `@unchecked`: what JSONSerialization has made is never changed.
+/// `@unchecked Sendable`: objects from `JSONSerialization` are never mutated.
 package struct ReceivedSpan: @unchecked Sendable {
   package let json: [String: Any]
   package let resource: [String: String]
@@ -121,13 +119,13 @@ extension CollectorServer {
   package var spans: [ReceivedSpan] { bodies.flatMap { Self.spans(in: $0) } }
 
   private static func spans(in body: Data) -> [ReceivedSpan] {
-    // `try?`: what is not JSON has no spans, which a test will miss.
+    // `try?`: a body that is not JSON has no spans, which fails the test.
     let json = (try? JSONSerialization.jsonObject(with: body)) as? [String: Any]
-    return (json?["resourceSpans"] as? [[String: Any]] ?? []).flatMap { told in
-      let resource = ReceivedSpan.values((told["resource"] as? [String: Any])?["attributes"])
-      return (told["scopeSpans"] as? [[String: Any]] ?? []).flatMap { scoped in
-        let scope = (scoped["scope"] as? [String: Any])?["name"] as? String ?? ""
-        return (scoped["spans"] as? [[String: Any]] ?? []).map {
+    return (json?["resourceSpans"] as? [[String: Any]] ?? []).flatMap { resourceSpans in
+      let resource = ReceivedSpan.values((resourceSpans["resource"] as? [String: Any])?["attributes"])
+      return (resourceSpans["scopeSpans"] as? [[String: Any]] ?? []).flatMap { scopeSpans in
+        let scope = (scopeSpans["scope"] as? [String: Any])?["name"] as? String ?? ""
+        return (scopeSpans["spans"] as? [[String: Any]] ?? []).map {
           ReceivedSpan(json: $0, resource: resource, scope: scope)
         }
       }

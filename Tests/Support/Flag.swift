@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Raised once, seen by all.
+/// A thread-safe flag that is raised once.
 package final class Flag: Sendable {
   private let value = Atomic(false)
 

@@ -6,7 +6,7 @@ import Synchronization
 import Tokens
 import Web
 
-/// An OpenID Connect issuer on loopback: its discovery document, its keys, and tokens signed with them.
+/// A fake OpenID Connect issuer on loopback: discovery document, key set, and tokens signed with those keys.
 package final class IssuerServer: Sendable {
   private enum Secret: Sendable {
     case rsa(_RSA.Signing.PrivateKey)
@@ -22,10 +22,10 @@ package final class IssuerServer: Sendable {
   }
 
   private let state = Mutex(State())
-  private let listening = Listening()
+  private let listening = ListeningPort()
   private let address = Mutex("")
 
-  /// What stands in `iss`.
+  /// The `iss` of its tokens.
   package var name: String { address.withLock { $0 } }
   package var keysURL: String { name + "/keys" }
   package var keyFetches: Int { state.withLock { $0.keyFetches } }
@@ -33,7 +33,7 @@ package final class IssuerServer: Sendable {
 
   fileprivate init() throws { try rotate(to: "key-1") }
 
-  /// From now on signs with a new key; the old ones are withdrawn.
+  /// Replaces all keys by a new one.
   package func rotate(to id: String, isRSA: Bool = true) throws {
     let secret: Secret =
       isRSA ? .rsa(try _RSA.Signing.PrivateKey(keySize: .bits2048)) : .p256(P256.Signing.PrivateKey())
@@ -42,7 +42,7 @@ package final class IssuerServer: Sendable {
 
   package func goDown(_ isDown: Bool = true) { state.withLock { $0.isDown = isDown } }
 
-  /// Lies in the discovery document from now on.
+  /// Replaces a member of the discovery document.
   package func discover(_ member: String, as value: String) { state.withLock { $0.discovered[member] = value } }
 
   /// A token of ten minutes; `nil` in `changes` removes a claim.
@@ -61,16 +61,12 @@ package final class IssuerServer: Sendable {
     case .p256: header["alg"] = "ES256"
     }
     for (member, value) in head { header[member] = value }
-    let parts = try [header, claims].map { part in
-      Base64URL.encode(try JSONSerialization.data(withJSONObject: part, options: .sortedKeys))
-    }
-    let message = Data(parts.joined(separator: ".").utf8)
-    let signature =
+    return try compactJWS(header, claims) { message in
       switch signer.secret {
       case .rsa(let key): try key.signature(for: message, padding: .insecurePKCS1v1_5).rawRepresentation
       case .p256(let key): try key.signature(for: message).rawRepresentation
       }
-    return "\(parts.joined(separator: ".")).\(Base64URL.encode(signature))"
+    }
   }
 
   private func published() throws -> JWKS {
@@ -106,10 +102,7 @@ package final class IssuerServer: Sendable {
         return try JSONEncoder().encode(document)
       }
     }
-    return Application(
-      router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-      onServerRunning: { [listening] channel in listening.opened(on: channel.localAddress?.port ?? 0) },
-      logger: quiet)
+    return loopbackServer(router, listening)
   }
 
   fileprivate func ready() async throws {

@@ -5,7 +5,7 @@ import Synchronization
 import Tokens
 import Web
 
-/// A key server on loopback that publishes real RSA keys, as Apple's does, and signs with them.
+/// A fake of Apple's key server on loopback: publishes RSA keys and signs tokens with them.
 package final class KeyServer: Sendable {
   private struct State {
     var keys: [(id: String, key: _RSA.Signing.PrivateKey)] = []
@@ -14,7 +14,7 @@ package final class KeyServer: Sendable {
   }
 
   private let state = Mutex(State())
-  private let listening = Listening()
+  private let listening = ListeningPort()
   private let address = Mutex("")
 
   package var url: String { address.withLock { $0 } }
@@ -22,7 +22,7 @@ package final class KeyServer: Sendable {
 
   fileprivate init() throws { try rotate(to: "key-1") }
 
-  /// From now on signs with a new key; the old ones are withdrawn.
+  /// Replaces all keys by a new one.
   package func rotate(to id: String) throws {
     let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
     state.withLock { $0.keys = [(id, key)] }
@@ -30,7 +30,7 @@ package final class KeyServer: Sendable {
 
   package func goDown(_ isDown: Bool = true) { state.withLock { $0.isDown = isDown } }
 
-  /// An identity token as Apple makes them; `nil` in `changes` removes a claim.
+  /// An identity token with Apple's claims; `nil` in `changes` removes a claim.
   package func identityToken(
     subject: String = "001234.alice", nonceHash: String? = nil, at now: Date,
     changing changes: [String: (any Sendable)?] = [:], head: [String: any Sendable] = [:]
@@ -50,12 +50,9 @@ package final class KeyServer: Sendable {
     let signer = state.withLock { $0.keys[0] }
     var header: [String: any Sendable] = ["alg": "RS256", "kid": signer.id]
     for (name, value) in head { header[name] = value }
-    let parts = try [header, claims].map { part in
-      Base64URL.encode(try JSONSerialization.data(withJSONObject: part, options: .sortedKeys))
+    return try compactJWS(header, claims) { message in
+      try signer.key.signature(for: message, padding: .insecurePKCS1v1_5).rawRepresentation
     }
-    let message = parts.joined(separator: ".")
-    let signature = try signer.key.signature(for: Data(message.utf8), padding: .insecurePKCS1v1_5)
-    return "\(message).\(Base64URL.encode(signature.rawRepresentation))"
   }
 
   private func published() throws -> Data? {
@@ -73,10 +70,7 @@ package final class KeyServer: Sendable {
       guard let body = try published() else { return Response(status: .serviceUnavailable) }
       return Response(status: .ok, body: .init(byteBuffer: .init(data: body)))
     }
-    return Application(
-      router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-      onServerRunning: { [listening] channel in listening.opened(on: channel.localAddress?.port ?? 0) },
-      logger: quiet)
+    return loopbackServer(router, listening)
   }
 
   fileprivate func ready() async throws {

@@ -1,18 +1,20 @@
 import Database
 import Foundation
 
-/// A program of this package in a process of its own, as users start it.
+/// An executable of this package in its own process.
 package struct KithProcess: Sendable {
-  package let child: Child
+  package let child: ChildProcess
   package let gateway: Browser
   package let credits: Browser
   package let environment: [String: String]
 
-  /// `kith`, everything in one process, on free ports; returns once it is healthy. Ports that were free when they were
-  /// chosen may be taken by another test's connection a moment later: then it is started on others.
-  package static func start(in place: Place, _ overrides: [String: String] = [:]) async throws -> KithProcess {
+  /// Starts `kith`, which runs all services in one process, on free ports, and waits until it is healthy. A port that
+  /// was free may be taken by a connection of another test; it is then started again on other ports.
+  package static func start(
+    in testDatabase: TestDatabase, _ overrides: [String: String] = [:]
+  ) async throws -> KithProcess {
     for _ in 0..<5 {
-      let process = try launch("kith", environment(place).merging(overrides) { $1 }, in: place)
+      let process = try launch("kith", environment(testDatabase).merging(overrides) { $1 }, in: testDatabase)
       var isTaken = false
       try await eventually("health; it printed: \(process.child.printed())") {
         isTaken = process.child.printed().contains("is in use by another program")
@@ -24,8 +26,8 @@ package struct KithProcess: Sendable {
     throw Unexpected(reply: "no free ports")
   }
 
-  package static func environment(_ place: Place) throws -> [String: String] {
-    place.settings.merging([
+  package static func environment(_ testDatabase: TestDatabase) throws -> [String: String] {
+    testDatabase.settings.merging([
       "PORT": String(try freePort()), "AUTH_PORT": String(try freePort()), "CREDITS_PORT": String(try freePort()),
       "INVITES_PORT": String(try freePort()), "GROUPS_PORT": String(try freePort()),
       "LISTS_PORT": String(try freePort()),
@@ -35,14 +37,14 @@ package struct KithProcess: Sendable {
     ]) { $1 }
   }
 
-  /// Does not wait for anything.
+  /// Starts an executable without waiting until it is healthy.
   ///
-  /// - Parameter wrapper: a command that runs the program that it is given.
+  /// - Parameter wrapper: a command that runs the executable.
   package static func launch(
-    _ name: String, _ environment: [String: String], in place: Place, wrapper: [String] = []
+    _ name: String, _ environment: [String: String], in testDatabase: TestDatabase, wrapper: [String] = []
   ) throws -> KithProcess {
-    let output = place.folder.appendingPathComponent("\(name)-\(UUID().uuidString).log").path
-    let child = try Child(wrapper + [executable(name)], environment: environment, output: output)
+    let output = testDatabase.folder.appendingPathComponent("\(name)-\(UUID().uuidString).log").path
+    let child = try ChildProcess(wrapper + [executable(name)], environment: environment, output: output)
     return KithProcess(
       child: child, gateway: Browser("http://127.0.0.1:\(environment["PORT"] ?? "")"),
       credits: Browser("http://127.0.0.1:\(environment["CREDITS_PORT"] ?? "")"), environment: environment)
@@ -56,7 +58,7 @@ package struct KithProcess: Sendable {
     do { return try await gateway.get(path).status == 200 } catch { return false }
   }
 
-  /// SIGTERM, and the exit code.
+  /// Sends SIGTERM and returns the exit code.
   package func stop() async -> Int32 {
     child.signal(SIGTERM)
     return await child.end()

@@ -4,21 +4,21 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// A mail server on loopback (RFC 5321): collects what it is sent, and can be told to be in a bad mood.
+/// A fake SMTP server on loopback (RFC 5321) that records messages, and fails on demand.
 package final class MailServer: Sendable {
   package static let user = "kith"
   package static let password = "a p@ssword: for/tests"
   package static let sender = "Kith <hello@kith.example>"
 
-  /// How it speaks TLS.
+  /// Whether and how it uses TLS.
   package enum Security: Sendable {
     case none
     case startTLS(folder: String)
     case implicit(folder: String)
   }
 
-  /// What it does instead, when it comes to a command; `CONNECT` is the greeting, `.` the end of the message.
-  package enum Mood: Sendable {
+  /// What it does instead of its normal reply to a command; `CONNECT` is the greeting, `.` the end of the message.
+  package enum Behavior: Sendable {
     case says(String, to: String)
     case hangs(at: String)
     case hangsUp(at: String)
@@ -31,9 +31,9 @@ package final class MailServer: Sendable {
   }
 
   private struct State {
-    var letters: [ReceivedLetter] = []
+    var messages: [ReceivedMail] = []
     var connections = 0
-    var moods: [Mood] = []
+    var moods: [Behavior] = []
     var port = 0
     var channels: [ObjectIdentifier: any Channel] = [:]
   }
@@ -53,7 +53,7 @@ package final class MailServer: Sendable {
       }
   }
 
-  package var letters: [ReceivedLetter] { state.withLock { $0.letters } }
+  package var messages: [ReceivedMail] { state.withLock { $0.messages } }
   package var connections: Int { state.withLock { $0.connections } }
   package var port: Int { state.withLock { $0.port } }
 
@@ -75,19 +75,19 @@ package final class MailServer: Sendable {
     }
   }
 
-  /// The next `times` that it comes to it, it does this.
-  package func next(_ mood: Mood, times: Int = 1) {
-    state.withLock { $0.moods += Array(repeating: mood, count: times) }
+  /// Sets the behavior for the next `times` that its command occurs.
+  package func next(_ behavior: Behavior, times: Int = 1) {
+    state.withLock { $0.moods += Array(repeating: behavior, count: times) }
   }
 
-  func mood(at verb: String) -> Mood? {
+  func behavior(at verb: String) -> Behavior? {
     state.withLock { state in
       guard let index = state.moods.firstIndex(where: { $0.verb == verb }) else { return nil }
       return state.moods.remove(at: index)
     }
   }
 
-  func took(_ letter: ReceivedLetter) { state.withLock { $0.letters.append(letter) } }
+  func received(_ message: ReceivedMail) { state.withLock { $0.messages.append(message) } }
 
   private static func context(_ folder: String) throws -> NIOSSLContext {
     let chain = try NIOSSLCertificate.fromPEMFile(folder + "/certificate.pem")
@@ -106,7 +106,7 @@ package final class MailServer: Sendable {
           if case .implicit = self.security, let tls = self.tls {
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
           }
-          try channel.pipeline.syncOperations.addHandler(MailConversation(with: self))
+          try channel.pipeline.syncOperations.addHandler(SMTPSession(with: self))
         }
       }
       .bind(host: "127.0.0.1", port: 0).get()

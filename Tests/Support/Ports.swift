@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A port of loopback on which nobody listens, and which the system gives to nobody else for a while: whoever asks for it
-/// by its number can have it, as all servers here set `SO_REUSEADDR` (socket(7)).
+/// A free port on loopback that the system assigns to no other socket for a while. Servers can bind it by its number,
+/// as they set `SO_REUSEADDR` (socket(7)).
 package func freePort() throws -> Int {
   let (descriptor, port) = try boundToLoopback()
   reserved.withLock { reserved in
@@ -12,12 +12,12 @@ package func freePort() throws -> Int {
   return port
 }
 
-/// Sockets that are bound and do not listen. As many as any test may still be about to use.
+/// Sockets that are bound and do not listen. The oldest are closed when there are more than any test may still use.
 private let reserved = Mutex<[Int32]>([])
 private let reservedMax = 512
 
 private func boundToLoopback() throws -> (descriptor: Int32, port: Int) {
-  // Not inherited: a child that listened on it would be in its own way.
+  // Close-on-exec: a child process that inherited it could not listen on its port.
   let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
   var isReusable: Int32 = 1
   setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReusable, socklen_t(MemoryLayout<Int32>.size))
@@ -37,8 +37,8 @@ private func boundToLoopback() throws -> (descriptor: Int32, port: Int) {
   return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
 }
 
-/// A port that accepts connections and never says a word.
-package func withSilence(_ body: (Int) async throws -> Void) async throws {
+/// Runs `body` with a port that accepts connections and never responds.
+package func withUnresponsivePort(_ body: (Int) async throws -> Void) async throws {
   let (descriptor, port) = try boundToLoopback()
   defer { close(descriptor) }
   guard listen(descriptor, 16) == 0 else { throw Unexpected(reply: "cannot listen") }

@@ -1,13 +1,20 @@
 import Logging
 import Synchronization
 
-/// What was logged, for a test to look at.
+/// Records log messages for a test.
 package final class RecordedLog: Sendable {
-  private let recorded = Mutex<[(level: Logger.Level, text: String)]>([])
+  package struct Line: Sendable {
+    package let level: Logger.Level
+    /// Message and metadata.
+    package let text: String
+  }
+
+  private let recorded = Mutex<[Line]>([])
 
   package init() {}
 
-  package var lines: [String] { recorded.withLock { $0.map(\.text) } }
+  package var all: [Line] { recorded.withLock { $0 } }
+  package var lines: [String] { all.map(\.text) }
   package var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
 
   package func count(_ level: Logger.Level) -> Int { recorded.withLock { $0.count { $0.level == level } } }
@@ -23,7 +30,7 @@ package final class RecordedLog: Sendable {
     }
 
     func log(event: LogEvent) {
-      log.recorded.withLock { $0.append((event.level, "\(event.message) \(event.metadata ?? [:])")) }
+      log.recorded.withLock { $0.append(Line(level: event.level, text: "\(event.message) \(event.metadata ?? [:])")) }
     }
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A clock that runs as the real one does, until a test moves it.
+/// A clock that runs like the system clock and that a test can move.
 package final class TestClock: Sendable {
   private let offset = Mutex(0.0)
 

@@ -11,13 +11,13 @@ import ServiceLifecycle
 import Web
 import Wire
 
-/// Auth, invites, groups, lists, credits and the gateway in this process, on ports of their own, over real sockets.
+/// All services and the gateway in this process, on separate ports with real sockets.
 package struct TestStack: Sendable {
-  package let place: Place
+  package let testDatabase: TestDatabase
   package let clock: TestClock
   package let apple: KeyServer
-  package let surroundings: Surroundings
-  /// Through the gateway, as apps come.
+  package let dependencies: Dependencies
+  /// The gateway, which apps use. The others are the services themselves.
   package let gateway: Browser
   package let auth: Browser
   package let invites: Browser
@@ -35,21 +35,21 @@ package struct TestStack: Sendable {
     "plain": "plain-key-0123456789-0123456789-abcde",
   ]
 
-  package static func settings(_ place: Place, appleKeys: String) -> Settings {
+  package static func settings(_ testDatabase: TestDatabase, appleKeys: String) -> Settings {
     Settings(
-      place.settings.merging([
+      testDatabase.settings.merging([
         "DATA_KEYS": "test:data key for tests 0123456789 abcdefghij",
         "JWT_SECRET_KEY": "a test secret that is long enough 0123456789",
         "SERVICE_KEYS": keys.sorted { $0.key < $1.key }.map { "\($0):\($1)" }.joined(separator: ","),
         "ADMIN_API_KEY": adminKey, "APPLE_BUNDLE_ID": "com.example.kith,com.example.other", "PORT": "0",
         "APPLE_JWKS_URL": appleKeys,
-        // Limits have tests of their own.
+        // Rate limits are tested elsewhere.
         "RATE_LIMIT": "1000000", "RATE_LIMIT_USER": "1000000", "RATE_LIMIT_SIGN_IN": "1000000",
         "RATE_LIMIT_REFRESH": "1000000",
       ]) { $1 })
   }
 
-  /// A user made by the developer's token.
+  /// Signs in a user with the developer token route.
   package func signIn(_ name: String) async throws -> SignedInUser {
     let reply = try await gateway.with(["X-Admin-Key": Self.adminKey])
       .post("/api/v1/auth/dev/token", ["email": "\(name)@example.com", "display_name": name])
@@ -57,24 +57,30 @@ package struct TestStack: Sendable {
     return try await SignedInUser(reply, through: gateway)
   }
 
-  /// The process of `service`, seen by another that presents the key of `name`.
+  /// As ``TestDatabase/count(_:in:)``.
+  package func count(_ rows: SQL, in service: String) async throws -> Int {
+    try await testDatabase.count(rows, in: service)
+  }
+
+  /// The header with the service key of `name`.
   package func with(key name: String) -> [String: String] { ["X-Service-Key": Self.keys[name] ?? ""] }
 
-  /// The surroundings of a process that presents the key of `name`.
-  package func surroundings(of name: String) -> Surroundings {
-    surroundings.with(surroundings.settings.overlaid(["SERVICE_KEY": Self.keys[name] ?? ""]))
+  /// The dependencies of a process that sends the service key of `name`.
+  package func dependencies(of name: String) -> Dependencies {
+    dependencies.with(dependencies.settings.overlaid(["SERVICE_KEY": Self.keys[name] ?? ""]))
   }
 }
 
+/// The error of test helpers, with an unexpected reply or another reason.
 package struct Unexpected: Error, CustomStringConvertible {
   package let reply: String
-  /// With its line breaks, as a person reads it.
+  /// With line breaks, for readers of the test log.
   package var description: String { "unexpected: \(reply)" }
 
   package init(reply: String) { self.reply = reply }
 }
 
-/// A signed-in user's tokens and the browser that carries them.
+/// The tokens of a signed-in user, and a browser that sends the access token.
 package struct SignedInUser: Sendable {
   package let id: UserID
   package let access: String
@@ -95,13 +101,13 @@ package struct SignedInUser: Sendable {
 package func withStack(
   _ engine: Engine, _ overrides: [String: String] = [:], _ body: (TestStack) async throws -> Void
 ) async throws {
-  try await withPlace(engine) { place in
+  try await withTestDatabase(engine) { testDatabase in
     try await withKeyServer { apple in
       let clock = TestClock()
-      let settings = TestStack.settings(place, appleKeys: apple.url).overlaid(overrides)
-      let surroundings = Surroundings(settings, logger: quiet, now: { clock.now })
-      func within(_ name: String) -> Surroundings {
-        surroundings.with(settings.overlaid(["SERVICE_KEY": TestStack.keys[name] ?? ""]))
+      let settings = TestStack.settings(testDatabase, appleKeys: apple.url).overlaid(overrides)
+      let dependencies = Dependencies(settings, logger: quiet, now: { clock.now })
+      func within(_ name: String) -> Dependencies {
+        dependencies.with(settings.overlaid(["SERVICE_KEY": TestStack.keys[name] ?? ""]))
       }
       let auth = try await buildAuth(within("auth"))
       let invites = try await buildInvites(within("invites"))
@@ -114,13 +120,13 @@ package func withStack(
         let invitesURL = "http://127.0.0.1:\(try await invites.port.number)"
         let groupsURL = "http://127.0.0.1:\(try await groups.port.number)"
         let listsURL = "http://127.0.0.1:\(try await lists.port.number)"
-        surroundings.neighbours.moved(.invites, to: invitesURL)
-        surroundings.neighbours.moved(.lists, to: listsURL)
-        surroundings.neighbours.moved(.groups, to: groupsURL)
-        surroundings.neighbours.moved(.auth, to: "http://127.0.0.1:\(ports.0)")
-        surroundings.neighbours.moved(.credits, to: "http://127.0.0.1:\(ports.1)")
+        dependencies.serviceAddresses.set(.invites, to: invitesURL)
+        dependencies.serviceAddresses.set(.lists, to: listsURL)
+        dependencies.serviceAddresses.set(.groups, to: groupsURL)
+        dependencies.serviceAddresses.set(.auth, to: "http://127.0.0.1:\(ports.0)")
+        dependencies.serviceAddresses.set(.credits, to: "http://127.0.0.1:\(ports.1)")
         let stack = TestStack(
-          place: place, clock: clock, apple: apple, surroundings: surroundings,
+          testDatabase: testDatabase, clock: clock, apple: apple, dependencies: dependencies,
           gateway: Browser("http://127.0.0.1:\(ports.2)"), auth: Browser("http://127.0.0.1:\(ports.0)"),
           invites: Browser(invitesURL), groups: Browser(groupsURL), lists: Browser(listsURL),
           credits: Browser("http://127.0.0.1:\(ports.1)"), servers: [auth, invites, groups, lists, credits])
@@ -132,7 +138,7 @@ package func withStack(
 }
 
 extension TestStack {
-  /// Waits until every process has heard of ended sessions.
+  /// Waits until every service is ready.
   fileprivate func ready() async throws {
     for browser in [auth, invites, groups, lists, credits, gateway] {
       try await eventually { try await browser.get("/health/ready").status == 200 }
@@ -140,7 +146,7 @@ extension TestStack {
   }
 }
 
-/// Runs services for as long as `body` takes, then stops them as SIGTERM would.
+/// Runs services while `body` runs, then shuts them down gracefully as on SIGTERM.
 package func running<T>(_ services: [any Service], _ body: () async throws -> T) async throws -> T {
   let group = ServiceGroup(services: services, logger: quiet)
   let running = Task { try await group.run() }
@@ -151,57 +157,56 @@ package func running<T>(_ services: [any Service], _ body: () async throws -> T)
     return result
   } catch {
     await group.triggerGracefulShutdown()
-    // `try?`: the test's own error is the one to see.
+    // `try?`: the error of the test is the one to report.
     try? await running.value
     throw error
   }
 }
 
-/// Asks until the answer is yes.
+/// Polls until a condition is true.
 ///
-/// - Throws: ``Unexpected`` after a minute: a machine may be busy.
+/// - Throws: ``Unexpected`` after a minute, which leaves time on a busy machine.
 package func eventually(
-  _ what: @autoclosure () -> String = "it", _ isSo: () async throws -> Bool
+  _ what: @autoclosure () -> String = "it", _ condition: () async throws -> Bool
 ) async throws {
   let end = ContinuousClock.now + .seconds(60)
   while ContinuousClock.now < end {
-    if try await isSo() { return }
+    if try await condition() { return }
     try await Task.sleep(for: .milliseconds(20))
   }
   throw Unexpected(reply: "\(what()) did not come")
 }
 
-/// Lets time pass in steps until the answer is yes, but not while a message is on its way: it would lose its lease, which
-/// is some fifty seconds, because of a machine that is busy for as many milliseconds.
+/// Advances the clock in steps until a condition is true, but not while a message is leased: a delay of some fifty
+/// milliseconds on a busy machine would otherwise be enough for its lease of some fifty seconds to expire.
 ///
 /// - Parameters:
 ///   - step: much less than a lease.
-///   - underWay: how many messages are leased.
+///   - leased: how many messages are leased.
 package func eventually(
-  _ what: String, passing step: Duration, on clock: TestClock, underWay: () async throws -> Int,
-  _ isSo: () async throws -> Bool
+  _ what: String, passing step: Duration, on clock: TestClock, leased: () async throws -> Int,
+  _ condition: () async throws -> Bool
 ) async throws {
   try await eventually(what) {
-    if try await underWay() == 0 { clock.advance(by: step) }
-    return try await isSo()
+    if try await leased() == 0 { clock.advance(by: step) }
+    return try await condition()
   }
 }
 
-/// Looks like one character and is eight kilobytes.
+/// One grapheme cluster of eight kilobytes.
 package let characterWithMarks = "e" + String(repeating: "\u{301}", count: 4000)
 
-/// Whether something takes less than `limit`: done again, up to three times, where it did not, as a busy machine makes any
-/// one time slow.
+/// Whether `body` takes less than `limit`, in up to three attempts, as a busy machine can slow down any one.
 package func isDone(within limit: Duration, _ body: () async throws -> Void) async rethrows -> Bool {
   for _ in 0..<3 {
-    let began = ContinuousClock.now
+    let startedAt = ContinuousClock.now
     try await body()
-    if ContinuousClock.now - began < limit { return true }
+    if ContinuousClock.now - startedAt < limit { return true }
   }
   return false
 }
 
-/// Runs `body` as often as `count` says, all at the same time.
+/// Runs `body` `count` times concurrently.
 package func atOnce<T: Sendable>(_ count: Int, _ body: @escaping @Sendable (Int) async throws -> T) async throws -> [T]
 {
   try await withThrowingTaskGroup(of: T.self) { group in

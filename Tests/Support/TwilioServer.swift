@@ -5,7 +5,7 @@ import ServiceLifecycle
 import Synchronization
 import Web
 
-/// Twilio on loopback: takes messages at its real path, keeps them, and can be told to be in a bad mood.
+/// A fake of Twilio's API on loopback that records messages, and fails on demand.
 package final class TwilioServer: Sendable {
   package static let account = "AC0123456789abcdef0123456789abcdef"
   package static let token = "a Twilio token for tests"
@@ -19,30 +19,30 @@ package final class TwilioServer: Sendable {
     package var text: String { form["Body"] ?? "" }
   }
 
-  /// What it says instead of 201.
-  package enum Mood: Sendable {
-    /// Twilio's own error JSON.
+  /// What it does instead of accepting a message with 201.
+  package enum Behavior: Sendable {
+    /// Responds with Twilio's error JSON.
     case refuses(status: Int, code: Int, headers: [String: String] = [:])
-    /// What stands before Twilio.
+    /// Responds as a proxy in front of Twilio would.
     case answers(status: Int, body: String)
-    /// Takes the message, but its answer is lost on the way.
-    case takes(status: Int)
-    case takesAndHangs
+    /// Accepts the message, but responds with an error status.
+    case acceptsThenFails(status: Int)
+    case acceptsThenHangs
     case hangs
   }
 
-  private let state = Mutex((messages: [Message](), calls: 0, moods: [Mood]()))
-  private let listening = Listening()
+  private let state = Mutex((messages: [Message](), calls: 0, moods: [Behavior]()))
+  private let listening = ListeningPort()
   private let address = Mutex("")
 
   package var url: String { address.withLock { $0 } }
-  /// The messages that it has taken.
+  /// The messages that it has accepted.
   package var messages: [Message] { state.withLock { $0.messages } }
   package var calls: Int { state.withLock { $0.calls } }
 
-  /// The next `times` calls end like this.
-  package func next(_ mood: Mood, times: Int = 1) {
-    state.withLock { $0.moods += Array(repeating: mood, count: times) }
+  /// Sets the behavior of the next `times` calls.
+  package func next(_ behavior: Behavior, times: Int = 1) {
+    state.withLock { $0.moods += Array(repeating: behavior, count: times) }
   }
 
   package var settings: [String: String] {
@@ -54,25 +54,25 @@ package final class TwilioServer: Sendable {
 
   private func answer(_ request: Request) async throws -> Response {
     let body = try await request.body.collect(upTo: 64 * 1024)
-    let mood = state.withLock { state in
+    let behavior = state.withLock { state in
       state.calls += 1
       return state.moods.isEmpty ? nil : state.moods.removeFirst()
     }
-    switch mood {
+    switch behavior {
     case .refuses(let status, let code, let headers): return Self.refusal(status, code, headers)
     case .answers(let status, let body):
       return Response(status: .init(code: status), body: .init(byteBuffer: .init(string: body)))
-    // `try?`: the end of the test ends the wait.
+    // `try?`: the sleep is cancelled when the test ends.
     case .hangs: await cancelWhenGracefulShutdown { try? await Task.sleep(for: .seconds(3600)) }
-    case .takes, .takesAndHangs, nil: break
+    case .acceptsThenFails, .acceptsThenHangs, nil: break
     }
-    if case .takes(let status) = mood {
+    if case .acceptsThenFails(let status) = behavior {
       keep(String(buffer: body))
       return Response(status: .init(code: status))
     }
-    if case .takesAndHangs = mood {
+    if case .acceptsThenHangs = behavior {
       keep(String(buffer: body))
-      // `try?`: the end of the test ends the wait.
+      // `try?`: the sleep is cancelled when the test ends.
       await cancelWhenGracefulShutdown { try? await Task.sleep(for: .seconds(3600)) }
       return Response(status: .serviceUnavailable)
     }
@@ -80,17 +80,17 @@ package final class TwilioServer: Sendable {
     guard request.headers[.authorization] == "Basic \(credentials)" else { return Self.refusal(401, 20003, [:]) }
     guard request.headers[.contentType] == "application/x-www-form-urlencoded" else { return Response(status: .ok) }
     let form = String(buffer: body)
-    state.withLock { $0.messages.append(Message(form: Self.fields(form), rawForm: form)) }
+    state.withLock { $0.messages.append(Message(form: formFields(form), rawForm: form)) }
     return Response(
       status: .created, headers: [.contentType: "application/json"],
       body: .init(byteBuffer: .init(string: #"{"sid":"SM0123456789abcdef0123456789abcdef","status":"queued"}"#)))
   }
 
   private func keep(_ form: String) {
-    state.withLock { $0.messages.append(Message(form: Self.fields(form), rawForm: form)) }
+    state.withLock { $0.messages.append(Message(form: formFields(form), rawForm: form)) }
   }
 
-  /// What it has taken for a number, the newest first, in the characters that it sends ("smart encoding").
+  /// The messages to a number, the newest first, in the characters that Twilio sends ("smart encoding").
   private func listed(to number: String) throws -> Response {
     let bodies = messages.filter { $0.to == number }.reversed()
       .map { ["body": $0.text.replacing(/[“”]/, with: "\""), "status": "queued"] }
@@ -110,17 +110,6 @@ package final class TwilioServer: Sendable {
     return response
   }
 
-  private static func fields(_ form: String) -> [String: String] {
-    var fields: [String: String] = [:]
-    for pair in form.split(separator: "&") {
-      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
-        $0.replacing("+", with: " ").removingPercentEncoding ?? ""
-      }
-      fields[parts[0]] = parts.count == 2 ? parts[1] : ""
-    }
-    return fields
-  }
-
   fileprivate func server() -> some ApplicationProtocol {
     let router = Router()
     router.post("/2010-04-01/Accounts/:account/Messages.json") { [self] request, context -> Response in
@@ -131,10 +120,7 @@ package final class TwilioServer: Sendable {
       guard context.parameters.get("account") == Self.account else { return Self.refusal(404, 20404, [:]) }
       return try listed(to: request.uri.queryParameters["To"].map(String.init) ?? "")
     }
-    return Application(
-      router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-      onServerRunning: { [listening] channel in listening.opened(on: channel.localAddress?.port ?? 0) },
-      logger: quiet)
+    return loopbackServer(router, listening)
   }
 
   fileprivate func ready() async throws {

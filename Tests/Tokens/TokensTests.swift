@@ -13,10 +13,10 @@ import Wire
     AccessToken(user: .new(at: now), session: .new(at: now), issuedAt: issued ?? now, lifetime: lifetime)
   }
 
-  /// The first signs, all are believed.
+  /// A key ring in which the first key signs and all verify.
   private func ring(_ keys: SigningKey...) -> KeyRing { KeyRing(.init(signing: keys.first, secrets: keys)) }
 
-  /// A token made by hand, with a correct signature whatever the header says.
+  /// A token with a valid signature, whatever its header.
   private func forged(
     head: [String: any Sendable], claims: [String: any Sendable] = [:], removing: String? = nil
   ) throws -> String {
@@ -37,16 +37,17 @@ import Wire
 
   @Test func whatWasSignedIsBelieved() throws {
     let sent = token()
-    let text = try Issuer(ring(secret)).sign(sent)
-    #expect(try Verifier(ring(secret)).verifyNow(text, at: now) == sent)
-    #expect(try Verifier(ring(secret)).verifyNow(forged(head: goodHead), at: now)?.issuedAtSeconds ?? 0 > 0)
+    let text = try AccessTokenSigner(ring(secret)).sign(sent)
+    #expect(try AccessTokenVerifier(ring(secret)).verifyLocally(text, at: now) == sent)
+    let other = try AccessTokenVerifier(ring(secret)).verifyLocally(forged(head: goodHead), at: now)
+    #expect(other?.issuedAtSeconds ?? 0 > 0)
   }
 
   @Test func es256WorksAsWellAndPublishesItsKey() throws {
     let key = try SigningKey(pem: P256.Signing.PrivateKey().pemRepresentation)
     let sent = token()
-    let text = try Issuer(ring(key)).sign(sent)
-    #expect(try Verifier(ring(key, secret)).verifyNow(text, at: now) == sent)
+    let text = try AccessTokenSigner(ring(key)).sign(sent)
+    #expect(try AccessTokenVerifier(ring(key, secret)).verifyLocally(text, at: now) == sent)
     guard case .es256(let published) = key.verifying else { return #expect(Bool(false)) }
     var jwk = JWK(published)
     jwk.kid = key.id
@@ -66,7 +67,7 @@ import Wire
       (["alg": "HS256", "kid": secret.id, "zip": "DEF"], .malformed),
     ]
     for (head, why) in heads {
-      #expect(throws: why) { try Verifier(ring(secret)).verifyNow(forged(head: head), at: now) }
+      #expect(throws: why) { try AccessTokenVerifier(ring(secret)).verifyLocally(forged(head: head), at: now) }
     }
   }
 
@@ -74,7 +75,7 @@ import Wire
     let seconds = Int(now.timeIntervalSince1970)
     for missing in ["sub", "sid", "iat", "exp", "type", "jti", "iss"] {
       #expect(throws: TokenRejected.claims) {
-        try Verifier(ring(secret)).verifyNow(forged(head: goodHead, removing: missing), at: now)
+        try AccessTokenVerifier(ring(secret)).verifyLocally(forged(head: goodHead, removing: missing), at: now)
       }
     }
     let wrong: [([String: any Sendable], TokenRejected)] = [
@@ -84,16 +85,19 @@ import Wire
       (["nbf": seconds + 31], .notYetValid), (["nbf": Int.max], .notYetValid), (["nbf": "now"], .claims),
     ]
     for (claims, why) in wrong {
-      #expect(throws: why) { try Verifier(ring(secret)).verifyNow(forged(head: goodHead, claims: claims), at: now) }
+      #expect(throws: why) {
+        try AccessTokenVerifier(ring(secret)).verifyLocally(forged(head: goodHead, claims: claims), at: now)
+      }
     }
   }
 
   @Test func noTokenLivesLongerThanOneOfOursCould() throws {
     let seconds = Int(now.timeIntervalSince1970)
     let year = AccessToken.lifetimeSecondsMax
-    let verifier = Verifier(ring(secret))
+    let verifier = AccessTokenVerifier(ring(secret))
     for (issued, expires) in [(seconds, seconds + year), (seconds - year + 1, seconds + 1)] {
-      #expect(try verifier.verifyNow(forged(head: goodHead, claims: ["iat": issued, "exp": expires]), at: now) != nil)
+      let text = try forged(head: goodHead, claims: ["iat": issued, "exp": expires])
+      #expect(try verifier.verifyLocally(text, at: now) != nil)
     }
     let endless = [
       (seconds, seconds + year + 1), (seconds - year, seconds + 1), (0, Int.max), (-1, Int.max), (Int.min, Int.max),
@@ -101,12 +105,12 @@ import Wire
     ]
     for (issued, expires) in endless {
       #expect(throws: TokenRejected.claims, "\(issued) to \(expires)") {
-        try verifier.verifyNow(forged(head: goodHead, claims: ["iat": issued, "exp": expires]), at: now)
+        try verifier.verifyLocally(forged(head: goodHead, claims: ["iat": issued, "exp": expires]), at: now)
       }
     }
-    // Nor one that does not say since when.
+    // Nor one without `iat`.
     #expect(throws: TokenRejected.claims) {
-      try verifier.verifyNow(
+      try verifier.verifyLocally(
         forged(head: goodHead, claims: ["exp": seconds + 900], removing: "iat"), at: now)
     }
   }
@@ -115,30 +119,30 @@ import Wire
     let seconds = Int(now.timeIntervalSince1970)
     for nbf in [Int.min, seconds, seconds + 30] {
       let text = try forged(head: goodHead, claims: ["nbf": nbf])
-      #expect(try Verifier(ring(secret)).verifyNow(text, at: now) != nil)
+      #expect(try AccessTokenVerifier(ring(secret)).verifyLocally(text, at: now) != nil)
     }
   }
 
   @Test func nothingButTheCanonicalTextIsAToken() throws {
-    let text = try Issuer(ring(secret)).sign(token())
+    let text = try AccessTokenSigner(ring(secret)).sign(token())
     let parts = text.split(separator: ".")
-    let verifier = Verifier(ring(secret))
+    let verifier = AccessTokenVerifier(ring(secret))
     for wrong in [
       "", ".", "..", "a.b", text + ".", text + "=", " " + text, parts[0] + "." + parts[1] + ".",
       text + "\n", text.replacingOccurrences(of: ".", with: ".."), String(repeating: "a", count: 5000),
     ] as [String] {
-      #expect(throws: TokenRejected.malformed) { try verifier.verifyNow(String(wrong), at: now) }
+      #expect(throws: TokenRejected.malformed) { try verifier.verifyLocally(String(wrong), at: now) }
     }
-    // The last character of a signature holds spare bits: another text for the same bytes is another token.
+    // The last character of a signature has unused bits: another text for the same bytes is not canonical.
     let last = try #require(text.last)
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
     let index = try #require(alphabet.firstIndex(of: last))
     let twin = String(text.dropLast()) + String(alphabet[index ^ 1])
-    #expect(throws: TokenRejected.malformed) { try verifier.verifyNow(twin, at: now) }
+    #expect(throws: TokenRejected.malformed) { try verifier.verifyLocally(twin, at: now) }
     for position in [10, 100, text.count - 10] {
       var changed = Array(text)
       changed[position] = changed[position] == "A" ? "B" : "A"
-      #expect(throws: TokenRejected.self) { try verifier.verifyNow(String(changed), at: now) }
+      #expect(throws: TokenRejected.self) { try verifier.verifyLocally(String(changed), at: now) }
     }
   }
 
@@ -150,17 +154,18 @@ import Wire
     let ring = KeyRing(.init(signing: keys.signing, publicKeys: keys.publicKeys))
     #expect(Set(ring.current.published.keys.map(\.kid)).count == 3)
     for key in [new, old, older] {
-      let signed = try Issuer(self.ring(SigningKey(pem: key.pemRepresentation))).sign(token())
-      #expect(try Verifier(ring).verifyNow(signed, at: now) != nil)
+      let signed = try AccessTokenSigner(self.ring(SigningKey(pem: key.pemRepresentation))).sign(token())
+      #expect(try AccessTokenVerifier(ring).verifyLocally(signed, at: now) != nil)
     }
-    let stranger = try Issuer(self.ring(SigningKey(pem: P256.Signing.PrivateKey().pemRepresentation))).sign(token())
-    #expect(throws: TokenRejected.unknownKey) { try Verifier(ring).verifyNow(stranger, at: now) }
-    // Withdrawn while it runs.
+    let unknown = try SigningKey(pem: P256.Signing.PrivateKey().pemRepresentation)
+    let foreign = try AccessTokenSigner(self.ring(unknown)).sign(token())
+    #expect(throws: TokenRejected.unknownKey) { try AccessTokenVerifier(ring).verifyLocally(foreign, at: now) }
+    // Keys are removed at run time.
     let before = ring.version
     ring.replace(with: .init(signing: keys.signing, publicKeys: [new.publicKey]))
     #expect(ring.version != before)
-    let withdrawn = try Issuer(self.ring(SigningKey(pem: old.pemRepresentation))).sign(token())
-    #expect(throws: TokenRejected.unknownKey) { try Verifier(ring).verifyNow(withdrawn, at: now) }
+    let removed = try AccessTokenSigner(self.ring(SigningKey(pem: old.pemRepresentation))).sign(token())
+    #expect(throws: TokenRejected.unknownKey) { try AccessTokenVerifier(ring).verifyLocally(removed, at: now) }
     for wrong in ["", "nothing", new.publicKey.pemRepresentation] { #expect(try PEMKeys(wrong).signing == nil) }
     #expect(throws: (any Error).self) { try PEMKeys("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----") }
   }
@@ -191,10 +196,10 @@ import Wire
   }
 
   @Test func onlyTheRightSecretAndPurposeOpenASeal() throws {
-    let sealed = try Seal.seal(Data("pair".utf8), under: "token", purpose: "successor")
-    #expect(try Seal.open(sealed, under: "token", purpose: "successor") == Data("pair".utf8))
-    #expect(throws: (any Error).self) { try Seal.open(sealed, under: "other", purpose: "successor") }
-    #expect(throws: (any Error).self) { try Seal.open(sealed, under: "token", purpose: "other") }
-    #expect(try Seal.seal(Data("pair".utf8), under: "token", purpose: "successor") != sealed)
+    let sealed = try SecretBox.seal(Data("pair".utf8), under: "token", purpose: "successor")
+    #expect(try SecretBox.open(sealed, under: "token", purpose: "successor") == Data("pair".utf8))
+    #expect(throws: (any Error).self) { try SecretBox.open(sealed, under: "other", purpose: "successor") }
+    #expect(throws: (any Error).self) { try SecretBox.open(sealed, under: "token", purpose: "other") }
+    #expect(try SecretBox.seal(Data("pair".utf8), under: "token", purpose: "successor") != sealed)
   }
 }

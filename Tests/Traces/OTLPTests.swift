@@ -3,19 +3,19 @@ import Support
 import Testing
 import Traces
 
-/// What a collector reads, down to the letter.
+/// The exact bodies that a collector receives.
 @Suite struct OTLPTests {
-  /// One span of each kind, as it went over the wire.
-  private func told() async throws -> (body: [String: Any], collector: CollectorServer) {
+  /// Exports one span of each kind, and returns the request body.
+  private func exported() async throws -> (body: [String: Any], collector: CollectorServer) {
     let collector = try CollectorServer()
-    let telling = try Telling(to: collector) { $0.delay = .seconds(600) }
-    try await collector.there {
-      await telling.tracer.exporter.during {
-        let span = telling.tracer.begin(
+    let fixture = try TracingFixture(to: collector) { $0.scheduleDelay = .seconds(600) }
+    try await collector.whileRunning {
+      await fixture.tracer.exporter.during {
+        let span = fixture.tracer.begin(
           continuing: "00-0af7651916cd43dd8448eb211c80319c-00000000000000aa-01", isTrusted: true)
-        span.asking().asked(
-          Asked("PUT", "/b/{}", of: "auth", host: "auth", port: 8080), .answered(404), resends: 1)
-        span.answered("GET", route: "/a/{id}", .answered(503))
+        span.beginClientSpan().endClientSpan(
+          OutgoingRequest("PUT", "/b/{}", of: "auth", host: "auth", port: 8080), .response(404), resends: 1)
+        span.endServerSpan("GET", route: "/a/{id}", .response(503))
       }
     }
     let json = try JSONSerialization.jsonObject(with: try #require(collector.bodies.first))
@@ -23,7 +23,7 @@ import Traces
   }
 
   @Test func theShapeIsThatOfTheProtocol() async throws {
-    let (body, collector) = try await told()
+    let (body, collector) = try await exported()
     #expect(Array(body.keys) == ["resourceSpans"])
     #expect(collector.headers.first?["content-type"] == "application/json")
     let spans = collector.spans
@@ -34,7 +34,7 @@ import Traces
       #expect(span.resource == ["service.name": "kith-test"])
       #expect(span.scope == "kith.test")
       #expect(span.json["flags"] as? Int == 1)
-      // 64 bits are more than JSON's numbers can be trusted with.
+      // JSON numbers are not exact for 64 bits.
       let start = try #require((span.json["startTimeUnixNano"] as? String).flatMap { UInt64($0) })
       let end = try #require((span.json["endTimeUnixNano"] as? String).flatMap { UInt64($0) })
       #expect(end >= start)
@@ -45,15 +45,15 @@ import Traces
       ]
       #expect(Set(span.json.keys) == Set(known))
     }
-    let (question, answer) = (spans[0], spans[1])
-    #expect(answer.parent == "00000000000000aa")
-    #expect(question.parent == answer.id)
-    #expect(question.kind == 3 && answer.kind == 2)
-    #expect(question.isError && answer.isError)
+    let (client, server) = (spans[0], spans[1])
+    #expect(server.parent == "00000000000000aa")
+    #expect(client.parent == server.id)
+    #expect(client.kind == 3 && server.kind == 2)
+    #expect(client.isError && server.isError)
   }
 
   @Test func whatIsSaidFollowsTheConventions() async throws {
-    let spans = try await told().collector.spans
+    let spans = try await exported().collector.spans
     try #require(spans.count == 2)
     #expect(spans[0].name == "PUT /b/{}")
     #expect(
@@ -76,8 +76,8 @@ import Traces
   @Test(arguments: [(200, false), (404, false), (499, false), (500, true), (503, true)])
   func onlyTheServersOwnFaultsAreErrors(status: Int, isError: Bool) async throws {
     try await withCollector { collector in
-      let telling = try Telling(to: collector)
-      await telling.tracer.exporter.during { telling.tell(status: status) }
+      let fixture = try TracingFixture(to: collector)
+      await fixture.tracer.exporter.during { fixture.trace(status: status) }
       let span = try #require(collector.spans.first)
       #expect(span.isError == isError)
       #expect((span.attributes["error.type"] != nil) == isError)
@@ -88,11 +88,12 @@ import Traces
 
   @Test func whatHasNoAnswerOrNoRouteSaysSo() async throws {
     try await withCollector { collector in
-      let telling = try Telling(to: collector)
-      await telling.tracer.exporter.during {
-        let span = telling.tracer.begin(continuing: nil, isTrusted: false)
-        span.asking().asked(Asked("GET", "/a", of: "auth", host: nil, port: nil), .unanswered("no_answer"))
-        span.answered("BREW", route: nil, .cutOff(200))
+      let fixture = try TracingFixture(to: collector)
+      await fixture.tracer.exporter.during {
+        let span = fixture.tracer.begin(continuing: nil, isTrusted: false)
+        span.beginClientSpan().endClientSpan(
+          OutgoingRequest("GET", "/a", of: "auth", host: nil, port: nil), .noResponse("no_answer"))
+        span.endServerSpan("BREW", route: nil, .incompleteResponse(200))
       }
       let spans = collector.spans
       try #require(spans.count == 2)

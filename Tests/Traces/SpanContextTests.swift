@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-/// Who says what of a trace, and who is believed.
+/// Parsing of trace context headers.
 @Suite struct SpanContextTests {
   private static let trace = "0af7651916cd43dd8448eb211c80319c"
   private static let span = "b7ad6b7169203331"
@@ -14,7 +14,7 @@ import Wire
     #expect(context.isSampled)
     #expect(context.traceparent == header)
     #expect(SpanContext(traceparent: "00-\(Self.trace)-\(Self.span)-00")?.isSampled == false)
-    // Only the lowest bit says it; the others are for later versions.
+    // Only the lowest bit is the sampled flag; the others are for later versions.
     #expect(SpanContext(traceparent: "00-\(Self.trace)-\(Self.span)-fe")?.isSampled == false)
     #expect(SpanContext(traceparent: "00-\(Self.trace)-\(Self.span)-03")?.traceparent == header)
   }

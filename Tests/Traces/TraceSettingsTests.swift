@@ -4,14 +4,14 @@ import Support
 import Testing
 import Web
 
-/// The variables, said well and said wrongly.
+/// Valid and invalid values of the `OTEL_…` variables.
 @Suite struct TraceSettingsTests {
   private func gateway(_ settings: [String: String]) throws {
     let necessary = [
       "SERVICE_KEYS": "gateway:0123456789", "SERVICE_KEY": "0123456789", "JWT_SECRET_KEY": "a test secret 0123456789",
       "PORT": "0",
     ]
-    _ = try buildGateway(Surroundings(Settings(settings.merging(necessary) { $1 }), logger: quiet))
+    _ = try buildGateway(Dependencies(Settings(settings.merging(necessary) { $1 }), logger: quiet))
   }
 
   @Test(arguments: [

@@ -9,7 +9,7 @@ import Traces
 import Web
 import Wire
 
-/// What a collector is told of requests through the gateway, all services up.
+/// The spans that a collector receives for requests through the gateway and all services.
 @Suite struct TraceStoryTests {
   private func tracing(_ collector: CollectorServer, _ more: [String: String] = [:]) -> [String: String] {
     [
@@ -18,7 +18,7 @@ import Wire
     ].merging(more) { $1 }
   }
 
-  /// The spans of the trace in which `name` is, once there are so many.
+  /// Waits for `count` spans of the trace with a span called `name`.
   private func trace(_ collector: CollectorServer, with name: String, count: Int) async throws -> [ReceivedSpan] {
     var found: [ReceivedSpan] = []
     try await eventually("\(count) spans with \(name)") {
@@ -34,7 +34,7 @@ import Wire
     try await withCollector { collector in
       try await withStack(.sqlite, tracing(collector)) { stack in
         let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
-        // Groups asks auth whether there is a bob.
+        // Groups calls auth to look up bob.
         let path = "/api/users/\(bob.id)/block?secret=word"
         let blocked = try await alice.browser.with(["tracestate": "secret=word"]).post(path)
         #expect(blocked.status == 200)
@@ -43,18 +43,18 @@ import Wire
           try #require(spans.first { $0.service == "kith-\(service)" && $0.kind == kind })
         }
         #expect(spans.count == 5)
-        let (asked, toGroups) = (try span("gateway", 2), try span("gateway", 3))
+        let (root, toGroups) = (try span("gateway", 2), try span("gateway", 3))
         let (block, toAuth) = (try span("groups", 2), try span("groups", 3))
         let people = try span("auth", 2)
-        #expect(asked.parent == nil)
-        #expect(toGroups.parent == asked.id)
+        #expect(root.parent == nil)
+        #expect(toGroups.parent == root.id)
         #expect(block.parent == toGroups.id)
         #expect(toAuth.parent == block.id)
         #expect(people.parent == toAuth.id)
         #expect(spans.map(\.name).count { $0 == "POST /internal/users/people" } == 2)
         #expect(toGroups.attributes["peer.service"] == "groups" && toAuth.attributes["peer.service"] == "auth")
         #expect(
-          asked.attributes == [
+          root.attributes == [
             "http.request.method": "POST", "http.route": "/api/users/{user}/block", "http.response.status_code": "200",
             "url.scheme": "https", "server.address": "api.example.com",
           ])
@@ -77,10 +77,10 @@ import Wire
       try await withStack(.sqlite, tracing(collector, none)) { stack in
         let alice = try await stack.signIn("alice")
         let stranger = alice.browser.with(["traceparent": "00-\(ids.trace)-\(ids.span)-01"])
-        let told = stranger.with(stack.with(key: "plain"))
+        let service = stranger.with(stack.with(key: "plain"))
         #expect(try await stranger.get("/api/v1/credits/balance").status == 200)
-        // A service's own trace, started before it called.
-        #expect(try await told.get("/api/v1/credits/history").status == 200)
+        // A trace that a service has started before its call.
+        #expect(try await service.get("/api/v1/credits/history").status == 200)
         let spans = try await trace(collector, with: "GET /api/v1/credits/history", count: 3)
         #expect(spans.first { $0.service == "kith-gateway" && $0.kind == 2 }?.parent == ids.span)
         #expect(collector.spans.allSatisfy { $0.trace == ids.trace && $0.name != "GET /api/v1/credits/balance" })
@@ -90,8 +90,8 @@ import Wire
 
   @Test func aCollectorThatHangsOrDiesIsNotFeltByAnybody() async throws {
     let collector = try CollectorServer()
-    try await collector.there {
-      collector.mood = .hanging
+    try await collector.whileRunning {
+      collector.behavior = .hanging
       try await withStack(
         .sqlite, tracing(collector, ["OTEL_BSP_MAX_QUEUE_SIZE": "8", "OTEL_BSP_EXPORT_TIMEOUT": "300"])
       ) { stack in
@@ -105,14 +105,14 @@ import Wire
             && metrics.contains(#"kith_spans_dropped_total{reason="unreachable"}"#)
         }
         #expect(collector.spans.isEmpty)
-        collector.mood = .well
+        collector.behavior = .normal
         try await eventually("later spans") {
           _ = try await alice.browser.get("/api/v1/credits/history")
           return collector.spans.contains { $0.name == "GET /api/v1/credits/history" && $0.service == "kith-gateway" }
         }
       }
     }
-    // It is gone for good.
+    // The collector is down.
     try await withStack(.sqlite, tracing(collector)) { stack in
       let alice = try await stack.signIn("alice")
       #expect(try await alice.browser.get("/api/v1/credits/balance").status == 200)
@@ -150,37 +150,35 @@ import Wire
 
   @Test func aCallCarriesTheTraceOnlyWhenThereIsOne() async throws {
     let seen = Mutex<[[String: String]]>([])
-    let listening = Listening()
+    let listening = ListeningPort()
     let router = Router()
     router.get("/internal/users/{id}") { request, _ -> HTTPResponse.Status in
       seen.withLock { $0.append(request.headers.reduce(into: [:]) { $0[$1.name.rawName] = $1.value }) }
       return .notFound
     }
-    let server = Application(
-      router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-      onServerRunning: { listening.opened(on: $0.localAddress?.port ?? 0) }, logger: quiet)
+    let server = loopbackServer(router, listening)
     try await running([server]) {
-      let surroundings = Surroundings(Settings([:]), logger: quiet)
-      surroundings.neighbours.moved(.auth, to: "http://127.0.0.1:\(try await listening.number)")
-      let users = UsersClient(in: surroundings)
+      let dependencies = Dependencies(Settings([:]), logger: quiet)
+      dependencies.serviceAddresses.set(.auth, to: "http://127.0.0.1:\(try await listening.number)")
+      let users = UsersClient(in: dependencies)
       let alice = UserID.new(at: Date())
-      let span = try Telling(to: try CollectorServer()).tracer.begin(continuing: nil, isTrusted: false)
+      let span = try TracingFixture(to: try CollectorServer()).tracer.begin(continuing: nil, isTrusted: false)
       let trace = Trace(
         requestID: nil, traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tracestate: "a=1")
-      func ask() async { await #expect(throws: Failure.self) { try await users.profile(of: alice) } }
-      await ask()
-      await Trace.$current.withValue(trace) { await ask() }
-      await ActiveSpan.$current.withValue(span) { await ask() }
+      func call() async { await #expect(throws: Failure.self) { try await users.profile(of: alice) } }
+      await call()
+      await Trace.$current.withValue(trace) { await call() }
+      await ActiveSpan.$current.withValue(span) { await call() }
       let headers = seen.withLock { $0 }
       try #require(headers.count == 3)
       #expect(headers[0]["traceparent"] == nil)
       #expect(headers[0]["tracestate"] == nil)
-      // Not traced here, but somewhere.
+      // Traced by the caller, but not in this process.
       #expect(headers[1]["traceparent"] == trace.traceparent)
       #expect(headers[1]["tracestate"] == "a=1")
-      let carried = try #require(headers[2]["traceparent"].flatMap { SpanContext(traceparent: $0) })
-      #expect(carried.traceID == span.context.traceID)
-      #expect(carried.spanID != span.context.spanID)
+      let context = try #require(headers[2]["traceparent"].flatMap { SpanContext(traceparent: $0) })
+      #expect(context.traceID == span.context.traceID)
+      #expect(context.spanID != span.context.spanID)
     }
   }
 }

@@ -8,7 +8,7 @@ import Testing
 import Web
 import Wire
 
-/// Says when it is decoded.
+/// A value that counts how often it is decoded.
 private struct Counted: Decodable {
   @TaskLocal static var count: @Sendable () -> Void = {}
   let id: String
@@ -25,7 +25,7 @@ private struct CountedBody: Decodable {
   let values: [Counted]
 }
 
-/// What is said of a body that cannot be read.
+/// The errors for request bodies that cannot be decoded.
 @Suite struct BodyTests {
   private struct Order: Decodable {
     struct Line: Decodable {
@@ -88,14 +88,14 @@ private struct CountedBody: Decodable {
     #expect(try await read(Body.self, Data(#"{"name":"Ann"}"#.utf8)).name == "Ann")
   }
 
-  /// What a type tries and gives up by itself is not wrong.
+  /// A type may try several forms; only the last error counts.
   @Test func whatATypeTakesInSeveralFormsIsNamedOnlyWhenItTakesNone() async throws {
     struct Either: Decodable {
       let text: String
 
       init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
-        // `try?`: not a number means that it must be a text.
+        // `try?`: if it is no number it must be a string.
         text = try (try? value.decode(Int.self)).map(String.init) ?? value.decode(String.self)
       }
     }
@@ -116,7 +116,7 @@ private struct CountedBody: Decodable {
     let body = #"{"values":["# + values + "]}"
     #expect(body.utf8.count < 64 * 1024, "the premise: a body of this size is read")
     #expect((2...16).contains(try await refusal(Body.self, body).fields.count))
-    // The wrong ones last, so that all of it is read each time.
+    // The invalid values come last, so that every round decodes all of it.
     let decoded = Mutex(0)
     let good = Array(repeating: #"{"id":"a"}"#, count: 4000), wrong = Array(repeating: #"{"id":1}"#, count: 16)
     let long = #"{"values":["# + (good + wrong).joined(separator: ",") + "]}"
@@ -137,7 +137,7 @@ private struct CountedBody: Decodable {
       #expect(Set(errors.compactMap { $0["field"] }) == ["user_id", "amount"])
       let details = (reply["error"] as? [String: Any])?["details"] as? [String: [String]] ?? [:]
       #expect(Set(details.keys) == ["user_id", "amount"])
-      // The same for values that break a rule.
+      // The same for values that fail validation.
       let wrong: [String: any Sendable] = [
         "user_id": UUID().uuidString, "amount": 0, "description": String(repeating: "x", count: 501),
       ]
@@ -165,11 +165,11 @@ private struct CountedBody: Decodable {
 
   @Test func bytesThatAreNoUTF8AreRefusedWhereverTheyStand() async throws {
     try await withStack(.sqlite) { stack in
-      for (place, isRead) in [(#"{"refresh_token":""#, true), (#"{"refresh_token":"x","other":""#, false)] {
+      for (prefix, isRead) in [(#"{"refresh_token":""#, true), (#"{"refresh_token":"x","other":""#, false)] {
         for (bytes, status) in [
           (Array("ø".utf8), 401), ([0xFF], 400), ([0xC0, 0xAF], 400), ([0xED, 0xA0, 0x80], 400),
         ] {
-          let body = Data(place.utf8) + Data(bytes) + Data(#""}"#.utf8)
+          let body = Data(prefix.utf8) + Data(bytes) + Data(#""}"#.utf8)
           let reply = try await stack.gateway.send(.POST, "/api/v1/auth/refresh", body: body)
           #expect(reply.status == status, "\(bytes), read: \(isRead)")
           if status == 400 { #expect(reply.string("code") == "malformed_json") }

@@ -6,37 +6,37 @@ import Wire
 
 @Suite struct DeadlineTests {
   @Test func whatTakesTooLongIsCancelledAndTheRestIsNot() async throws {
-    let deadlines = Deadlines(limit: .milliseconds(100), every: .milliseconds(10))
+    let deadlines = RequestDeadlines(limit: .milliseconds(100), interval: .milliseconds(10))
     try await running([deadlines]) {
-      let quick = try await deadlines.within { 7 }
+      let quick = try await deadlines.withDeadline { 7 }
       #expect(quick == 7)
       let started = ContinuousClock.now
-      await #expect(throws: DeadlinePassed.self) {
-        try await deadlines.within { try await Task.sleep(for: .seconds(30)) }
+      await #expect(throws: DeadlineExceeded.self) {
+        try await deadlines.withDeadline { try await Task.sleep(for: .seconds(30)) }
       }
       #expect(ContinuousClock.now - started < .seconds(5))
     }
-    // An error of its own stays what it is.
-    let patient = Deadlines(limit: .seconds(60))
-    await #expect(throws: CancellationError.self) { try await patient.within { throw CancellationError() } }
+    // An error of the operation itself is not replaced.
+    let lenient = RequestDeadlines(limit: .seconds(60))
+    await #expect(throws: CancellationError.self) { try await lenient.withDeadline { throw CancellationError() } }
   }
 
   @Test func aCallerWhoWaitsForLessGetsLessAndNobodyGetsMore() async throws {
-    let deadlines = Deadlines(limit: .seconds(60), every: .milliseconds(10))
+    let deadlines = RequestDeadlines(limit: .seconds(60), interval: .milliseconds(10))
     try await running([deadlines]) {
       let started = ContinuousClock.now
-      await #expect(throws: DeadlinePassed.self) {
-        try await deadlines.within(.milliseconds(50)) { try await Task.sleep(for: .seconds(30)) }
+      await #expect(throws: DeadlineExceeded.self) {
+        try await deadlines.withDeadline(.milliseconds(50)) { try await Task.sleep(for: .seconds(30)) }
       }
       #expect(ContinuousClock.now - started < .seconds(10))
-      let left = try await deadlines.within(.seconds(3600)) { Deadline.remaining(of: .seconds(3600)) }
+      let left = try await deadlines.withDeadline(.seconds(3600)) { Deadline.remaining(of: .seconds(3600)) }
       #expect(left <= .seconds(60))
     }
   }
 
   @Test func whoeverCancelsTheRequestCancelsItsWork() async throws {
-    let deadlines = Deadlines(limit: .seconds(60))
-    let request = Task { try await deadlines.within { try await Task.sleep(for: .seconds(30)) } }
+    let deadlines = RequestDeadlines(limit: .seconds(60))
+    let request = Task { try await deadlines.withDeadline { try await Task.sleep(for: .seconds(30)) } }
     try await Task.sleep(for: .milliseconds(20))
     request.cancel()
     let result = await request.result

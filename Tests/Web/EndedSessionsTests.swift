@@ -9,33 +9,33 @@ import Tokens
 import Web
 import Wire
 
-/// Sessions that are over: believed by nobody within two seconds, also while auth is away.
+/// Tokens of ended sessions: rejected everywhere within two seconds, also while auth is down.
 @Suite struct EndedSessionsTests {
   private struct Down: Error {}
 
   @Test func withoutAnAnswerTheLastListStaysAndItIsToldLoudly() async throws {
-    let lines = LogLines()
+    let log = RecordedLog()
     let isDown = Mutex(false)
-    let lastAnswer = Mutex(ContinuousClock.now)
-    let patience = Duration.milliseconds(1500)
+    let lastUpdate = Mutex(ContinuousClock.now)
+    let errorAfter = Duration.milliseconds(1500)
     let session = SessionID.new(at: Date())
     let list = EndedSessionList()
-    let surroundings = Surroundings(Settings([:]), logger: lines.logger)
-    let feed = EndedSessionsFeed(list: list, in: surroundings, alarmAfter: patience) { _ in
+    let dependencies = Dependencies(Settings([:]), logger: log.logger)
+    let feed = EndedSessionsFeed(list: list, in: dependencies, errorAfter: errorAfter) { _ in
       guard !isDown.withLock({ $0 }) else { throw Down() }
-      lastAnswer.withLock { $0 = .now }
+      lastUpdate.withLock { $0 = .now }
       return EndedSessions(sessions: [.init(session: session, until: Date() + 900)], cursor: Date())
     }
-    #expect(!list.isKnown)
+    #expect(!list.isLoaded)
     try await running([feed]) {
-      try await eventually { list.isKnown }
+      try await eventually { list.isLoaded }
       isDown.withLock { $0 = true }
-      try await eventually { lines.all.contains { $0.level == .error && $0.text.contains("out of date") } }
-      #expect(ContinuousClock.now - lastAnswer.withLock { $0 } >= patience)
+      try await eventually { log.all.contains { $0.level == .error && $0.text.contains("out of date") } }
+      #expect(ContinuousClock.now - lastUpdate.withLock { $0 } >= errorAfter)
       try await Task.sleep(for: .milliseconds(2200))
-      #expect(lines.all.filter { $0.level == .error }.count == 1)
+      #expect(log.all.filter { $0.level == .error }.count == 1)
       #expect(list.contains(session))
-      #expect(surroundings.registry.text().contains("kith_ended_sessions_age_seconds"))
+      #expect(dependencies.registry.text().contains("kith_ended_sessions_age_seconds"))
     }
   }
 
@@ -52,7 +52,7 @@ import Wire
 
   @Test func aSessionThatEndedIsOverAtOnceAtItsGatewayAndSoonEverywhereElse() async throws {
     try await withStack(.sqlite) { stack in
-      let other = try buildGateway(stack.surroundings.presenting("gateway"))
+      let other = try buildGateway(stack.dependencies.presenting("gateway"))
       try await running([other]) {
         let second = Browser("http://127.0.0.1:\(try await other.port.number)")
         try await eventually { try await second.get("/health/ready").status == 200 }
@@ -67,7 +67,7 @@ import Wire
           for verifier in [second, stack.credits] {
             try await eventually { try await verifier.bearing(alice.access).get(path).status == 401 }
           }
-          // Asked every second; a test machine may be slow.
+          // The list is polled every second; a test machine may be slow.
           #expect(ContinuousClock.now - began < .seconds(6))
         }
       }
@@ -78,14 +78,14 @@ import Wire
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice")
       #expect(try await stack.gateway.post("/api/v1/auth/logout", ["refresh_token": alice.refresh]).status == 200)
-      // Many at the same moment, as when many people's accounts end: a page may end among them.
+      // Many with the same time, so that a page ends among them.
       let count = 60_000
       try await addEndedSessions(count, of: alice.id, stack)
-      let users = UsersClient(in: stack.surroundings(of: "lists"))
+      let users = UsersClient(in: stack.dependencies(of: "lists"))
       let all = try await users.endedSessions(since: nil)
       #expect(Set(all.sessions.map(\.session)).count == count + 1 && all.sessions.count == count + 1)
       #expect(try await users.endedSessions(since: all.cursor).sessions.count <= 1)
-      let other = try buildGateway(stack.surroundings(of: "gateway"))
+      let other = try buildGateway(stack.dependencies(of: "gateway"))
       try await running([other]) {
         let browser = Browser("http://127.0.0.1:\(try await other.port.number)")
         try await eventually("readiness") { try await browser.get("/health/ready").status == 200 }
@@ -100,29 +100,29 @@ import Wire
     }
   }
 
-  /// Three replicas over one database, whose clocks are a quarter of an hour behind, right, and as much ahead.
+  /// Three replicas with one database, whose clocks are twenty minutes slow, right, and twenty minutes fast.
   @Test(arguments: engines) func whatAReplicaWithAnotherClockEndedIsToldToo(engine: Engine) async throws {
     try await withStack(engine) { stack in
-      var replicas: [Replica] = []
+      var replicas: [AuthReplica] = []
       for seconds in [-1200.0, 0, 1200] {
-        let surroundings = Surroundings(
-          stack.surroundings.settings, logger: quiet, now: { stack.clock.now + seconds })
-        replicas.append(try await Replica(of: surroundings))
+        let dependencies = Dependencies(
+          stack.dependencies.settings, logger: quiet, now: { stack.clock.now + seconds })
+        replicas.append(try await AuthReplica(of: dependencies))
       }
       let browsers = replicas.map { Browser($0.url).with(stack.with(key: "gateway")) }
       let path = "/internal/sessions/ended"
       for ending in browsers {
-        for asked in browsers {
+        for polled in browsers {
           let alice = try await stack.signIn("alice")
           let bob = try await stack.signIn("bob")
-          // The cursor comes after an end by whichever clock, so that it cannot be before everything.
-          #expect(try await asked.post("/api/v1/auth/logout", ["refresh_token": bob.refresh]).status == 200)
-          let cursor = try await asked.get(path).string("cursor")
+          // The cursor comes after the end of another session, so that it cannot be before everything.
+          #expect(try await polled.post("/api/v1/auth/logout", ["refresh_token": bob.refresh]).status == 200)
+          let cursor = try await polled.get(path).string("cursor")
           #expect(try await ending.post("/api/v1/auth/logout", ["refresh_token": alice.refresh]).status == 200)
           let session = try #require(Self.session(of: alice.access))
           for browser in browsers {
-            let told = try await browser.get("\(path)?since=\(cursor)")
-            let ids = (told["sessions"] as? [[String: String]] ?? []).compactMap { $0["session"] }
+            let reply = try await browser.get("\(path)?since=\(cursor)")
+            let ids = (reply["sessions"] as? [[String: String]] ?? []).compactMap { $0["session"] }
             #expect(ids.contains(session))
           }
         }
@@ -138,7 +138,7 @@ import Wire
   }
 
   private func addEndedSessions(_ count: Int, of user: UserID, _ stack: TestStack) async throws {
-    let database = try await stack.place.open("auth", [])
+    let database = try await stack.testDatabase.open("auth", [])
     let now = stack.clock.now
     try await database.write { db in
       for start in stride(from: 0, to: count, by: 1000) {
@@ -147,13 +147,13 @@ import Wire
         for number in start..<min(start + 1000, count) {
           sql.appendLiteral(number > start ? ", (" : "(")
           sql.appendInterpolation(SessionID.new(at: now))
-          let hourAgo = Instant.milliseconds(now - 3600)
-          for value in [user.description, Instant.milliseconds(now - 7200), hourAgo, hourAgo] {
+          let hourAgo = RFC3339.milliseconds(now - 3600)
+          for value in [user.description, RFC3339.milliseconds(now - 7200), hourAgo, hourAgo] {
             sql.appendLiteral(", ")
             sql.appendInterpolation(value)
           }
           sql.appendLiteral(", ")
-          sql.appendInterpolation(Instant.milliseconds(now + 86_400))
+          sql.appendInterpolation(RFC3339.milliseconds(now + 86_400))
           sql.appendLiteral(")")
         }
         try db.change(SQL(stringInterpolation: sql))
@@ -163,11 +163,11 @@ import Wire
   }
 
   @Test func nobodyIsReadyBeforeTheFirstList() async throws {
-    try await withPlace(.sqlite) { place in
-      let surroundings = Surroundings(
-        TestStack.settings(place, appleKeys: "http://127.0.0.1:1/"), logger: quiet)
-      surroundings.neighbours.moved(.auth, to: "http://127.0.0.1:1")
-      let gateway = try buildGateway(surroundings.presenting("gateway"))
+    try await withTestDatabase(.sqlite) { testDatabase in
+      let dependencies = Dependencies(
+        TestStack.settings(testDatabase, appleKeys: "http://127.0.0.1:1/"), logger: quiet)
+      dependencies.serviceAddresses.set(.auth, to: "http://127.0.0.1:1")
+      let gateway = try buildGateway(dependencies.presenting("gateway"))
       try await running([gateway]) {
         let browser = Browser("http://127.0.0.1:\(try await gateway.port.number)")
         #expect(try await browser.get("/health/live").status == 200)

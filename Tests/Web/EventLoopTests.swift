@@ -9,35 +9,36 @@ import Wire
 
 @testable import Web
 
-/// Where requests run.
+/// Which requests run on an event loop.
 @Suite struct EventLoopTests {
   @Test(arguments: engines) func onlyQuickRequestsAreAnsweredOnTheLoopOfTheirConnection(engine: Engine) async throws {
-    try await withPlace(engine) { place in
-      let surroundings = Surroundings(
-        Settings(place.settings.merging(["PORT": "0", "SERVICE_KEY": "a-key-of-32-characters-for-a-test"]) { $1 }),
+    try await withTestDatabase(engine) { testDatabase in
+      let dependencies = Dependencies(
+        Settings(
+          testDatabase.settings.merging(["PORT": "0", "SERVICE_KEY": "a-key-of-32-characters-for-a-test"]) { $1 }),
         logger: quiet)
-      let database = try await surroundings.openDatabase(for: "test", [])
-      let callers = Callers(
-        keys: try ServiceKeys(surroundings.settings), verifier: Verifier(KeyRing(.init(signing: nil))),
-        ended: EndedSessionList(), now: surroundings.now
+      let database = try await dependencies.openDatabase(for: "test", [])
+      let authenticator = CallerAuthenticator(
+        keys: try ServiceKeys(dependencies.settings), verifier: AccessTokenVerifier(KeyRing(.init(signing: nil))),
+        ended: EndedSessionList(), now: dependencies.now
       ) { _ in nil }
       let server = try Server(
-        .credits, in: surroundings, database: database, callers: callers, api: OpenAPI(yaml: Array("paths: {}".utf8)),
-        isQuick: { $0.uri.path == "/quick" }
+        .credits, in: dependencies, database: database, authenticator: authenticator,
+        api: OpenAPI(yaml: Array("paths: {}".utf8)), runsOnEventLoop: { $0.uri.path == "/quick" }
       ) { routes in
         routes.get("/slow") { _, _ in "\(MultiThreadedEventLoopGroup.currentEventLoop == nil)" }
         routes.get("/quick") { _, _ in
           let loop = MultiThreadedEventLoopGroup.currentEventLoop
-          var isThere = [loop != nil]
+          var isOnLoop = [loop != nil]
           _ = try await database.read { try $0.rows("select 1 as one") }
-          isThere.append(MultiThreadedEventLoopGroup.currentEventLoop === loop)
+          isOnLoop.append(MultiThreadedEventLoopGroup.currentEventLoop === loop)
           try await Task.sleep(for: .milliseconds(1))
-          isThere.append(MultiThreadedEventLoopGroup.currentEventLoop === loop)
+          isOnLoop.append(MultiThreadedEventLoopGroup.currentEventLoop === loop)
           await withTaskGroup(of: Bool.self) { group in
             group.addTask { MultiThreadedEventLoopGroup.currentEventLoop === loop }
-            for await child in group { isThere.append(child) }
+            for await child in group { isOnLoop.append(child) }
           }
-          return isThere.map(String.init(describing:)).joined(separator: " ")
+          return isOnLoop.map(String.init(describing:)).joined(separator: " ")
         }
       }
       try await running([server]) {

@@ -5,7 +5,7 @@ import Testing
 import Web
 import Wire
 
-/// What every service does alike with a request.
+/// The HTTP behavior that all services share.
 @Suite struct WebTests {
   @Test func everyPathAndMethodHasItsAnswer() async throws {
     try await withStack(.sqlite) { stack in
@@ -81,16 +81,16 @@ import Wire
 
   @Test func aServiceIsNotReadyBeforeItHasHeardWhichSessionsEnded() async throws {
     try await withStack(.sqlite) { stack in
-      let lonely = Neighbours(Settings([:]))
-      lonely.moved(.auth, to: "http://127.0.0.1:\(try freePort())")
-      let settings = stack.surroundings(of: "credits").settings
-      let credits = try await buildCredits(Surroundings(settings, neighbours: lonely, logger: quiet))
+      let addresses = ServiceAddresses(Settings([:]))
+      addresses.set(.auth, to: "http://127.0.0.1:\(try freePort())")
+      let settings = stack.dependencies(of: "credits").settings
+      let credits = try await buildCredits(Dependencies(settings, serviceAddresses: addresses, logger: quiet))
       try await running([credits]) {
         let browser = Browser("http://127.0.0.1:\(try await credits.port.number)")
         #expect(try await browser.get("/health").status == 200)
         let early = try await browser.get("/health/ready")
         #expect(early.status == 503 && early.headers["retry-after"] == ["1"])
-        lonely.moved(.auth, to: stack.auth.base)
+        addresses.set(.auth, to: stack.auth.base)
         try await eventually("readiness") { try await browser.get("/health/ready").status == 200 }
       }
     }
@@ -130,11 +130,11 @@ import Wire
 
   @Test func oneSharedKeyIsTheSimplestDeployment() async throws {
     try await withStack(.sqlite) { stack in
-      let shared = stack.surroundings.settings.overlaid(["SERVICE_KEYS": "", "SERVICE_KEY": "shared by everybody"])
+      let shared = stack.dependencies.settings.overlaid(["SERVICE_KEYS": "", "SERVICE_KEY": "shared by everybody"])
       let credits = try await buildCredits(
-        Surroundings(
-          shared.overlaid(["DATA_DIR": stack.place.folder.path]), neighbours: stack.surroundings.neighbours,
-          logger: quiet))
+        Dependencies(
+          shared.overlaid(["DATA_DIR": stack.testDatabase.folder.path]),
+          serviceAddresses: stack.dependencies.serviceAddresses, logger: quiet))
       try await running([credits]) {
         let browser = Browser("http://127.0.0.1:\(try await credits.port.number)")
         let alice = try await stack.signIn("alice")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Wire
 
-/// Ids are read and written without Foundation's help, and as it does.
+/// Parsing and formatting of ids, compared with Foundation's.
 @Suite struct IDTests {
   @Test func idsAreReadAndWrittenAsFoundationDoes() throws {
     for _ in 0..<2000 {
@@ -27,7 +27,7 @@ import Wire
   ])
   func everythingElseIsNone(text: String) { #expect(UserID(text) == nil) }
 
-  /// Every single character that is out of place.
+  /// Every ASCII character at every position.
   @Test func noCharacterMayBeAnother() {
     let good = Array("01a1ffad-2a2a-7a72-b724-121048fcfc31".utf8)
     for position in good.indices {
@@ -42,15 +42,15 @@ import Wire
   }
 }
 
-/// Bodies whose members are written without a container around each.
+/// Encoding of members without containers of their own.
 @Suite struct BodyEncodingTests {
   private enum Colour: String, Codable { case red, green }
 
   private struct Body: Encodable {
-    @OrNull var name: String?
-    @OrNull var none: String?
-    @OrNull var at: Date?
-    @OrNull var count: Int?
+    @NullCodable var name: String?
+    @NullCodable var none: String?
+    @NullCodable var at: Date?
+    @NullCodable var count: Int?
     let colour: Colour
     let another: Colour?
     let missing: Colour?

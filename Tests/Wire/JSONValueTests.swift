@@ -28,7 +28,7 @@ import Wire
     }
   }
 
-  /// Also in the midst of a body, at every place where one can stand.
+  /// Inside a body, at every position where a value can occur.
   @Test func itIsFoundWhereItStands() throws {
     let text = #"{"name":"a","data":{"b":[1,{"c":true}]},"more":{"x":null,"y":[2]},"list":["s",[3],{"z":4.5}]}"#
     let body = try JSON.decode(Body.self, from: Data(text.utf8))
@@ -72,7 +72,7 @@ import Wire
     for _ in 0..<2000 {
       texts.append("\(Double.random(in: -180...180, using: &random))")
       let any = Double(bitPattern: random.next())
-      // As text, a whole number may have digits that a double does not.
+      // The text of a large integer may have digits that a double does not.
       if any.isFinite, !(1e15...1e19).contains(abs(any)) { texts.append("\(any)") }
     }
     for text in texts {
@@ -81,7 +81,7 @@ import Wire
     }
   }
 
-  /// It took minutes for each of these, and no request for them can be called off.
+  /// Each of these once took minutes, and decoding cannot be cancelled.
   @Test(.timeLimit(.minutes(1))) func nestingCostsNothing() throws {
     for (open, close) in [("[", "]"), (#"{"a":["#, "]}")] {
       for leaf in ["{}", "[]", #""""#, "1.5", "null"] {
@@ -91,7 +91,7 @@ import Wire
         _ = try value(text)
       }
     }
-    // Deeper than anybody reads.
+    // Deeper than JSON parsers accept.
     let tooDeep = String(repeating: "[", count: 3000) + String(repeating: "]", count: 3000)
     #expect(throws: DecodingError.self) { try value(tooDeep) }
   }

@@ -48,10 +48,11 @@ import Wire
     let rest = try encoded(.unauthorized, at: "/rest/v1/x")["error"] as? [String: Any]
     #expect(rest?["code"] as? String == "AUTH_REQUIRED")
   }
-  /// The one body that a library of Supabase's can read: text members, and no other.
+
+  /// Supabase's libraries can decode only this body: string members and no others.
   @Test func whoNamesGoTruesVersionGetsItsBodyAlone() throws {
-    func sent(_ failure: Failure, at path: String, version: String?) throws -> (FailureAnswer, [String: Any]) {
-      let answer = FailureAnswer(
+    func sent(_ failure: Failure, at path: String, version: String?) throws -> (FailureResponse, [String: Any]) {
+      let answer = FailureResponse(
         failure, as: Dialect(path: path), version: version.flatMap { GoTrueVersion($0) }, requestID: "r1")
       return (answer, try #require(try JSONSerialization.jsonObject(with: answer.body) as? [String: Any]))
     }
@@ -90,7 +91,7 @@ import Wire
     #expect(error["status"] as? Int == 429 && error["retry_after"] as? Int == 42)
     #expect(error["timestamp"] as? String == "2026-11-21T08:15:30.250Z")
     #expect(error["code"] as? String == "rate_limited" && error["message"] as? String == "Later.")
-    // Only there: other clients decode what they know.
+    // Only in these dialects, as other clients may fail to decode further members.
     for (failure, path) in [(failure, "/auth/v1/otp"), (failure, "/rest/v1/x"), (.notFound, path)] {
       let error = try encoded(failure, at: path)["error"] as? [String: Any]
       #expect(error?["status"] == nil && error?["retry_after"] == nil && error?["timestamp"] == nil)
@@ -131,19 +132,19 @@ import Wire
 
   @Test func timesAreUTCWithZ() throws {
     let date = Date(timeIntervalSince1970: 1_763_690_000.123)
-    #expect(Instant.milliseconds(date) == "2025-11-21T01:53:20.123Z")
-    #expect(Instant.seconds(date) == "2025-11-21T01:53:20Z")
-    #expect(Instant.parse("2025-11-21T01:53:20.123Z") == date)
-    #expect(Instant.parse("2025-11-21T01:53:20Z") == Date(timeIntervalSince1970: 1_763_690_000))
+    #expect(RFC3339.milliseconds(date) == "2025-11-21T01:53:20.123Z")
+    #expect(RFC3339.seconds(date) == "2025-11-21T01:53:20Z")
+    #expect(RFC3339.parse("2025-11-21T01:53:20.123Z") == date)
+    #expect(RFC3339.parse("2025-11-21T01:53:20Z") == Date(timeIntervalSince1970: 1_763_690_000))
     for wrong in ["2025-11-21T01:53:20", "2025-11-21T01:53:20+01:00", "2025-13-21T01:53:20Z", "tomorrow", ""] {
-      #expect(Instant.parse(wrong) == nil)
+      #expect(RFC3339.parse(wrong) == nil)
     }
   }
 
   @Test func everyMillisecondComesBack() {
     for millisecond in 0..<1000 {
       let date = Date(timeIntervalSince1970: Double(1_763_690_000_000 + millisecond) / 1000)
-      #expect(Instant.parse(Instant.milliseconds(date)) == date)
+      #expect(RFC3339.parse(RFC3339.milliseconds(date)) == date)
     }
   }
 
@@ -165,34 +166,34 @@ import Wire
     var milliseconds = -86_400_000_000.0
     while milliseconds < 253_402_300_800_000 {
       let date = Date(timeIntervalSince1970: (milliseconds + 0.2) / 1000)
-      #expect(Instant.milliseconds(date) == (date + 0.0005).formatted(fractional))
-      #expect(Instant.seconds(date) == (date + 0.0005).formatted(.iso8601))
+      #expect(RFC3339.milliseconds(date) == (date + 0.0005).formatted(fractional))
+      #expect(RFC3339.seconds(date) == (date + 0.0005).formatted(.iso8601))
       milliseconds += 86_400_000 * 97 + 12_345_678
     }
     for (seconds, text) in [
       (951_782_399.9996, "2000-02-29T00:00:00.000Z"), (0, "1970-01-01T00:00:00.000Z"),
       (-0.001, "1969-12-31T23:59:59.999Z"),
       (253_402_300_799.999, "9999-12-31T23:59:59.999Z"), (4_107_542_399.5, "2100-02-28T23:59:59.500Z"),
-    ] { #expect(Instant.milliseconds(Date(timeIntervalSince1970: seconds)) == text) }
+    ] { #expect(RFC3339.milliseconds(Date(timeIntervalSince1970: seconds)) == text) }
   }
 
   @Test func ourOwnFormOfTimesIsReadAsTheFormatStyleReadsIt() throws {
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     var milliseconds = -11_676_096_000_000.0
-    // From 1600 to 9999 in odd steps, over every kind of leap year.
+    // From 1600 to 9999 in irregular steps, across every kind of leap year.
     while milliseconds < 253_402_300_800_000 {
       let text = (Date(timeIntervalSince1970: milliseconds / 1000) + 0.0005).formatted(style)
-      #expect(try Instant.parse(text) == style.parse(text).wholeMilliseconds, "\(text)")
+      #expect(try RFC3339.parse(text) == style.parse(text).wholeMilliseconds, "\(text)")
       milliseconds += 86_400_000 * 397 + 12_345_678
     }
     for (text, seconds) in [
       ("2000-02-29T00:00:00Z", 951_782_400.0), ("1970-01-01T00:00:00.5Z", 0.5),
       ("2026-11-21T08:15:30.25Z", 1_795_248_930.25),
     ] {
-      #expect(Instant.parse(text)?.timeIntervalSince1970 == seconds, "\(text)")
+      #expect(RFC3339.parse(text)?.timeIntervalSince1970 == seconds, "\(text)")
     }
     for wrong in ["2026-13-01T00:00:00Z", "2026-11-21T08:15:30.Z", "2026-11-21t08:15:30Z", "2026-11-2xT08:15:30Z"] {
-      #expect(Instant.parse(wrong) == nil, "\(wrong)")
+      #expect(RFC3339.parse(wrong) == nil, "\(wrong)")
     }
   }
 }

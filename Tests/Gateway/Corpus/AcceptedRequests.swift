@@ -1,4 +1,4 @@
-/// Requests that are in order.
+/// Valid requests.
 extension RawRequest {
   private static let close = "Connection: close"
 
@@ -29,7 +29,7 @@ extension RawRequest {
     get("A value is empty", "X-Other:", close, status: 200),
     get("A value has a tab inside", "X-Other: a\tb", close, status: 200),
     get("A value is not ASCII", "X-User-Email: zoë@kith.test", close, status: 200),
-    around(
+    embedding(
       "A value is not UTF-8", "GET /echo HTTP/1.1\r\nHost: kith.test\r\nX-User-Email: zo", 0xEB,
       after: "\r\n\(close)\r\n\r\n", status: 200),
     get("Connection names a field of the client's", "Connection: close, Keep-Me", "Keep-Me: no", status: 200),
@@ -52,8 +52,8 @@ extension RawRequest {
 
   private static func fields(_ count: Int) -> [String] { (1...count).map { "X-\($0): a" } }
 
-  /// What only insiders may say is taken away in silence: an app that sends it is not refused.
-  static let withoutEffect: [RawRequest] = [
+  /// Fields that only the gateway and services may set are removed without a refusal.
+  static let strippedFields: [RawRequest] = [
     get("X-User-ID is not believed", "X-User-ID: 1", close, status: 200),
     get("X-Service-Key is not believed", "X-Service-Key: 1", close, status: 200),
     get("X-Session-ID is not believed", "X-Session-ID: 1", close, status: 200),

@@ -1,4 +1,4 @@
-/// Chunks: a size in hexadecimal digits, that many bytes, and nothing else.
+/// Malformed chunks. A chunk is a size in hexadecimal digits, that many bytes, and nothing else.
 extension RawRequest {
   private static let wrongSizes = [
     "", " ", "x", "zz", "g", "5g", "5h", "0x5", "0X5", "x5", "+5", "-5", "-0", " 5", "5 ", "\t5", "5\t", "5 5", "5,",

@@ -1,6 +1,6 @@
-/// What is said about the connection instead of the request.
+/// `Connection`, `Expect` and `Upgrade`.
 extension RawRequest {
-  private static let gatewaysOwn = [
+  private static let reservedFields = [
     "X-User-ID", "X-Service-Key", "X-Session-ID", "X-User-Email", "X-Service-Name", "X-Ended-Sessions", "X-Request-Id",
     "Traceparent", "Host", "Authorization", "Content-Length", "Content-Type", "Transfer-Encoding", "Expect",
     "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Real-IP", "Forwarded",
@@ -13,7 +13,7 @@ extension RawRequest {
 
   static let connections: [RawRequest] = Array([disarming, unreadable, disarmingInDisguise].joined())
 
-  private static let disarming: [RawRequest] = gatewaysOwn.map {
+  private static let disarming: [RawRequest] = reservedFields.map {
     get("Connection names \($0)", "Connection: \($0)", "X-Other: 1")
   }
 
@@ -38,14 +38,14 @@ extension RawRequest {
       status: 400),
   ]
 
-  private static let unmet = [
+  private static let unmetExpectationValues = [
     "", "100", "continue", "100 continue", "100_continue", "100-continues", "x100-continue", "100-continue, x",
     "100-continue;q=1", "\"100-continue\"", "200-ok", "101-switching-protocols", "102-processing", "payment",
   ]
 
   static let expectations: [RawRequest] = Array([unmetExpectations, otherExpectations].joined())
 
-  private static let unmetExpectations: [RawRequest] = unmet.map {
+  private static let unmetExpectations: [RawRequest] = unmetExpectationValues.map {
     post("\($0.debugDescription) is expected", "Expect: \($0)", "Content-Length: 0", status: 417)
   }
 

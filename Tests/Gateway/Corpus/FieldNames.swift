@@ -1,4 +1,4 @@
-/// Names of fields: letters, digits and hyphens, so that no two programs read one as another.
+/// Names of fields: only letters, digits and hyphens, so that all programs read them alike.
 extension RawRequest {
   private static let marks = Array("!\"#$%&'()*+,./;<=>?@[\\]^_`{|}~")
   private static let controls: [UInt8] = [
@@ -11,7 +11,7 @@ extension RawRequest {
   private static let marked: [RawRequest] = marks.map { get("A name contains \($0)", "X-User\($0)ID: 1") }
 
   private static let controlled: [RawRequest] = controls.map {
-    around("A name contains the byte \($0.inHex)", "\(before)X-User", $0, after: "ID: 1\r\n\r\n")
+    embedding("A name contains the byte \($0.inHex)", "\(before)X-User", $0, after: "ID: 1\r\n\r\n")
   }
 
   private static let misread: [RawRequest] = [
@@ -38,15 +38,15 @@ extension RawRequest {
     .init("A first name stands behind a tab", "GET /echo HTTP/1.1\r\n\tHost: kith.test\r\n\r\n", status: 400),
   ]
 
-  private static let insiders = [
+  private static let internalFields = [
     "X-User-ID", "X-Service-Key", "X-Session-ID", "X-User-Email", "X-Service-Name", "X-Ended-Sessions",
   ]
   private static let framing = ["Host", "Content-Length", "Transfer-Encoding", "Authorization", "Connection"]
 
-  /// Fields in disguise: one program takes them for what they are not, the next for what they are.
-  static let spoofs: [RawRequest] = Array([misspelt, blanks, disguises].joined())
+  /// Names that some programs take for another name.
+  static let disguisedNames: [RawRequest] = Array([misspelt, blanks, disguises].joined())
 
-  private static let misspelt: [RawRequest] = insiders.flatMap { (name: String) -> [RawRequest] in
+  private static let misspelt: [RawRequest] = internalFields.flatMap { (name: String) -> [RawRequest] in
     [
       get("\(name) is spelt with underscores", "\(spelt(name, with: "_")): 1"),
       get("\(name) is spelt in lower case with underscores", "\(spelt(name, with: "_").lowercased()): 1"),
@@ -56,7 +56,7 @@ extension RawRequest {
     ]
   }
 
-  private static let blanks: [RawRequest] = (insiders + framing).flatMap { (name: String) -> [RawRequest] in
+  private static let blanks: [RawRequest] = (internalFields + framing).flatMap { (name: String) -> [RawRequest] in
     [
       get("\(name) has a space before its colon", "\(name) : 1"),
       get("\(name) has a tab before its colon", "\(name)\t: 1"),
@@ -80,8 +80,8 @@ extension RawRequest {
     get("X-Forwarded-For is spelt with underscores", "X_Forwarded_For: 10.0.0.1"),
   ]
 
-  /// Lines that go on in the next line, as they did long ago.
-  static let folds: [RawRequest] = [
+  /// Folded lines (obs-fold, RFC 9112 §5.2).
+  static let foldedLines: [RawRequest] = [
     get("A value goes on behind a space", "X-Other: a", " b"),
     get("A value goes on behind a tab", "X-Other: a", "\tb"),
     get("A value goes on twice", "X-Other: a", " b", " c"),

@@ -1,4 +1,4 @@
-/// Values of fields, how many there may be, and what they may weigh together.
+/// Values of fields, their number, and their total size.
 extension RawRequest {
   private static let controls: [UInt8] = [UInt8](0x00...0x1F).filter { $0 != 0x09 } + [0x7F]
   private static let before = "GET /echo HTTP/1.1\r\nHost: kith.test\r\n"
@@ -6,7 +6,7 @@ extension RawRequest {
   static let values: [RawRequest] = Array([controlled, controlledElsewhere].joined())
 
   private static let controlled: [RawRequest] = controls.map {
-    around("A value contains the byte \($0.inHex)", "\(before)X-Other: a", $0, after: "b\r\n\r\n")
+    embedding("A value contains the byte \($0.inHex)", "\(before)X-Other: a", $0, after: "b\r\n\r\n")
   }
 
   private static let controlledElsewhere: [RawRequest] = [
@@ -26,8 +26,8 @@ extension RawRequest {
     get("A control character stands at the end of a long value", "X-Other: \(filler(4001))\u{01}"),
   ]
 
-  /// Fields that mean something and come twice: which one counts?
-  static let doubles: [RawRequest] = [
+  /// Fields with a meaning that occur twice, so that programs could use either.
+  static let duplicateFields: [RawRequest] = [
     get("Two bearers are equal", "Authorization: Bearer x", "Authorization: Bearer x"),
     get("Two bearers differ", "Authorization: Bearer x", "Authorization: Bearer y"),
     get("Two bearers differ in the case of their names", "Authorization: Bearer x", "authorization: Bearer y"),
@@ -65,7 +65,7 @@ extension RawRequest {
     String(repeating: "\(line)\r\n", count: count)
   }
 
-  /// A head of so many bytes in one field, which no service gets to see.
+  /// A head of `byteCount` bytes, most of them in one field that is not forwarded.
   static func headOf(_ byteCount: Int) -> String {
     let start = "\(before)Connection: close\r\nX-User-Email: "
     return "\(start)\(filler(byteCount - start.utf8.count - 4))\r\n\r\n"

@@ -1,4 +1,4 @@
-/// Where a body ends: one program must not see an end where the next sees none.
+/// Framing of bodies: all programs must agree where a body ends.
 extension RawRequest {
   private static let wrongLengths = [
     "", " ", "\t", "+5", "-5", "--5", "5.0", "5.", ".5", "5e0", "0x5", "0b101", "0o5", "5a", "a5", "5h", "five", "5 0",

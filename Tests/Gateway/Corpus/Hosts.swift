@@ -1,4 +1,4 @@
-/// `Host`: exactly one, and nothing in it but a host.
+/// `Host`: exactly one, with a valid value.
 extension RawRequest {
   static let hosts: [RawRequest] = [
     .init("There is no Host", "GET /echo HTTP/1.1\r\n\r\n", status: 400),
@@ -52,7 +52,7 @@ extension RawRequest {
     host("A Host has parentheses", "kith.test(x)"),
     host("A Host has letters that are not ASCII", "kïth.test"),
     host("A Host has a fullwidth dot", "kith\u{FF0E}test"),
-    around("A Host is not UTF-8", "GET /echo HTTP/1.1\r\nHost: kith", 0xFF, after: ".test\r\n\r\n"),
+    embedding("A Host is not UTF-8", "GET /echo HTTP/1.1\r\nHost: kith", 0xFF, after: ".test\r\n\r\n"),
     host("A Host begins with a dot", ".kith.test"),
     host("A Host has an empty label", "kith..test"),
     host("A Host is a dot", "."),

@@ -1,4 +1,4 @@
-/// Where lines end, and what is no HTTP at all.
+/// Line ends, and bytes that are not HTTP.
 extension RawRequest {
   static let lineEnds: [RawRequest] = [
     .init("All lines end with a bare line feed", "GET /echo HTTP/1.1\nHost: kith.test\n\n", status: 400),
@@ -31,8 +31,8 @@ extension RawRequest {
     .init("The request line is continued", "GET /echo\r\n HTTP/1.1\r\nHost: kith.test\r\n\r\n", status: 400),
   ]
 
-  /// Other protocols, knocking at the wrong door.
-  static let strangers: [RawRequest] = [
+  /// Other protocols.
+  static let foreignProtocols: [RawRequest] = [
     .init(
       "Somebody says hello in TLS", bytes: [0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xFC, 0x03, 0x03],
       status: 400),

@@ -1,8 +1,8 @@
 import Testing
 
-/// What a client sends, byte for byte, and the status that it must be answered with.
+/// The bytes that a client sends, and the status that the gateway must respond with.
 struct RawRequest: Sendable {
-  /// A sentence that no other request has.
+  /// A sentence that is unique in the corpus.
   let name: String
   let bytes: [UInt8]
   let status: Int
@@ -11,7 +11,7 @@ struct RawRequest: Sendable {
     self.init(name, bytes: Array(text.utf8), status: status)
   }
 
-  /// For what is not UTF-8.
+  /// For bytes that are not UTF-8.
   init(_ name: String, bytes: [UInt8], status: Int) {
     self.name = name
     self.bytes = bytes
@@ -24,29 +24,30 @@ extension RawRequest: CustomTestStringConvertible {
 }
 
 extension RawRequest {
-  /// Heads that no service may see. The gateway answers once and closes.
+  /// Invalid heads, which must not reach a service. The gateway responds once and closes the connection.
   static let refused: [RawRequest] = Array(
     [
-      methods, requestLines, lineEnds, strangers, versions, forms, dotSegments, escapes, rawTargets, longTargets,
-      hosts, addresses, names, spoofs, folds, values, doubles, sizes, lengths, codings, bothFramings, bodiesOfGet,
-      connections, expectations, upgrades,
+      methods, requestLines, lineEnds, foreignProtocols, versions, forms, dotSegments, escapes, rawTargets, longTargets,
+      hosts, addresses, names, disguisedNames, foldedLines, values, duplicateFields, sizes, lengths, codings,
+      bothFramings, bodiesOfGet, connections, expectations, upgrades,
     ].joined())
 
-  /// Heads that are in order, with bodies that are not. A service may see how such a request begins, and never its end.
+  /// Valid heads with invalid bodies. A service may receive the beginning of such a request, but never its end.
   static let brokenBodies: [RawRequest] = Array([chunkSizes, chunkData, lastChunks, chunksOverTheLimit].joined())
 
-  /// A good request, answered with 200, and behind it in the same bytes a bad one. The status is the last answer's.
+  /// A valid request, with status 200, followed by an invalid one in the same bytes. The status is that of the second
+  /// response.
   static let smuggled: [RawRequest] = Array([secondHeads, leftovers].joined())
 
-  /// What looks odd and is in order: without it, a gateway that refuses everything would pass. Each asks for the
-  /// connection to be closed, so that its answer can be read to the end.
-  static let accepted: [RawRequest] = Array([plain, atTheLimit, withoutEffect].joined())
+  /// Unusual but valid requests: without them a gateway that refuses everything would pass. Each asks to close the
+  /// connection, so that its response can be read to the end.
+  static let accepted: [RawRequest] = Array([plain, atTheLimit, strippedFields].joined())
 }
 
-// MARK: Families
+// MARK: Builders
 
 extension RawRequest {
-  /// A request line before a Host in order.
+  /// A request line followed by a valid Host.
   static func requestLine(_ name: String, _ line: String, status: Int = 400) -> RawRequest {
     RawRequest(name, "\(line)\r\nHost: kith.test\r\n\r\n", status: status)
   }
@@ -59,12 +60,12 @@ extension RawRequest {
     RawRequest(name, "GET /echo HTTP/1.1\r\nHost: \(value)\r\n\r\n", status: 400)
   }
 
-  /// A GET with these lines behind its Host.
+  /// A GET with these lines after its Host.
   static func get(_ name: String, _ lines: String..., status: Int = 400) -> RawRequest {
     RawRequest(name, head("GET /echo", lines), status: status)
   }
 
-  /// A POST with these lines behind its Host, and a body.
+  /// A POST with these lines after its Host, and a body.
   static func post(
     _ name: String, to path: String = "/count", _ lines: String..., body: String = "", status: Int = 400
   ) -> RawRequest {
@@ -78,8 +79,8 @@ extension RawRequest {
     RawRequest(name, "\(head("POST \(path)", ["Transfer-Encoding: chunked"]))\(body)", status: status)
   }
 
-  /// A request that is in order, and what the client sends behind it without waiting.
-  static func behind(
+  /// A valid request, and what the client sends after it without waiting.
+  static func following(
     _ name: String, _ second: String, after first: String = RawRequest.good, status: Int = 400
   ) -> RawRequest {
     RawRequest(name, "\(first)\(second)", status: status)
@@ -92,8 +93,8 @@ extension RawRequest {
     return "\(start) HTTP/1.1\r\nHost: kith.test\r\n\(fields)\r\n"
   }
 
-  /// One byte, or some that are not text, between two texts.
-  static func around(_ name: String, _ before: String, _ bytes: UInt8..., after: String, status: Int = 400)
+  /// One or more bytes between two texts; they need not be UTF-8.
+  static func embedding(_ name: String, _ before: String, _ bytes: UInt8..., after: String, status: Int = 400)
     -> RawRequest
   {
     RawRequest(name, bytes: [UInt8](before.utf8) + bytes + [UInt8](after.utf8), status: status)

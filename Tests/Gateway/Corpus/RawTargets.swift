@@ -1,4 +1,4 @@
-/// Bytes that no target has, and targets that are too long.
+/// Bytes that are invalid in a target, and targets that are too long.
 extension RawRequest {
   private static let forbidden = Array("\"<>\\^`{|}#")
   private static let controls: [UInt8] = [
@@ -13,11 +13,11 @@ extension RawRequest {
   private static let inQueries: [RawRequest] = forbidden.map { target("A query contains \($0)", "/echo?n=\($0)x") }
 
   private static let bytesInPaths: [RawRequest] = controls.map {
-    around("A path contains the byte \($0.inHex)", "GET /echo", $0, after: "x\(rest)")
+    embedding("A path contains the byte \($0.inHex)", "GET /echo", $0, after: "x\(rest)")
   }
 
   private static let bytesInQueries: [RawRequest] = controls.map {
-    around("A query contains the byte \($0.inHex)", "GET /echo?n=", $0, after: "x\(rest)")
+    embedding("A query contains the byte \($0.inHex)", "GET /echo?n=", $0, after: "x\(rest)")
   }
 
   private static let notASCII: [RawRequest] = [
@@ -29,13 +29,13 @@ extension RawRequest {
     target("A path has a letter whose lower byte is a line feed", "/echo\u{010A}x"),
     target("A path has a letter whose lower byte is a carriage return", "/echo\u{010D}x"),
     target("A path has a letter whose lower byte is a space", "/echo\u{0120}HTTP/1.1"),
-    around("A path has a slash in too many bytes", "GET /echo", 0xC0, 0xAF, after: "x\(rest)"),
-    around("A path has dots in too many bytes", "GET /", 0xC0, 0xAE, 0xC0, 0xAE, after: "/internal/x\(rest)"),
-    around("A path has a NUL in two bytes", "GET /echo", 0xC0, 0x80, after: rest),
-    around("A path contains the byte 0x80", "GET /echo", 0x80, after: rest),
-    around("A path contains the byte 0xA0", "GET /echo", 0xA0, after: rest),
-    around("A path contains the byte 0xFF", "GET /echo", 0xFF, after: rest),
-    around("A query contains the byte 0xFF", "GET /echo?n=", 0xFF, after: rest),
+    embedding("A path has a slash in too many bytes", "GET /echo", 0xC0, 0xAF, after: "x\(rest)"),
+    embedding("A path has dots in too many bytes", "GET /", 0xC0, 0xAE, 0xC0, 0xAE, after: "/internal/x\(rest)"),
+    embedding("A path has a NUL in two bytes", "GET /echo", 0xC0, 0x80, after: rest),
+    embedding("A path contains the byte 0x80", "GET /echo", 0x80, after: rest),
+    embedding("A path contains the byte 0xA0", "GET /echo", 0xA0, after: rest),
+    embedding("A path contains the byte 0xFF", "GET /echo", 0xFF, after: rest),
+    embedding("A query contains the byte 0xFF", "GET /echo?n=", 0xFF, after: rest),
   ]
 
   static let longTargets: [RawRequest] = [

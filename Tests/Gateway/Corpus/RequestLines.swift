@@ -1,4 +1,4 @@
-/// The first line: its method, its spaces, its end.
+/// The request line: its method, its spaces, its end.
 extension RawRequest {
   private static let otherMethods = [
     "TRACE", "TRACK", "CONNECT", "PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "SEARCH", "REPORT",
@@ -21,12 +21,12 @@ extension RawRequest {
   }
 
   private static let controlled: [RawRequest] = controls.map {
-    around("A method contains the byte \($0.inHex)", "G", $0, after: rest)
+    embedding("A method contains the byte \($0.inHex)", "G", $0, after: rest)
   }
 
   private static let outsized: [RawRequest] = [
     requestLine("A method is not ASCII", "GÉT /echo HTTP/1.1"),
-    around("A method is not UTF-8", "G", 0xC9, after: rest),
+    embedding("A method is not UTF-8", "G", 0xC9, after: rest),
     requestLine("A method has 17 bytes", "UPDATEREDIRECTREF /echo HTTP/1.1"),
     requestLine("A method has 5000 bytes", "\(filler(5000)) /echo HTTP/1.1"),
     RawRequest("A method never ends", filler(20_000), status: 400),

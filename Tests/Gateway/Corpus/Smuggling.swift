@@ -1,4 +1,4 @@
-/// Bodies in which a second request hides.
+/// Bodies that contain a second request.
 extension RawRequest {
   private static let hidden = "GET /internal/x HTTP/1.1\r\nHost: kith.test\r\n\r\n"
   private static let length = "Content-Length: \(hidden.utf8.count + 5)"
@@ -46,7 +46,7 @@ extension RawRequest {
     .init("A HEAD has a body", "\(head("HEAD /echo", ["Content-Length: 5"]))hello", status: 400),
     .init("A HEAD is chunked", "\(head("HEAD /echo", [chunks]))0\r\n\r\n", status: 400),
     .init("A GET of HTTP/1.0 has a body", "GET /echo HTTP/1.0\r\nContent-Length: 5\r\n\r\nhello", status: 400),
-    // No bearer: what is wrong with the request is said before who may send it.
+    // Without a token: a malformed request is refused before authentication.
     .init("A stranger's GET has a body", "\(head("GET /who", ["Content-Length: 5"]))hello", status: 400),
     .init("A stranger's GET is chunked", "\(head("GET /who", [chunks]))0\r\n\r\n", status: 400),
     .init("A stranger's GET has both framings", head("GET /who", ["Content-Length: 0", chunks]), status: 400),

@@ -1,4 +1,4 @@
-/// What is asked for: one spelling for each path.
+/// Targets: only one spelling of each path is valid.
 extension RawRequest {
   static let forms: [RawRequest] = [
     target("The target is absolute", "http://kith.test/echo"),

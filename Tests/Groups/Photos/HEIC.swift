@@ -1,26 +1,26 @@
 import Foundation
 
-/// Builds HEIC files of equal tiles, also such as no camera would make.
+/// Builds HEIC files of equal tiles, also ones that no camera would write.
 struct HEIC {
-  /// A picture of 128 × 64 pixels, which alone is one unit, and how a decoder is told of it.
-  static let picture = ending(of: Pictures.heicWithPlace, "mdat", 70)
-  static let configuration = ending(of: Pictures.heicWithPlace, "hvcC", 0x77 - 8)
+  /// The coded data of a picture of 128 × 64 pixels, one unit, and its decoder configuration.
+  static let picture = ending(of: SamplePhotos.heicWithPlace, "mdat", 70)
+  static let configuration = ending(of: SamplePhotos.heicWithPlace, "hvcC", 0x77 - 8)
 
   var coded = HEIC.picture
   var configuration = HEIC.configuration
-  /// How often the one tile is laid, next to and below each other.
+  /// The size of the grid in tiles, which are all the same item.
   var columns = 2
   var rows = 2
-  /// The plane on which tiles are laid, and what the header says of it.
+  /// The canvas of the grid, and the size that the header declares.
   var plane = (width: 256, height: 128)
   var shown = (width: 256, height: 128)
   var kind = "grid"
 
-  /// Beside the picture what iPhones put there: a small one, a map of how much brighter a screen may show it, the item that
-  /// says how to put both together, and what Exif says.
+  /// Adds the items that iPhones write beside the picture: a thumbnail, a gain map, the tone-mapped derivation of both,
+  /// and Exif.
   var isFromAPhone = false
 
-  /// Of Exif, and of how the map is to be used; nobody here reads either.
+  /// The content of the Exif and tone-map items, which nothing reads.
   static let place = Data("where it was taken".utf8)
 
   var data: Data {
@@ -29,7 +29,7 @@ struct HEIC {
     return head + meta(at: start) + Self.box("mdat", coded + Self.place)
   }
 
-  /// What the file lists: the tile, the picture that is laid of it, and on a phone the others.
+  /// The items of the file: the tile, the grid, and those that phones add.
   private var items: [(id: Int, kind: String, properties: [UInt8])] {
     let picture: [(Int, String, [UInt8])] = [(1, "hvc1", [0x81, 2]), (2, kind, [3, 4])]
     guard isFromAPhone else { return picture }
@@ -77,7 +77,7 @@ struct HEIC {
       type, Self.bytes(from, 2) + Self.bytes(others.count, 2) + Data(others.map { Self.bytes($0, 2) }.joined()))
   }
 
-  /// The picture, and the one that is put together with the map.
+  /// The picture and its tone-mapped derivation, as alternatives.
   private var alternatives: Data {
     Self.box("grpl", Self.full("altr", Data([100, 2, 6, 2].map { Self.bytes($0, 4) }.joined())))
   }
@@ -98,7 +98,7 @@ struct HEIC {
       let binary = String(number + 1, radix: 2)
       return String(repeating: "0", count: binary.count - 1) + binary
     }
-    // One layer, a profile of sorts, set 0, halved colours.
+    // One layer, an arbitrary profile, set 0, 4:2:0 chroma.
     var bits = "0000" + "000" + "1" + String(repeating: "01", count: 48) + code(0) + code(1)
     bits += code(width) + code(height) + String(repeating: "10", count: 20)
     let digits = Array(bits)
@@ -106,7 +106,7 @@ struct HEIC {
     return Data([0x42, 0x01] + bytes)
   }
 
-  /// What tells a decoder of pictures of this size.
+  /// The decoder configuration for pictures of this size.
   static func configuration(_ width: Int, _ height: Int) -> Data {
     let sequence = sequence(width, height)
     return Data([1]) + Data(count: 21) + Data([1, 0xA1, 0, 1]) + bytes(sequence.count, 2) + sequence

@@ -6,7 +6,7 @@ import Wire
 
 @testable import Groups
 
-/// Form data, however it is cut into pieces on its way.
+/// Form data that arrives in arbitrary chunks.
 @Suite struct MultipartTests {
   private static let form = """
     a preamble\r

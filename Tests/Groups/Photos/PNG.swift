@@ -1,10 +1,10 @@
 import Foundation
 
-/// Writes PNG files, good ones and others.
+/// Builds valid and invalid PNG files.
 struct PNG {
   private(set) var data = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
 
-  /// Noise, which nothing compresses: three bytes for each pixel, one more for each row.
+  /// Incompressible noise: three bytes for each pixel, one more for each row.
   static func noise(_ width: Int, _ height: Int, chunks: [(String, Data)] = []) -> Data {
     var rows = Data(capacity: height * (3 * width + 1))
     var state: UInt32 = 1

@@ -7,7 +7,7 @@ import Wire
 
 @testable import Groups
 
-/// kill -9 and full disks in the middle of uploads.
+/// SIGKILL and full disks during uploads.
 @Suite struct PhotoCrashTests {
   private static let unlimited = [
     "RATE_LIMIT": "1000000", "RATE_LIMIT_USER": "1000000", "RATE_LIMIT_UPLOAD": "1000000",
@@ -20,8 +20,8 @@ import Wire
     return try await SignedInUser(reply, through: kith.gateway)
   }
 
-  /// What was acknowledged: the photo of the day of each, and how many there have been.
-  private final class Answers: Sendable {
+  /// The acknowledged photos: each user's photo of the day, and how many there have been in all.
+  private final class AcknowledgedPhotos: Sendable {
     private let state = Mutex((present: [UserID: String](), count: 0))
 
     func sent(_ id: String, by user: UserID) {
@@ -31,15 +31,15 @@ import Wire
       }
     }
 
-    /// From now on nobody can tell.
-    func forget(_ user: UserID) { state.withLock { $0.present[user] = nil } }
+    /// Called before a deletion whose outcome may stay unknown.
+    func remove(_ user: UserID) { state.withLock { $0.present[user] = nil } }
     var present: [UserID: String] { state.withLock { $0.present } }
     var count: Int { state.withLock { $0.count } }
   }
 
-  /// Everybody sends a photo, deletes it, sends another, until the process is gone.
+  /// All users send a photo, delete it and send another, until the process is killed.
   private func sendUntilKilled(
-    _ kith: KithProcess, _ members: [(SignedInUser, GroupID)], _ photo: Data, _ answers: Answers
+    _ kith: KithProcess, _ members: [(SignedInUser, GroupID)], _ photo: Data, _ answers: AcknowledgedPhotos
   ) async throws {
     let before = answers.count
     await withTaskGroup(of: Void.self) { group in
@@ -48,7 +48,7 @@ import Wire
           while !Task.isCancelled {
             do {
               if let present = answers.present[user.id] {
-                answers.forget(user.id)
+                answers.remove(user.id)
                 _ = try await user.browser.delete("/api/photos/\(present)")
               }
               let sent = try await user.send(photo, to: id)
@@ -62,7 +62,7 @@ import Wire
       }
       // `try?`: nothing cancels this task.
       try? await Task.sleep(for: .milliseconds(Int.random(in: 100...500)))
-      // A busy machine may not have come to the first yet.
+      // On a busy machine the first photo may not be acknowledged yet.
       for _ in 0..<2000 where answers.count == before {
         // `try?`: as above.
         try? await Task.sleep(for: .milliseconds(10))
@@ -73,19 +73,19 @@ import Wire
   }
 
   @Test(arguments: engines) func twentyKillsLeaveNoRowWithoutBytesAndNoBytesWithoutRow(engine: Engine) async throws {
-    try await withPlace(engine) { place in
-      let environment = try KithProcess.environment(place).merging(Self.unlimited) { $1 }
-      var kith = try await KithProcess.start(in: place, environment)
+    try await withTestDatabase(engine) { testDatabase in
+      let environment = try KithProcess.environment(testDatabase).merging(Self.unlimited) { $1 }
+      var kith = try await KithProcess.start(in: testDatabase, environment)
       let photo = PNG.noise(500, 400)
       var members: [(SignedInUser, GroupID)] = []
       for name in ["alice", "bob", "carol", "dave"] {
         let user = try await signIn(name, to: kith)
         members.append((user, try await user.group("Ours")))
       }
-      let answers = Answers()
+      let answers = AcknowledgedPhotos()
       for _ in 0..<20 {
         try await sendUntilKilled(kith, members, photo, answers)
-        kith = try await KithProcess.start(in: place, environment)
+        kith = try await KithProcess.start(in: testDatabase, environment)
       }
       #expect(answers.count >= 20)
       for (user, id) in members {
@@ -97,18 +97,18 @@ import Wire
       }
       #expect(await kith.stop() == 0)
 
-      let database = try await place.open("groups", [])
-      let folder = try PhotoFolder(place.folder.appendingPathComponent("photos").path)
+      let database = try await testDatabase.open("groups", [])
+      let folder = try PhotoFolder(testDatabase.folder.appendingPathComponent("photos").path)
       let sweep = PhotoSweep(
-        remains: PhotoRemains(database: database), files: folder, local: folder, logger: quiet,
+        store: PhotoSweepStore(database: database), files: folder, local: folder, logger: quiet,
         now: { Date() + 15 * 60 })
       func states() async throws -> [String] {
         try await database.read { try $0.rows("select state from photo").map { try $0.get("state") } }
       }
       try await sweep.deleteEnded()
       let before = try await states()
-      try await sweep.compare()
-      // No row has lost its bytes: none had to be ended.
+      try await sweep.reconcile()
+      // No row lacks its files: none was ended.
       #expect(try await states() == before && before.allSatisfy { $0 == "ready" })
       let rows = try await database.read { db in
         try db.rows("select id from photo").map { try $0.get("id", as: PhotoID.self) }
@@ -121,25 +121,25 @@ import Wire
     }
   }
 
-  /// A file may have a megabyte here; where it would have more, the system says what it says of a full disk.
+  /// Limits files to a megabyte. A write beyond that fails, as on a full disk.
   @Test func aFullDiskKeepsWhatWasThere() async throws {
-    try await withPlace(engines.last ?? .sqlite) { place in
-      let environment = try KithProcess.environment(place).merging(Self.unlimited) { $1 }
+    try await withTestDatabase(engines.last ?? .sqlite) { testDatabase in
+      let environment = try KithProcess.environment(testDatabase).merging(Self.unlimited) { $1 }
       let limited = ["bash", "-c", "trap '' XFSZ; ulimit -f 1024; exec \"$0\""]
-      let kith = try KithProcess.launch("kith", environment, in: place, wrapper: limited)
+      let kith = try KithProcess.launch("kith", environment, in: testDatabase, wrapper: limited)
       try await kith.healthy()
       let alice = try await signIn("alice", to: kith)
       let (group, other) = (try await alice.group("Ours"), try await alice.group("Others"))
-      #expect(try await alice.send(Pictures.jpeg, to: group).status == 200)
+      #expect(try await alice.send(SamplePhotos.jpeg, to: group).status == 200)
       let refused = try await alice.send(PNG.noise(1000, 800), to: other)
       #expect(refused.status == 503 && refused.string("code") == "storage_full", "\(refused.text)")
       #expect(refused.headers.contains(name: "retry-after"))
       #expect(try await alice.today(other).isEmpty)
       #expect(try await alice.today(group).count == 1)
-      let folder = try PhotoFolder(place.folder.appendingPathComponent("photos").path)
+      let folder = try PhotoFolder(testDatabase.folder.appendingPathComponent("photos").path)
       #expect(try await folder.list(after: nil).count == 2)
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.incoming).isEmpty)
-      #expect(try await alice.send(Pictures.jpeg, to: other).status == 200)
+      #expect(try await alice.send(SamplePhotos.jpeg, to: other).status == 200)
       #expect(await kith.stop() == 0)
     }
   }

@@ -7,9 +7,9 @@ import Wire
 
 @testable import Groups
 
-/// Signed links, and how bytes are served.
+/// Signed links, and the responses to downloads.
 @Suite struct PhotoLinkTests {
-  /// A stack with a photo in it, and the paths of its links.
+  /// Runs a stack with one photo; passes the paths of its links.
   private func withPhoto(
     _ engine: Engine = .sqlite,
     _ body: (TestStack, _ alice: SignedInUser, GroupID, _ large: String, _ small: String) async throws -> Void
@@ -17,7 +17,7 @@ import Wire
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice")
       let group = try await alice.group("Ours")
-      #expect(try await alice.send(Pictures.jpeg, to: group).status == 200)
+      #expect(try await alice.send(SamplePhotos.jpeg, to: group).status == 200)
       let photo = try #require(try await alice.today(group).first)
       try await body(stack, alice, group, stack.path(photo["url"]), stack.path(photo["thumbnail_url"]))
     }
@@ -89,8 +89,8 @@ import Wire
         let refusal = try await stack.gateway.get(path)
         #expect(refusal.status == 403 && refusal.string("code") == "invalid_link", "\(path)")
       }
-      // A link to look is none to send, and the sign-in of a member changes nothing.
-      #expect(try await stack.gateway.send(.PUT, large, body: Pictures.jpeg).status == 403)
+      // A download link does not allow an upload, and a member's access token does not replace a valid link.
+      #expect(try await stack.gateway.send(.PUT, large, body: SamplePhotos.jpeg).status == 403)
       #expect(try await alice.browser.get(changed[0]).status == 403)
     }
   }
@@ -129,18 +129,18 @@ import Wire
     try await withStack(.sqlite, ["RATE_LIMIT": "20", "RATE_LIMIT_PHOTO": "130"]) { stack in
       let alice = try await stack.signIn("alice")
       let group = try await alice.group("Ours")
-      #expect(try await alice.send(Pictures.jpeg, to: group).status == 200)
+      #expect(try await alice.send(SamplePhotos.jpeg, to: group).status == 200)
       let photo = try #require(try await alice.today(group).first)
       let paths = [stack.path(photo["url"]), stack.path(photo["thumbnail_url"])]
-      // As many at once as a phone asks for.
+      // Ten concurrent requests, as phones send them.
       var fetched: [Browser.Reply] = []
       for _ in 0..<12 { fetched += try await atOnce(10) { try await stack.gateway.get(paths[$0 % 2]) } }
       #expect(fetched.allSatisfy { $0.status == 200 && $0.headers["ratelimit-policy"] == ["\"photo\";q=130;w=60"] })
-      // Not without end, and nothing else by it.
+      // There is still a limit, and other requests do not get the larger quota.
       try await eventually("the end of it") {
         try await atOnce(10) { try await stack.gateway.get(paths[$0 % 2]).status }.contains(429)
       }
-      let sent = try await stack.gateway.send(.PUT, paths[0], body: Pictures.jpeg)
+      let sent = try await stack.gateway.send(.PUT, paths[0], body: SamplePhotos.jpeg)
       #expect(sent.status == 403 && sent.headers["ratelimit-policy"] == ["\"upload\";q=20;w=60"])
     }
   }
@@ -156,7 +156,7 @@ import Wire
       for path in [large, bobs, carols] { #expect(try await stack.gateway.get(path).status == 200) }
 
       #expect(try await bob.browser.post("/users/\(alice.id)/block").status == 200)
-      #expect(try await bob.send(Pictures.turnedJPEG, to: group).status == 200)
+      #expect(try await bob.send(SamplePhotos.turnedJPEG, to: group).status == 200)
       for user in [alice, bob] {
         let senders = try await user.today(group).map { $0["sender_id"] as? String }
         #expect(senders == [user.id.description])

@@ -9,14 +9,14 @@ import Wire
 
 @testable import Groups
 
-/// Photos on their way in.
+/// Uploads in one request, and what is refused.
 @Suite struct PhotoUploadTests {
   @Test(arguments: engines) func membersSeeTheDaysPhotosAndStrangersNothing(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("Alice"), try await stack.signIn("bob"))
       let group = try await alice.group("Ours")
       #expect(try await alice.today(group).isEmpty)
-      let sent = try await alice.send(Pictures.jpeg, to: group)
+      let sent = try await alice.send(SamplePhotos.jpeg, to: group)
       #expect(sent.status == 200)
       let photo = try #require(try await alice.today(group).first)
       #expect(photo["id"] as? String == sent.string("photo_id"))
@@ -24,7 +24,7 @@ import Wire
       #expect(photo["sender_id"] as? String == alice.id.description)
       #expect(photo["sender_name"] as? String == "Alice")
       #expect(photo["expires_at"] as? String == sent.string("expires_at"))
-      let times = ["created_at", "expires_at"].compactMap { (photo[$0] as? String).flatMap(Instant.parse) }
+      let times = ["created_at", "expires_at"].compactMap { (photo[$0] as? String).flatMap(RFC3339.parse) }
       #expect(times.count == 2 && times[1].timeIntervalSince(times[0]) == 48 * 60 * 60)
       #expect(try await alice.browser.get("/api/groups/\(group)/daily-status").bool("has_sent_today") == true)
       let one = try await alice.browser.get("/api/photos/\(sent.string("photo_id"))/")
@@ -35,7 +35,7 @@ import Wire
         #expect(refusal.status == 403 && refusal.string("detail") == "Not a member of this group")
       }
       #expect(try await bob.browser.get("/api/photos/\(sent.string("photo_id"))").status == 404)
-      #expect(try await bob.send(Pictures.jpeg, to: group).status == 403)
+      #expect(try await bob.send(SamplePhotos.jpeg, to: group).status == 403)
       #expect(try await stack.gateway.get("/api/photos/\(group)/today").status == 401)
     }
   }
@@ -44,7 +44,7 @@ import Wire
     try await withStack(engine, ["RATE_LIMIT_UPLOAD": "1000000"]) { stack in
       let alice = try await stack.signIn("alice")
       let group = try await alice.group("Ours")
-      let answers = try await atOnce(20) { _ in try await alice.send(Pictures.jpeg, to: group) }
+      let answers = try await atOnce(20) { _ in try await alice.send(SamplePhotos.jpeg, to: group) }
       #expect(answers.filter { $0.status == 200 }.count == 1)
       let refused = answers.filter { $0.status == 400 && $0.string("code") == "already_sent_today" }
       #expect(refused.count == 19)
@@ -52,7 +52,7 @@ import Wire
       #expect(photos.map { $0["id"] as? String } == [answers.first { $0.status == 200 }?.string("photo_id")])
       #expect(stack.photoFiles.count == 2)
       // Another group has a day of its own.
-      #expect(try await alice.send(Pictures.jpeg, to: alice.group("Others")).status == 200)
+      #expect(try await alice.send(SamplePhotos.jpeg, to: alice.group("Others")).status == 200)
     }
   }
 
@@ -61,63 +61,64 @@ import Wire
       let alice = try await stack.signIn("alice")
       let group = try await alice.group("Ours")
       func send(_ photo: Data) async throws -> Browser.Reply {
-        let (body, type) = Form.body(photo, group: group.description)
+        let (body, type) = MultipartForm.body(photo, group: group.description)
         return try await alice.browser.with(["Content-Type": type, "Idempotency-Key": "morning"])
           .send(.POST, "/api/photos/upload", body: body)
       }
-      let (first, second) = (try await send(Pictures.jpeg), try await send(Pictures.jpeg))
+      let (first, second) = (try await send(SamplePhotos.jpeg), try await send(SamplePhotos.jpeg))
       #expect(first.status == 200 && second.body == first.body)
       #expect(second.headers.contains(name: "idempotency-hit"))
-      #expect(try await send(Pictures.turnedJPEG).status == 422)
+      #expect(try await send(SamplePhotos.turnedJPEG).status == 422)
       #expect(try await alice.today(group).count == 1)
     }
   }
 
-  /// The row has gone, and the sweeper has been there, before the bytes come.
+  /// The row and the files are deleted, as by the sweep, before the renditions are stored.
   @Test(arguments: engines) func whatIsConfirmedAfterItsEndLeavesNoBytes(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice")
       let group = try await alice.group("Ours")
-      let (database, keys) = (try await stack.place.open("groups", []), try #require(DataKeys(["a key"])))
-      let folder = try PhotoFolder(stack.place.folder.appendingPathComponent("photos").path)
+      let (database, keys) = (try await stack.testDatabase.open("groups", []), try #require(DataKeys(["a key"])))
+      let folder = try PhotoFolder(stack.testDatabase.folder.appendingPathComponent("photos").path)
       let body = ["group_id": group.description, "content_type": "image/jpeg"]
-      let announced = try await alice.browser.post("/api/photos/upload-url", body).string("photo_id")
-      let id = try #require(PhotoID(announced))
-      try await folder.store(Array(Pictures.jpeg), as: PhotoFileName(id, .original))
-      let ending = StoredAfter(base: folder) {
+      let photoID = try await alice.browser.post("/api/photos/upload-url", body).string("photo_id")
+      let id = try #require(PhotoID(photoID))
+      try await folder.store(Array(SamplePhotos.jpeg), as: PhotoFileName(id, .original))
+      let ending = InterceptedPhotoFiles(base: folder) {
         try await database.write { db in _ = try db.change("delete from photo where id = \(id)") }
         try await folder.delete([id])
       }
       await #expect(throws: Failure.self) {
-        try await Photos(ending, folder, database, keys, stack).confirm(id, by: alice.id)
+        try await PhotoUploadPipeline(ending, folder, database, keys, stack).confirm(id, by: alice.id)
       }
       #expect(stack.photoFiles.isEmpty)
       await database.close()
     }
   }
 
-  /// Whether the refusal is an error or, under a key, an answer that is kept.
+  /// The refusal is thrown as an error or, with an idempotency key, stored and returned as a reply.
   @Test(arguments: engines, [nil, "morning"] as [String?])
   func whoLeavesWhileTheirPhotoIsLookedAtLeavesNoBytes(engine: Engine, key: String?) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       let group = try await alice.group("Ours")
       try await stack.seat(bob, in: group, by: alice)
-      let (database, keys) = (try await stack.place.open("groups", []), try #require(DataKeys(["a key"])))
-      let folder = try PhotoFolder(stack.place.folder.appendingPathComponent("photos").path)
-      let leaving = StoredAfter(base: folder) {
+      let (database, keys) = (try await stack.testDatabase.open("groups", []), try #require(DataKeys(["a key"])))
+      let folder = try PhotoFolder(stack.testDatabase.folder.appendingPathComponent("photos").path)
+      let leaving = InterceptedPhotoFiles(base: folder) {
         _ = try await bob.browser.delete("/api/groups/\(group)")
       }
-      let photos = Photos(leaving, folder, database, keys, stack)
+      let pipeline = PhotoUploadPipeline(leaving, folder, database, keys, stack)
       func send() async throws -> Int {
         let file = try UploadedFile(in: folder.incoming)
-        try await file.append(.init(bytes: Pictures.jpeg))
+        try await file.append(.init(bytes: SamplePhotos.jpeg))
         let call = key.map {
           IdempotentCall(
             caller: bob.id.description, route: "POST /", key: $0, path: "/api/photos", content: Data(), requestID: "")
         }
         do {
-          return try await photos.send(PhotoUpload(file: file, group: group, content: Data()), by: bob.id, call).status
+          let upload = PhotoUpload(file: file, group: group, fingerprint: Data())
+          return try await pipeline.send(upload, by: bob.id, call).status
         } catch let failure as Failure where failure == .notInGroup { return 403 }
       }
       #expect(try await send() == 403)
@@ -133,17 +134,18 @@ import Wire
       let alice = try await stack.signIn("alice")
       let group = try await alice.group("Ours")
       let browser = alice.browser.with(["Content-Type": "image/heic"])
-      let nowhere = try await browser.send(.POST, "/api/photos/upload", body: Pictures.heicWithPlace)
+      let nowhere = try await browser.send(.POST, "/api/photos/upload", body: SamplePhotos.heicWithPlace)
       #expect(nowhere.status == 422 && nowhere.string("detail") == "group_id is required")
       let path = "/api/photos/upload?group_id=\(group)"
       #expect(try await browser.send(.POST, path, body: Data()).status == 422)
-      #expect(try await browser.send(.POST, path, body: Pictures.heicWithPlace).status == 200)
+      #expect(try await browser.send(.POST, path, body: SamplePhotos.heicWithPlace).status == 200)
     }
   }
 
   private static let noPhotos: [(Data, Int)] = [
-    (Data("GIF89a, and what follows".utf8), 415), (Pictures.avif, 415), (Data("<svg/>".utf8), 415),
-    (Data("%PDF-1.7".utf8), 415), (Pictures.jpeg.dropLast(200), 422), (Pictures.heicWithPlace.dropLast(300), 422),
+    (Data("GIF89a, and what follows".utf8), 415), (SamplePhotos.avif, 415), (Data("<svg/>".utf8), 415),
+    (Data("%PDF-1.7".utf8), 415), (SamplePhotos.jpeg.dropLast(200), 422),
+    (SamplePhotos.heicWithPlace.dropLast(300), 422),
     (Data([0xFF, 0xD8, 0xFF]) + Data("nothing".utf8), 422), (PNG.noise(40, 30).dropLast(1000), 422),
     (Data(), 422),
   ]
@@ -155,7 +157,7 @@ import Wire
       #expect(try await alice.send(bytes, to: group).status == status)
       #expect(stack.photoFiles.isEmpty)
       #expect(try await alice.today(group).isEmpty)
-      // Its name says nothing.
+      // The file name does not matter.
       #expect(try await alice.send(PNG.noise(40, 30), to: group, named: "photo.gif").status == 200)
     }
   }
@@ -164,7 +166,7 @@ import Wire
     try await withStack(.sqlite) { stack in
       let alice = try await stack.signIn("alice")
       let group = try await alice.group("Ours")
-      let (form, type) = Form.body(Data(), group: group.description)
+      let (form, type) = MultipartForm.body(Data(), group: group.description)
       let address = try await alice.browser.post("/api/photos/upload-url", ["group_id": group.description])
       // The end of the form is never sent.
       let opening = form.dropLast(Data("\r\n--Boundary-7E1F9D--\r\n".utf8).count)
@@ -177,13 +179,14 @@ import Wire
         #expect(answer.hasPrefix("HTTP/1.1 413 ") && answer.contains("photo_too_large"), "\(line)")
       }
 
-      let announced = try RawConnection(to: stack.groups)
+      let connection = try await RawConnection(to: stack.groups)
+      defer { connection.close() }
       let length = "Content-Type: \(type)\r\nContent-Length: 11500000\r\n\r\n"
       let intent = "POST /api/photos/upload HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(alice.access)\r\n"
-      #expect(announced.send(Data((intent + length).utf8)))
+      try await connection.send(intent + length)
       var refusal = ""
       try await eventually("413 before anything has come") {
-        refusal += announced.received()
+        refusal = try await connection.received()
         return refusal.contains("\r\n")
       }
       #expect(refusal.hasPrefix("HTTP/1.1 413 "))
@@ -191,22 +194,25 @@ import Wire
     }
   }
 
-  /// What is said to a body of ten megabytes and more that comes in pieces and does not end; nothing is, before that.
+  /// The response to a chunked body of more than ten megabytes that does not end. Checks that there is none before
+  /// that.
   private func answer(to head: String, _ opening: Data, from stack: TestStack) async throws -> String {
-    let connection = try RawConnection(to: stack.groups)
-    #expect(connection.send(Data("\(head)Transfer-Encoding: chunked\r\n\r\n".utf8)))
+    let connection = try await RawConnection(to: stack.groups)
+    defer { connection.close() }
+    try await connection.send("\(head)Transfer-Encoding: chunked\r\n\r\n")
     if !opening.isEmpty {
-      #expect(connection.send(Data("\(String(opening.count, radix: 16))\r\n".utf8) + opening + Data("\r\n".utf8)))
+      try await connection.send(Data("\(String(opening.count, radix: 16))\r\n".utf8) + opening + Data("\r\n".utf8))
     }
     let piece = Data("10000\r\n".utf8) + Data(repeating: 7, count: 65_536) + Data("\r\n".utf8)
     for _ in 0..<160 {
-      #expect(connection.received() == "")
-      #expect(connection.send(piece))
+      #expect(try await connection.received() == "")
+      try await connection.send(piece)
     }
     var answer = ""
     try await eventually("413") {
-      _ = connection.send(piece)
-      answer += connection.received()
+      // `try?`: the service may close once it has responded.
+      try? await connection.send(piece)
+      answer = try await connection.received()
       return answer.contains("}")
     }
     return answer
@@ -217,19 +223,20 @@ import Wire
       let alice = try await stack.signIn("alice")
       let group = try await alice.group("Ours")
       let photo = PNG.noise(400, 300)
-      let (form, type) = Form.body(photo, group: group.description)
+      let (form, type) = MultipartForm.body(photo, group: group.description)
       for (target, type, body) in [
         ("/api/photos/upload", type, form), ("/api/photos/upload?group_id=\(group)", "image/png", photo),
       ] {
         for framing in ["Content-Length: \(body.count)", "Transfer-Encoding: chunked"] {
-          let connection = try RawConnection(to: stack.groups)
+          let connection = try await RawConnection(to: stack.groups)
+          defer { connection.close() }
           let head = """
             POST \(target) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(alice.access)\r
             Content-Type: \(type)\r\n\(framing)\r\n\r\n
             """
           let chunk = framing.hasPrefix("T") ? "\(String(body.count, radix: 16))\r\n" : ""
-          // All but the last bytes, of which a decoder would hardly miss any.
-          #expect(connection.send(Data(head.utf8) + Data(chunk.utf8) + body.dropLast(20)))
+          // All but the last bytes, without which most decoders still succeed.
+          try await connection.send(Data(head.utf8) + Data(chunk.utf8) + body.dropLast(20))
         }
       }
       try await Task.sleep(for: .milliseconds(500))
@@ -243,12 +250,13 @@ import Wire
     try await withStack(.sqlite) { stack in
       let alice = try await stack.signIn("alice")
       let group = try await alice.group("Ours")
-      let (good, type) = Form.body(Pictures.jpeg, group: group.description)
+      let (good, type) = MultipartForm.body(SamplePhotos.jpeg, group: group.description)
       let twice = good.dropLast(4) + Data("\r\n".utf8) + good.dropFirst(0)
       for (body, type, status) in [
         (good, "multipart/form-data", 400), (good, "multipart/mixed; boundary=Boundary-7E1F9D", 400),
         (Data("nothing".utf8), type, 400), (good.dropLast(10), type, 400), (twice, type, 422),
-        (Form.body(Pictures.jpeg, group: "mine").0, type, 422), (Form.body(Pictures.jpeg, group: "").0, type, 422),
+        (MultipartForm.body(SamplePhotos.jpeg, group: "mine").0, type, 422),
+        (MultipartForm.body(SamplePhotos.jpeg, group: "").0, type, 422),
       ] {
         let reply = try await alice.browser.with(["Content-Type": type]).send(.POST, "/api/photos/upload", body: body)
         #expect(reply.status == status, "\(reply.text)")
@@ -258,41 +266,16 @@ import Wire
   }
 }
 
-extension Photos {
+extension PhotoUploadPipeline {
   fileprivate init(
     _ files: any PhotoFiles, _ folder: PhotoFolder, _ database: any Database, _ keys: DataKeys, _ stack: TestStack
   ) {
     let clock = stack.clock
     self.init(
-      store: PhotoStore(database: database, sights: PhotoSights()), files: files, local: folder,
+      store: PhotoStore(database: database, photoAccess: PhotoAccessCache()), files: files, local: folder,
       renderer: PhotoRenderer(), idempotency: Idempotency(database: database, keys: keys, now: { clock.now }),
-      news: FirstPhotos(
-        outbox: Outbox(database: database, keys: keys, in: stack.surroundings, deliveries: []), areWanted: false),
+      notifications: FirstPhotoNotifications(
+        outbox: Outbox(database: database, keys: keys, in: stack.dependencies, deliveries: []), isEnabled: false),
       now: { clock.now })
   }
-}
-
-/// A folder in which something else always happens before a file is stored.
-private struct StoredAfter: PhotoFiles {
-  let base: PhotoFolder
-  let before: @Sendable () async throws -> Void
-
-  func store(_ bytes: [UInt8], as name: PhotoFileName) async throws {
-    try await before()
-    try await base.store(bytes, as: name)
-  }
-
-  func original(of photo: PhotoID, into folder: String) async throws -> UploadedFile? {
-    try await base.original(of: photo, into: folder)
-  }
-
-  func read(_ name: PhotoFileName, _ range: ByteRange?) async throws -> StoredBytes? {
-    try await base.read(name, range)
-  }
-
-  func delete(_ names: [PhotoFileName]) async throws { try await base.delete(names) }
-  func list(after name: PhotoFileName?) async throws -> [PhotoFileName] { try await base.list(after: name) }
-  func uploadURL(of photo: PhotoID, byteCount: Int, for lifetime: Duration) -> String? { nil }
-  func mark() async throws -> StoreMarkID? { try await base.mark() }
-  func place(_ mark: StoreMarkID) async throws { try await base.place(mark) }
 }

@@ -6,25 +6,25 @@ import Wire
 @testable import Groups
 
 /// Photos in an S3-compatible store.
-@Suite(.enabled(if: Python.isThere, "PYTHON IS NOT THERE: storing photos in S3 was not tested")) struct S3Tests {
-  private static let signature = S3Signature(
+@Suite(.enabled(if: Python.isAvailable, "PYTHON IS NOT THERE: storing photos in S3 was not tested")) struct S3Tests {
+  private static let signer = S3Signer(
     accessKey: "AKIDEXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", region: "eu-north-1")
 
-  /// What the library of the protocol's makers signs, for the same requests at the same time.
+  /// Compares with botocore, which signs the same requests at the same time.
   @Test(arguments: [nil, "a/session+token=="]) func signaturesAreThoseOfTheReference(token: String?) async throws {
-    var signature = Self.signature
-    signature.sessionToken = token
-    let now = try #require(Instant.parse("2026-11-21T08:05:09Z"))
+    var signer = Self.signer
+    signer.sessionToken = token
+    let now = try #require(RFC3339.parse("2026-11-21T08:05:09Z"))
     let key = "/photos/\(PhotoFileName(.new(at: now), .large).text)"
     let list = ["list-type": "2", "max-keys": "1000", "start-after": "a b/ü+~.jpg"]
     let request = { (method: String, path: String, query: [String: String]) in
-      S3Signature.Request(method: method, host: "store.example:9000", path: path, query: query)
+      S3Signer.Request(method: method, host: "store.example:9000", path: path, query: query)
     }
-    let put = signature.headers(
+    let put = signer.headers(
       request("PUT", key, [:]), adding: ["content-type": "image/jpeg"], body: Array("photo".utf8), at: now)
-    let get = signature.headers(request("GET", "/photos", list), adding: ["range": "bytes=0-9"], body: [], at: now)
-    let presigned = signature.presigned(request("PUT", key, [:]), at: now, seconds: 3600)
-    let bounded = signature.presigned(request("PUT", key, [:]), bodyBytes: 4711, at: now, seconds: 900)
+    let get = signer.headers(request("GET", "/photos", list), adding: ["range": "bytes=0-9"], body: [], at: now)
+    let presigned = signer.presigned(request("PUT", key, [:]), at: now, seconds: 3600)
+    let bounded = signer.presigned(request("PUT", key, [:]), bodyBytes: 4711, at: now, seconds: 900)
 
     let program = """
       import datetime
@@ -58,14 +58,14 @@ import Wire
     #expect(bounded.hasSuffix("&X-Amz-Signature=\(printed.last ?? "-")"))
   }
 
-  /// A store on loopback, in a process of its own, with an empty bucket.
+  /// An S3-compatible store (moto) on loopback, in a process of its own, with an empty bucket.
   private func withStore(_ body: (String) async throws -> Void) async throws {
     let port = try freePort()
     let python = try #require(ProcessInfo.processInfo.environment["KITH_TEST_PYTHON"])
     let log = FileManager.default.temporaryDirectory.appending(path: "kith-store-\(UUID()).log").path
     let program = "from moto.server import main; main(['-H', '127.0.0.1', '-p', '\(port)'])"
-    let store = try Child([python, "-c", program], output: log)
-    // `try?`: it is of use only as long as the store runs.
+    let store = try ChildProcess([python, "-c", program], output: log)
+    // `try?`: a log file that stays does no harm.
     defer { try? FileManager.default.removeItem(atPath: log) }
     let endpoint = "http://127.0.0.1:\(port)"
     do {
@@ -73,11 +73,12 @@ import Wire
         do { return try await Browser(endpoint).get("/moto-api/").status == 200 } catch { return false }
       }
       let path = "/photos"
-      let headers = Self.signature.headers(
+      let headers = Self.signer.headers(
         .init(method: "PUT", host: "127.0.0.1:\(port)", path: path),
-        body: Array(Self.place.utf8), at: Date())
-      let made = try await Browser(endpoint).with(headers).send(.PUT, path, body: Data(Self.place.utf8))
-      #expect(made.status == 200, "\(made.text)")
+        body: Array(Self.bucketConfiguration.utf8), at: Date())
+      let created = try await Browser(endpoint).with(headers)
+        .send(.PUT, path, body: Data(Self.bucketConfiguration.utf8))
+      #expect(created.status == 200, "\(created.text)")
       try await body(endpoint)
     } catch {
       store.signal(SIGKILL)
@@ -88,20 +89,20 @@ import Wire
     _ = await store.end()
   }
 
-  private static let place =
+  private static let bucketConfiguration =
     "<CreateBucketConfiguration><LocationConstraint>eu-north-1</LocationConstraint></CreateBucketConfiguration>"
 
   private static func settings(_ endpoint: String) -> [String: String] {
     [
-      "PHOTO_STORAGE": "s3://photos?endpoint=\(endpoint)&region=eu-north-1", "AWS_ACCESS_KEY_ID": signature.accessKey,
-      "AWS_SECRET_ACCESS_KEY": signature.secret,
+      "PHOTO_STORAGE": "s3://photos?endpoint=\(endpoint)&region=eu-north-1", "AWS_ACCESS_KEY_ID": signer.accessKey,
+      "AWS_SECRET_ACCESS_KEY": signer.secret,
     ]
   }
 
   @Test func aBucketDoesWhatAFolderDoes() async throws {
     try await withStore { endpoint in
       let folder = FileManager.default.temporaryDirectory.appending(path: "kith-photos-\(UUID())").path
-      let bucket = PhotoBucket(bucket: "photos", endpoint: endpoint, signature: Self.signature, logger: quiet)
+      let bucket = PhotoBucket(bucket: "photos", endpoint: endpoint, signer: Self.signer, logger: quiet)
       for files in [bucket, try PhotoFolder(folder)] as [any PhotoFiles] {
         let ids = (0..<3).map { PhotoID.new(at: Date(timeIntervalSince1970: 1_700_000_000 + Double($0) * 5000)) }
         let bytes = (0..<1_500_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
@@ -141,15 +142,15 @@ import Wire
       try await withStack(.sqlite, Self.settings(endpoint)) { stack in
         let alice = try await stack.signIn("alice")
         let group = try await alice.group("Ours")
-        let size = Pictures.heicWithPlace.count
-        let announced = try await alice.browser.post(
+        let size = SamplePhotos.heicWithPlace.count
+        let pendingUpload = try await alice.browser.post(
           "/api/photos/upload-url", ["group_id": group.description, "size": size])
-        let url = announced.string("upload_url")
+        let url = pendingUpload.string("upload_url")
         #expect(url.hasPrefix("\(endpoint)/photos/") && url.contains("X-Amz-Expires=900&"))
         #expect(url.contains("X-Amz-SignedHeaders=content-length%3Bhost&"))
-        #expect(try await Browser("").send(.PUT, url, body: Pictures.heicWithPlace).status == 200)
+        #expect(try await Browser("").send(.PUT, url, body: SamplePhotos.heicWithPlace).status == 200)
         let confirmed = try await alice.browser.post(
-          "/api/photos/confirm-upload", ["photo_id": announced.string("photo_id")])
+          "/api/photos/confirm-upload", ["photo_id": pendingUpload.string("photo_id")])
         #expect(confirmed.status == 200)
         let other = try await alice.group("Others")
         #expect(try await alice.send(PNG.noise(1000, 800), to: other).status == 200)
@@ -163,17 +164,17 @@ import Wire
         }
         #expect(stack.photoFiles.isEmpty)
 
-        let bucket = PhotoBucket(bucket: "photos", endpoint: endpoint, signature: Self.signature, logger: quiet)
+        let bucket = PhotoBucket(bucket: "photos", endpoint: endpoint, signer: Self.signer, logger: quiet)
         #expect(try await bucket.list(after: nil).count == 4)
-        // The store does not know that the photo has come.
-        #expect(try await Browser("").send(.PUT, url, body: Pictures.heicWithPlace).status == 200)
+        // The presigned URL still works after the photo was confirmed.
+        #expect(try await Browser("").send(.PUT, url, body: SamplePhotos.heicWithPlace).status == 200)
         #expect(try await bucket.list(after: nil).count == 5)
-        let (database, clock) = (try await stack.place.open("groups", []), stack.clock)
+        let (database, clock) = (try await stack.testDatabase.open("groups", []), stack.clock)
         try await PhotoSweep(
-          remains: PhotoRemains(database: database), files: bucket,
-          local: PhotoFolder(stack.place.folder.appendingPathComponent("photos").path), logger: quiet,
+          store: PhotoSweepStore(database: database), files: bucket,
+          local: PhotoFolder(stack.testDatabase.folder.appendingPathComponent("photos").path), logger: quiet,
           now: { clock.now }
-        ).compare()
+        ).reconcile()
         await database.close()
         #expect(try await bucket.list(after: nil).allSatisfy { $0.kind != .original })
         #expect(try await bucket.list(after: nil).count == 4)
@@ -183,32 +184,32 @@ import Wire
     }
   }
 
-  /// A store takes as much as is sent where nobody has said how much that will be.
+  /// A presigned URL without a size would have no limit, so such uploads go through the service.
   @Test func whatHasNoSizeIsSentToUsWhoStopInTime() async throws {
     try await withStore { endpoint in
       try await withStack(.sqlite, Self.settings(endpoint)) { stack in
         let alice = try await stack.signIn("alice")
         let group = try await alice.group("Ours")
-        func announce(_ members: [String: any Sendable] = [:]) async throws -> Browser.Reply {
+        func createUploadURL(_ members: [String: any Sendable] = [:]) async throws -> Browser.Reply {
           let own: [String: any Sendable] = ["group_id": group.description]
           return try await alice.browser.post("/api/photos/upload-url", own.merging(members) { $1 })
         }
         for name in ["size", "content_length"] {
-          let tooLarge = try await announce([name: 10 * 1024 * 1024 + 1])
+          let tooLarge = try await createUploadURL([name: 10 * 1024 * 1024 + 1])
           #expect(tooLarge.status == 413)
-          let none = try await announce([name: 0])
+          let none = try await createUploadURL([name: 0])
           #expect(none.status == 422 && (none["errors"] as? [[String: String]])?.first?["field"] == name)
-          #expect(try await announce([name: 10 * 1024 * 1024]).string("upload_url").hasPrefix(endpoint))
+          #expect(try await createUploadURL([name: 10 * 1024 * 1024]).string("upload_url").hasPrefix(endpoint))
         }
-        let announced = try await announce()
-        let path = stack.path(announced.string("upload_url"))
+        let pendingUpload = try await createUploadURL()
+        let path = stack.path(pendingUpload.string("upload_url"))
         #expect(path.hasPrefix("/api/photos/"))
         let tooMuch = Data(repeating: 0xFF, count: 10 * 1024 * 1024 + 1)
-        // `try?`: whoever still sends when the refusal comes may see the connection break before it.
+        // `try?`: a client that still sends may see the connection break before it reads the refusal.
         try await eventually("a refusal") { (try? await stack.gateway.send(.PUT, path, body: tooMuch))?.status == 413 }
-        #expect(try await stack.gateway.send(.PUT, path, body: Pictures.heicWithPlace).status == 200)
+        #expect(try await stack.gateway.send(.PUT, path, body: SamplePhotos.heicWithPlace).status == 200)
         let confirmed = try await alice.browser.post(
-          "/api/photos/confirm-upload", ["photo_id": announced.string("photo_id")])
+          "/api/photos/confirm-upload", ["photo_id": pendingUpload.string("photo_id")])
         #expect(confirmed.status == 200)
         #expect(try await alice.today(group).count == 1)
       }
@@ -219,7 +220,7 @@ import Wire
     try await withStack(.sqlite, Self.settings("http://127.0.0.1:\(try freePort())")) { stack in
       let alice = try await stack.signIn("alice")
       let group = try await alice.group("Ours")
-      let refused = try await alice.send(Pictures.jpeg, to: group)
+      let refused = try await alice.send(SamplePhotos.jpeg, to: group)
       #expect(refused.status == 503 && refused.headers.contains(name: "retry-after"))
       #expect(try await alice.today(group).isEmpty)
     }
@@ -230,8 +231,8 @@ extension StoredBytes {
   fileprivate func all() async throws -> [UInt8] {
     var all: [UInt8] = []
     switch content {
-    case .whole(let buffer): all = Array(buffer.readableBytesView)
-    case .pieces(let give): try await give { all += Array($0.readableBytesView) }
+    case .buffer(let buffer): all = Array(buffer.readableBytesView)
+    case .chunks(let forEachChunk): try await forEachChunk { all += Array($0.readableBytesView) }
     }
     return all
   }

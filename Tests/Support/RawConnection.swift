@@ -1,0 +1,66 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// A socket on which a test can send any bytes. It stays open until ``close()``.
+package final class RawConnection: Sendable {
+  private let channel: any Channel
+  private let collected: Collected
+
+  private final class Collected: Sendable { let text = Mutex("") }
+
+  /// - Parameters:
+  ///   - receiveBytes: the size of the kernel's receive buffer; nil: the system's default.
+  ///   - address: the local address to connect from.
+  package init(port: Int, receiveBytes: Int? = nil, from address: String = "127.0.0.1") async throws {
+    let collected = Collected()
+    self.collected = collected
+    let plain = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .bind(to: try SocketAddress(ipAddress: address, port: 0))
+    let bootstrap = receiveBytes.map { plain.channelOption(.socketOption(.so_rcvbuf), value: .init($0)) } ?? plain
+    channel = try await bootstrap.channelOption(.autoRead, value: false)
+      .channelInitializer { channel in
+        channel.pipeline.addHandler(Collector { text in collected.text.withLock { $0 += text } })
+      }
+      .connect(host: "127.0.0.1", port: port).get()
+  }
+
+  /// A connection to the server that `browser` calls.
+  package convenience init(to browser: Browser) async throws {
+    try await self.init(port: Int(browser.base.split(separator: ":").last ?? "") ?? 0)
+  }
+
+  /// - Throws: when the other side has closed.
+  package func send(_ bytes: some Sequence<UInt8> & Sendable) async throws {
+    try await channel.writeAndFlush(ByteBuffer(bytes: bytes))
+  }
+
+  package func send(_ text: String) async throws { try await channel.writeAndFlush(ByteBuffer(string: text)) }
+
+  /// Reads once more and returns everything received so far.
+  package func received() async throws -> String {
+    channel.read()
+    try await Task.sleep(for: .milliseconds(10))
+    return collected.text.withLock { $0 }
+  }
+
+  /// - Throws: ``Unexpected`` when the other side does not close.
+  package func untilClosed() async throws -> String {
+    try await eventually("the close") {
+      if channel.isActive { channel.read() }
+      return !channel.isActive
+    }
+    return collected.text.withLock { $0 }
+  }
+
+  package func close() { channel.close(promise: nil) }
+}
+
+private final class Collector: ChannelInboundHandler, Sendable {
+  typealias InboundIn = ByteBuffer
+  private let collect: @Sendable (String) -> Void
+
+  init(_ collect: @escaping @Sendable (String) -> Void) { self.collect = collect }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) { collect(String(buffer: unwrapInboundIn(data))) }
+}

@@ -1,0 +1,117 @@
+import Database
+import Foundation
+import Logging
+import Postgres
+import Web
+
+/// The engines to test on: SQLite always, PostgreSQL when `make test` has started one (`KITH_TEST_POSTGRES`). Set
+/// `KITH_TEST_ENGINES` to `sqlite` or `postgres` for one of them.
+package let engines: [Engine] = {
+  guard postgresURL != nil else {
+    print("NOTE: KITH_TEST_POSTGRES is not set: nothing is tested on PostgreSQL. `make test` starts one.")
+    return [.sqlite]
+  }
+  switch ProcessInfo.processInfo.environment["KITH_TEST_ENGINES"] {
+  case "sqlite": return [.sqlite]
+  case "postgres": return [.postgres]
+  default: return [.sqlite, .postgres]
+  }
+}()
+
+package let postgresURL = ProcessInfo.processInfo.environment["KITH_TEST_POSTGRES"]
+
+/// A folder, and with PostgreSQL a database, for one test.
+package struct TestDatabase: Sendable {
+  package let engine: Engine
+  package let folder: URL
+  /// The value of `DATABASE_URL`.
+  package let databaseURL: String
+
+  package var settings: [String: String] {
+    ["DATA_DIR": folder.path, "DATABASE_URL": databaseURL, "DATABASE_CONNECTIONS": "6"]
+  }
+
+  /// Opens a service's database in the same way as the service does.
+  package func open(_ service: String, _ migrations: [Migration], connections: Int = 6) async throws -> any Database {
+    let settings = Settings(settings.merging(["DATABASE_CONNECTIONS": String(connections)]) { $1 })
+    return try await Dependencies(settings, logger: quiet).openDatabase(for: service, migrations)
+  }
+
+  /// The number of rows in a service's database.
+  ///
+  /// - Parameter rows: what follows `from`: a table, and perhaps a join and a condition.
+  package func count(_ rows: SQL, in service: String) async throws -> Int {
+    let database = try await open(service, [])
+    do {
+      let found = try await database.read { db in
+        try db.row("select count(*) as found from \(rows)")?.get("found", as: Int.self) ?? -1
+      }
+      await database.close()
+      return found
+    } catch {
+      await database.close()
+      throw error
+    }
+  }
+}
+
+/// A logger that discards everything.
+package let quiet: Logger = {
+  var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+  logger.logLevel = .critical
+  return logger
+}()
+
+package func withTestDatabase<T>(_ engine: Engine, _ body: (TestDatabase) async throws -> T) async throws -> T {
+  await TestSlots.acquire()
+  defer { Task { await TestSlots.release() } }
+  let name = "kith_test_" + UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased()
+  let folder = FileManager.default.temporaryDirectory.appendingPathComponent(name)
+  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  // `try?`: a leftover folder does no harm.
+  defer { try? FileManager.default.removeItem(at: folder) }
+  guard engine == .postgres, let server = postgresURL else {
+    return try await body(TestDatabase(engine: engine, folder: folder, databaseURL: folder.path + "/"))
+  }
+  try await runOnServer("create database \(name)")
+  let testDatabase = TestDatabase(
+    engine: engine, folder: folder,
+    databaseURL: String(server[..<(server.lastIndex(of: "/") ?? server.endIndex)]) + "/" + name)
+  do {
+    let result = try await body(testDatabase)
+    try await runOnServer("drop database \(name) with (force)")
+    return result
+  } catch {
+    try await runOnServer("drop database \(name) with (force)")
+    throw error
+  }
+}
+
+/// Runs a statement that cannot run in a transaction.
+private func runOnServer(_ statement: String) async throws {
+  guard let postgresURL else { return }
+  try await executeSQL(postgresURL, statement)
+}
+
+/// Limits how many tests run at a time, as each has its own servers, threads and connections, on two cores.
+private actor TestSlots {
+  private static let shared = TestSlots()
+  private var used = 0
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+  private static let slotsMax = 4
+
+  static func acquire() async { await shared.acquire() }
+  static func release() async { await shared.release() }
+
+  private func acquire() async {
+    if used < Self.slotsMax {
+      used += 1
+    } else {
+      await withCheckedContinuation { waiting.append($0) }
+    }
+  }
+
+  private func release() {
+    if waiting.isEmpty { used -= 1 } else { waiting.removeFirst().resume() }
+  }
+}
