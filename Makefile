@@ -3,7 +3,7 @@
 PRODUCTS := kith kith-gateway kith-auth kith-invites kith-groups kith-lists kith-credits
 SOURCES := Package.swift Services Shared gateway Tests $(wildcard Benchmarks)
 
-help: ## Say what each target does
+help: ## List the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1|\2/p' Makefile | awk -F '|' '{ printf "%-14s %s\n", $$1, $$2 }'
 
 run: ## Build and start everything in one process, on http://127.0.0.1:8080
@@ -12,24 +12,25 @@ run: ## Build and start everything in one process, on http://127.0.0.1:8080
 test: ## Run every test on SQLite and on PostgreSQL (ARGS="--filter Credits" for some)
 	@scripts/test $(ARGS)
 
-lint: ## Check the formatting of the sources
+lint: ## Check the formatting of the sources, and Package.swift against their imports
 	swift format lint --strict --recursive --parallel $(SOURCES)
+	scripts/imports
 
 format: ## Format the sources in place
 	swift format --in-place --recursive --parallel $(SOURCES)
 
-bench: ## Measure kith, lists, photos, and the gateway beside HAProxy, nginx and Caddy (ARGS go to it)
+bench: ## Benchmark kith, lists, photos, and the gateway against HAProxy, nginx and Caddy (ARGS for the gateway's)
 	@Benchmarks/run
 	@Benchmarks/lists/run
 	@Benchmarks/gateway/run $(ARGS)
 	@Benchmarks/photos/run
 
-fuzz: ## Look for bytes that break the gateway's parsers (ARGS=600 for ten minutes)
+fuzz: ## Fuzz the gateway's parsers (ARGS=600 for ten minutes)
 	@scripts/fuzz $(ARGS)
 
-env: ## Write a .env with fresh secrets for docker compose (FORCE=1 replaces one)
+env: ## Write a .env with new secrets for docker compose (FORCE=1 replaces an existing one)
 	@scripts/env
 
-release: ## Build optimised programs that need no Swift where they run
+release: ## Build optimised programs that run without a Swift installation
 	@set -e; for product in $(PRODUCTS); do \
 	  swift build -c release --static-swift-stdlib --product $$product; echo ".build/release/$$product"; done

@@ -15,110 +15,100 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
+  // A target depends on the modules that its files import and on no others: `make lint` compares the two.
   targets: [
-    // Words and machinery that every process shares.
+    // What every process shares.
     .shared("Wire"),
-    .shared("Measures"),
-    .shared("Database", ["Wire", .grdb, .crypto, .logging]),
+    .shared("Prometheus"),
+    .shared("Database", ["Wire", .grdb, .crypto]),
     .system("CPostgres", pkgConfig: "libpq", apt: "libpq-dev", brew: "libpq"),
-    .shared("Postgres", ["Wire", "Database", "CPostgres", .collections, .logging]),
+    .shared("Postgres", ["Wire", "Database", "CPostgres", .deque, .logging]),
     .shared("Tokens", ["Wire", .crypto, .cryptoExtras]),
+    .shared("Traces", ["Wire", "Prometheus", .httpClient, .logging] + .buffers),
     .shared(
       "Web",
-      [
-        "Wire", "Measures", "Database", "Postgres", "Tokens", "Traces", .crypto, .hummingbird, .nio, .nioPosix,
-        .lifecycle, .signals, .configuration,
-        .nioFoundation, .logging, .yams,
-      ]),
-    .shared("Traces", ["Wire", "Measures", .httpClient, .nio, .nioFoundation, .logging]),
-    .shared("Outbox", ["Wire", "Measures", "Database", "Tokens", "Web", .lifecycle, .logging]),
-    .shared("Quotas", ["Wire", "Database", "Tokens", "Web"]),
+      ["Wire", "Prometheus", "Database", "Postgres", "Tokens", "Traces", .crypto, .configuration, .systemPaths, .yams]
+        + .buffers + .server),
     .shared(
-      "Messages", ["Wire", "Web", "Clients", "Tokens", .httpClient, .nio, .nioFoundation, .logging]),
+      "Clients",
+      ["Wire", "Web", "Tokens", "Traces", .httpClient, .nioPosix, .nioHTTP1, .lifecycle, .logging] + .buffers),
+    .shared("Outbox", ["Wire", "Prometheus", "Database", "Tokens", "Web", .lifecycle, .logging]),
+    .shared("Quotas", ["Wire", "Database", "Tokens", "Web"]),
+    .shared("Memberships", ["Wire", "Database"]),
+    .shared("Messages", ["Wire", "Web", "Clients", "Outbox", .httpClient, .logging] + .buffers),
     .system("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev", brew: "argon2"),
     .system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
     .system("CVips", pkgConfig: "vips", apt: "libvips-dev", brew: "vips"),
-    .shared(
-      "Clients",
-      ["Wire", "Web", "Tokens", "Traces", .httpClient, .nio, .nioPosix, .nioFoundation, .lifecycle, .logging]),
 
     // One process each; a service never imports a service.
     .service(
       "Auth",
       [
-        "Wire", "Measures", "Database", "Tokens", "Web", "Clients", "Outbox", "Messages", "Quotas", "CArgon2", "CCurl",
-        .hummingbird, .httpClient, .nio, .nioFoundation, .crypto, .cryptoExtras, .lifecycle, .logging,
-      ]),
+        "Prometheus", "Tokens", "Outbox", "Messages", "Quotas", "CArgon2", "CCurl", .httpTypes, .httpClient, .crypto,
+        .lifecycle, .logging,
+      ] + .buffers),
     .service(
       "Invites",
-      [
-        "Wire", "Measures", "Database", "Tokens", "Web", "Clients", "Outbox", "Messages", "Quotas", .hummingbird, .nio,
-        .crypto, .lifecycle, .logging,
-      ]),
+      ["Tokens", "Outbox", "Messages", "Quotas", .httpTypes, .crypto, .lifecycle, .logging]),
     .service(
       "Groups",
       [
-        "Wire", "Measures", "Database", "Tokens", "Web", "Clients", "Outbox", "Quotas", "CVips", .hummingbird,
-        .httpClient, .nio,
-        .nioPosix, .nioFoundation, .crypto, .lifecycle, .logging, .collections,
-      ]),
-    .service(
-      "Lists",
-      [
-        "Wire", "Measures", "Database", "Tokens", "Web", "Clients", .hummingbird, .nio, .nioFoundation, .crypto,
+        "Tokens", "Outbox", "Quotas", "Memberships", "CVips", .httpClient, .nio, .nioPosix, .nioHTTP1, .crypto, .deque,
         .lifecycle, .logging,
       ]),
-    .service("Credits", ["Wire", "Database", "Web", "Clients", .hummingbird]),
+    .service("Lists", ["Tokens", "Memberships", .crypto] + .buffers),
+    .service("Credits", [.logging]),
+    .gateway(
+      [
+        "StrictHTTP", "DocumentationBundles", "Wire", "Prometheus", "Tokens", "Traces", "Web", "Clients", .nioPosix,
+        .nioTLS, .nioSSL, .httpClient, .lifecycle, .signals, .logging, .deque,
+      ] + .buffers),
+    .target(
+      name: "DocumentationBundles", path: "gateway/Pages/Bundles",
+      exclude: [
+        "README.md", "LICENSE-swagger-ui", "LICENSE-redoc", "swagger-ui-bundle.js.gz", "swagger-ui.css.gz",
+        "redoc.standalone.js.gz",
+      ]),
     .target(name: "StrictHTTP", path: "gateway/StrictHTTP", swiftSettings: strict),
-    .gateway([
-      "StrictHTTP", "Wire", "Measures", "Tokens", "Traces", "Web", "Clients", .nio, .nioPosix, .nioTLS, .nioSSL,
-      .nioFoundation,
-      .httpClient,
-      .lifecycle, .signals, .logging, .collections,
-    ]),
+
     .executable("kith-auth", ["Auth", "Web"], path: "Services/Auth/Main"),
     .executable("kith-credits", ["Credits", "Web"], path: "Services/Credits/Main"),
     .executable("kith-invites", ["Invites", "Web"], path: "Services/Invites/Main"),
     .executable("kith-groups", ["Groups", "Web"], path: "Services/Groups/Main"),
     .executable("kith-lists", ["Lists", "Web"], path: "Services/Lists/Main"),
     .executable("kith-gateway", ["Gateway", "Web"], path: "gateway/Main"),
-    .executable(
-      "kith", ["Auth", "Invites", "Groups", "Lists", "Credits", "Gateway", "Web", "Wire", "Tokens", .lifecycle],
-      path: "Services/Kith"),
+    .executable("kith", .services + ["Gateway", "Web", "Wire", "Tokens", .lifecycle, .logging], path: "Services/Kith"),
 
     .target(
       name: "Support",
-      dependencies: [
-        "Auth", "Invites", "Groups", "Lists", "Credits", "Gateway", "Web", "Wire", "Clients", "Database", "Postgres",
-        "CPostgres", "Outbox", "Messages", "Measures", "Tokens", .cryptoExtras, .hummingbird, .httpClient, .lifecycle,
-        .logging,
-        .nio, .nioPosix, .nioSSL, .nioHTTP1, .nioFoundation,
-      ],
+      dependencies: .services + [
+        "Gateway", "Web", "Wire", "Clients", "Database", "Postgres", "CPostgres", "Tokens", .crypto, .cryptoExtras,
+        .hummingbird, .httpTypes, .httpClient, .lifecycle, .logging, .nioPosix, .nioSSL, .nioHTTP1,
+      ] + .buffers,
       path: "Tests/Support", swiftSettings: strict),
     .target(
       name: "Fuzz", dependencies: ["StrictHTTP"], path: "Tests/Fuzz", exclude: ["Target.swift"], swiftSettings: strict),
     .tests("Wire", ["Wire"]),
-    .tests("Measures", ["Measures", "Database", "Support", "Web", "Wire"]),
-    .tests("StrictHTTP", ["StrictHTTP", "Fuzz"]),
-    .tests("Database", ["Database", "Postgres", "Support"]),
-    .tests("Tokens", ["Tokens", .crypto, .cryptoExtras]),
+    .tests("Prometheus", ["Prometheus", "Database", "Support", "Web", "Wire"]),
+    .tests("StrictHTTP", ["StrictHTTP", "Fuzz", "Support"]),
+    .tests("Database", ["Database", "Postgres", "Support", "Wire"]),
+    .tests("Tokens", ["Tokens", "Wire", .crypto, .cryptoExtras]),
     .tests(
       "Web",
-      [
-        "Web", "Wire", "Clients", "Credits", "Database", "Gateway", "Support", "Tokens", .hummingbird, .lifecycle,
-        .nioPosix,
-      ]),
+      ["Credits", "Gateway", "Tokens", .hummingbird, .httpTypes, .lifecycle, .nio, .nioPosix] + .serviceTests),
     .tests(
       "Gateway",
       [
@@ -126,45 +116,29 @@ let package = Package(
         .httpClient, .logging, .nio, .nioPosix, .nioHTTP1, .nioSSL,
       ]),
     .tests(
-      "Traces", ["Traces", "Measures", "Web", "Wire", "Clients", "Gateway", "Support", .hummingbird, .nio, .logging]),
-    .tests("Outbox", ["Outbox", "Measures", "Database", "Tokens", "Web", "Wire", "Clients", "Support", .hummingbird]),
-    .tests("Messages", ["Messages", "Web", "Wire", "Clients", "Support", .hummingbird]),
-    .tests(
-      "Auth",
-      [
-        "Auth", "Clients", "Database", "Outbox", "Messages", "Support", "Tokens", "Web", "Wire", .crypto, .cryptoExtras,
-        .hummingbird, .nio, .nioPosix, .nioSSL,
-      ]),
-    .tests(
-      "Invites",
-      [
-        "Invites", "Clients", "Database", "Messages", "Outbox", "Support", "Tokens", "Web", "Wire", .crypto,
-        .hummingbird,
-      ]),
+      "Traces",
+      ["Traces", "Prometheus", "Web", "Wire", "Clients", "Gateway", "Support", .hummingbird, .nio, .logging]),
+    .tests("Outbox", ["Outbox", "Prometheus", "Tokens", .httpClient, .logging] + .serviceTests),
+    .tests("Messages", ["Messages", "Web", "Wire", "Support", .logging]),
+    .tests("Auth", ["Auth", "Gateway", "Messages", "Tokens", .crypto] + .serviceTests),
+    .tests("Invites", ["Invites", "Messages", "Outbox", "Tokens"] + .serviceTests),
     .tests(
       "Groups",
-      [
-        "Groups", "Clients", "Database", "Outbox", "Support", "Tokens", "Web", "Wire", "kith", .crypto, .hummingbird,
-        .lifecycle, .nio,
-      ]),
+      ["Groups", "Outbox", "Tokens", "kith", .hummingbird, .lifecycle, .logging, .nio, .nioHTTP1] + .serviceTests),
     .tests(
-      "Lists",
-      ["Lists", "Clients", "Database", "Support", "Tokens", "Web", "Wire", "kith", .hummingbird, .nio, .nioPosix]),
-    .tests("Credits", ["Credits", "Clients", "Database", "Support", "Tokens", "Web"]),
+      "Lists", ["Lists", "kith", .hummingbird, .lifecycle, .nio, .nioPosix, .nioHTTP1] + .serviceTests),
+    .tests("Credits", ["Tokens"] + .serviceTests),
     .tests(
       "Stories",
-      [
-        "Auth", "Credits", "Gateway", "Support", "Clients", "Database", "Tokens", "Web", "Wire", .crypto,
-        .hummingbird, "kith", "kith-auth", "kith-invites", "kith-groups", "kith-lists", "kith-credits", "kith-gateway",
-      ]),
+      ["Auth", "Credits", "Gateway", "Tokens", .crypto, .hummingbird] + .serviceTests + .programs),
   ]
 )
 
 let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
 
 extension Target {
-  static func shared(_ name: String, _ needs: [Dependency] = []) -> Target {
-    .target(name: name, dependencies: needs, path: "Shared/\(name)", swiftSettings: strict)
+  static func shared(_ name: String, _ dependencies: [Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Shared/\(name)", swiftSettings: strict)
   }
 
   static func system(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
@@ -172,31 +146,50 @@ extension Target {
       name: name, path: "Shared/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
   }
 
-  static func service(_ name: String, _ needs: [Dependency]) -> Target {
+  /// - Parameter others: what it needs beyond what every service needs.
+  static func service(_ name: String, _ others: [Dependency]) -> Target {
     .target(
-      name: name, dependencies: needs, path: "Services/\(name)", exclude: ["Main"],
-      resources: [.embedInCode("openapi.yaml")], swiftSettings: strict)
+      name: name, dependencies: ["Wire", "Web", "Clients", "Database", .hummingbird] + others,
+      path: "Services/\(name)", exclude: ["Main"], resources: [.embedInCode("openapi.yaml")], swiftSettings: strict)
   }
 
-  static func gateway(_ needs: [Dependency]) -> Target {
+  static func gateway(_ dependencies: [Dependency]) -> Target {
     .target(
-      name: "Gateway", dependencies: needs, path: "gateway", exclude: ["Main", "StrictHTTP"],
+      name: "Gateway", dependencies: dependencies, path: "gateway", exclude: ["Main", "StrictHTTP", "Pages/Bundles"],
       resources: [.embedInCode("openapi.yaml")]
-        + ["docs.html", "redoc.html", "pages.css", "pages.js"].map { .embedInCode("Pages/\($0)") },
+        + ["docs.html", "docs.js", "redoc.html", "redoc.js"].map { .embedInCode("Pages/\($0)") },
       swiftSettings: strict)
   }
 
-  static func executable(_ name: String, _ needs: [Dependency], path: String) -> Target {
-    .executableTarget(name: name, dependencies: needs, path: path, swiftSettings: strict)
+  static func executable(_ name: String, _ dependencies: [Dependency], path: String) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
   }
 
-  static func tests(_ name: String, _ needs: [Dependency]) -> Target {
-    .testTarget(name: "\(name)Tests", dependencies: needs, path: "Tests/\(name)", swiftSettings: strict)
+  static func tests(_ name: String, _ dependencies: [Dependency]) -> Target {
+    .testTarget(name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
   }
+}
+
+extension [Target.Dependency] {
+  static let services: Self = ["Auth", "Invites", "Groups", "Lists", "Credits"]
+  /// Built beside the tests that start them.
+  static let programs: Self = [
+    "kith", "kith-auth", "kith-invites", "kith-groups", "kith-lists", "kith-credits", "kith-gateway",
+  ]
+  /// Tests that call a service over HTTP and look into its database.
+  static let serviceTests: Self = ["Wire", "Web", "Clients", "Database", "Support"]
+  /// `ByteBuffer`, and `Data` made of it.
+  static let buffers: Self = [.nio, .nioFoundation]
+  /// An HTTP server with a life cycle and a log.
+  static let server: Self = [
+    .hummingbird, .hummingbirdCore, .httpTypes, .nioPosix, .lifecycle, .signals, .logging,
+  ]
 }
 
 extension Target.Dependency {
   static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
+  static let hummingbirdCore = product(name: "HummingbirdCore", package: "hummingbird")
+  static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
   static let nio = product(name: "NIOCore", package: "swift-nio")
   static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
   static let nioFoundation = product(name: "NIOFoundationCompat", package: "swift-nio")
@@ -209,9 +202,10 @@ extension Target.Dependency {
   static let lifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
   static let signals = product(name: "UnixSignals", package: "swift-service-lifecycle")
   static let configuration = product(name: "Configuration", package: "swift-configuration")
+  static let systemPaths = product(name: "SystemPackage", package: "swift-system")
   static let logging = product(name: "Logging", package: "swift-log")
   static let grdb = product(name: "GRDB", package: "GRDB.swift")
-  static let collections = product(name: "DequeModule", package: "swift-collections")
+  static let deque = product(name: "DequeModule", package: "swift-collections")
   static let yams = product(name: "Yams", package: "Yams")
 
   static func product(name: String, package: String) -> Target.Dependency {
