@@ -78,7 +78,8 @@ package final class PeopleCache: Sendable {
         let unknown = placeholder(id).map { Entry(person: $0, expiresAt: expiresAt) }
         guard var entry = entries[id] ?? unknown else { return }
         entry.expiresAt = expiresAt
-        entries.store(entry, for: id)
+        // In place: an outage must not evict the people that it is there for.
+        entries.update(entry, for: id)
         people[id] = entry.person
       }
     }
@@ -96,9 +97,15 @@ private struct TwoGenerations<Entry> {
   subscript(id: UserID) -> Entry? { young[id] ?? old[id] }
 
   mutating func store(_ entry: Entry, for id: UserID) {
-    if young.count >= entriesMax { discardOld() }
+    if young[id] == nil, young.count >= entriesMax { discardOld() }
     old[id] = nil
     young[id] = entry
+  }
+
+  /// Replaces an entry in its own generation; stores one that is not there.
+  mutating func update(_ entry: Entry, for id: UserID) {
+    guard young[id] == nil, old[id] != nil else { return store(entry, for: id) }
+    old[id] = entry
   }
 
   mutating func discardOld(after lifetime: Duration) {

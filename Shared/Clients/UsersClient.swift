@@ -19,7 +19,7 @@ package struct UsersClient: Sendable {
   }
 
   /// The active user with a local id, or with the id that an external system has given to `users/resolve`.
-  package func user(knownAs name: String) async throws -> UserID? {
+  package func user(withAnyID name: String) async throws -> UserID? {
     guard Self.isPossibleName(name) else { return nil }
     return try await Self.orNil {
       try await client.call(.GET, "/internal/users", query: ["known_as": name], as: UserProfile.self)

@@ -63,6 +63,11 @@ package enum Isolation: Sendable {
 }
 
 /// One connection within one transaction. Valid only inside the body that received it.
+///
+/// A transaction locks a row by an update of it, if necessary one that sets a column to its own value, and reads what
+/// the lock protects from `returning` or from later statements. SQLite has no `select … for update`. On PostgreSQL the
+/// update locks the row until the transaction ends, and another transaction's update of it waits and then sees the new
+/// values; SQLite runs one transaction that writes at a time.
 package protocol Connection {
   /// All rows that a statement returns, held in memory: bound it with a limit.
   func rows(_ sql: SQL) throws -> [Row]

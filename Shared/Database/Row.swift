@@ -19,6 +19,14 @@ package struct Row: Sendable {
     try value(name) == .null ? nil : get(name)
   }
 
+  /// A text column as a case of an enumeration.
+  ///
+  /// - Throws: ``DatabaseFailure/unreadable`` also when the text is not the raw value of a case.
+  @inlinable package func enumValue<Case: RawRepresentable<String>>(_ name: String) throws -> Case {
+    guard let value = Case(rawValue: try get(name)) else { throw DatabaseFailure.unreadable(column: name) }
+    return value
+  }
+
   @usableFromInline func value(_ name: String) throws -> Value {
     guard let index = columns.firstIndex(of: name) else { throw DatabaseFailure.unreadable(column: name) }
     return values[index]

@@ -21,7 +21,12 @@ package final class SQLite: Database {
       configuration.maximumReaderCount = readers
       configuration.busyMode = .timeout(5)
       configuration.prepareDatabase { db in
-        try db.execute(sql: "pragma foreign_keys = on; pragma secure_delete = on; pragma trusted_schema = off")
+        // SQLite enforces foreign keys only on connections that turn this on.
+        try db.execute(sql: "pragma foreign_keys = on")
+        // Overwrites deleted rows with zeros, so that the file does not contain erased data.
+        try db.execute(sql: "pragma secure_delete = on")
+        // Views, triggers and constraints in a file that another program has changed cannot call unsafe functions.
+        try db.execute(sql: "pragma trusted_schema = off")
       }
       // Switching a new file to WAL takes an exclusive lock for which SQLite does not wait: one process at a time.
       pool = try lock.withLock { try DatabasePool(path: path, configuration: configuration) }
@@ -66,6 +71,7 @@ package final class SQLite: Database {
           )
           .map { (name: $0["name"] as String, checksum: $0["checksum"] as String) }
           let pending = try Migration.pending(migrations, engine: .sqlite, applied: applied)
+          // `pending` is a slice: its indices are the positions in `migrations`.
           for (position, migration) in zip(pending.indices, pending) { try apply(migration, at: position, on: db) }
           try indexes.read(from: db)
         }

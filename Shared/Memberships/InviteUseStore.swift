@@ -16,7 +16,7 @@ extension JoinList: InviteUse {}
 /// effect twice, even after the user has left.
 package enum InviteUseStore {
   /// Whether the user has joined by this claim, or by any claim of the invite when the request has none.
-  package static func hasAdmitted(_ user: UserID, by use: some InviteUse, on db: any Connection) throws -> Bool {
+  package static func hasJoined(_ user: UserID, by use: some InviteUse, on db: any Connection) throws -> Bool {
     let row = try db.row("select claim_id from invite_use where invite_id = \(use.inviteID) and user_id = \(user)")
     guard let row else { return false }
     guard let claim = use.claimID else { return true }

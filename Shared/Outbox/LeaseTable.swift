@@ -5,7 +5,7 @@ import Foundation
 /// future.
 ///
 /// The table has the columns ``columns`` and a unique key column. A row is work while its `due_at` is not null. When
-/// the worker of a row dies, the row is due again after the lease has expired.
+/// the worker of a row crashes, the row is due again after the lease has expired.
 package struct LeaseTable: Sendable {
   /// The columns that the owner's table must have.
   package static let columns = "due_at timestamptz, lease text, tries bigint not null default 0"

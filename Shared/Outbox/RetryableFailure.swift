@@ -1,4 +1,4 @@
-/// A failure of a delivery that knows whether a retry makes sense. ``Delivery`` gives the message up when it does not.
+/// A failure of a delivery that says whether a retry makes sense. ``Delivery`` gives up the message when it does not.
 package protocol RetryableFailure: Error, CustomStringConvertible {
   var isRetryable: Bool { get }
   /// The delay that the receiver asks for before a retry.

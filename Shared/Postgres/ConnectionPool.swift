@@ -22,7 +22,7 @@ final class ConnectionPool: Sendable {
     var hasTimeoutTask = false
     var lastJobID = 0
     var isClosed = false
-    /// The ids of jobs that were cancelled before they were enqueued.
+    /// The ids of jobs that were cancelled before they were enqueued or while they run, until `withConnection` returns.
     var cancelled: Set<Int> = []
   }
 
@@ -35,6 +35,7 @@ final class ConnectionPool: Sendable {
   private let state = Mutex(State())
   private let size: Int
   private let acquireTimeout: Duration
+  /// Bounds the memory of the waiting jobs.
   private let waitingMax = 1024
   private let makeConnection: @Sendable (Int) -> PooledConnection
 

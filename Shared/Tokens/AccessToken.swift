@@ -163,7 +163,7 @@ package struct AccessTokenVerifier: Sendable {
   /// Changes when keys were replaced or removed. Cached results of an earlier version may be wrong.
   package var version: Int { ring.version &+ (remote?.removals ?? 0) }
 
-  /// Verifies a token with the keys in memory, without waiting; nil when the key server has to be asked.
+  /// Verifies a token with the keys in memory, without waiting; nil when the key server has to be queried.
   package func verifyLocally(_ text: String, at now: Date) throws(TokenRejected) -> AccessToken? {
     let signed = try SignedToken(text)
     if let key = ring.key(signed.keyID) ?? remote?.cachedKey(signed.keyID) {

@@ -56,7 +56,8 @@ extension ActiveSpan {
     let error = outcome.error(from: 500)
     end(
       Self.name(method, route), isError: (outcome.status ?? 0) >= 500,
-      [Attribute("http.request.method", Self.known(method))] + (route.map { [Attribute("http.route", $0)] } ?? [])
+      [Attribute("http.request.method", Self.normalizedMethod(method))]
+        + (route.map { [Attribute("http.route", $0)] } ?? [])
         + Self.attributes(of: outcome, error) + tracer.serverAttributes)
   }
 
@@ -68,7 +69,8 @@ extension ActiveSpan {
     end(
       Self.name(request.method, request.template), isError: error != nil,
       [
-        Attribute("http.request.method", Self.known(request.method)), Attribute("url.template", request.template),
+        Attribute("http.request.method", Self.normalizedMethod(request.method)),
+        Attribute("url.template", request.template),
         Attribute("peer.service", request.service),
       ] + (request.host.map { [Attribute("server.address", $0)] } ?? [])
         + (request.port.map { [Attribute("server.port", $0)] } ?? [])
@@ -87,7 +89,7 @@ extension ActiveSpan {
   }
 
   /// `_OTHER` for methods that are not in the conventions, as clients can send any.
-  private static func known(_ method: String) -> String { methods.contains(method) ? method : "_OTHER" }
+  private static func normalizedMethod(_ method: String) -> String { methods.contains(method) ? method : "_OTHER" }
 
   private static let methods: Set = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 }

@@ -37,6 +37,15 @@ package struct TokenVerification: Sendable {
     background = [keys, feed, JWKSRefresh(keys: remote)]
   }
 
+  /// The authenticator of a service, which looks up users at auth.
+  package func authenticator(
+    _ keys: ServiceKeys, users: UsersClient, now: @escaping @Sendable () -> Date
+  ) -> CallerAuthenticator {
+    CallerAuthenticator(
+      keys: keys, verifier: verifier, ended: ended, now: now, externalUser: externalIdentities.user
+    ) { try await users.user(withAnyID: $0) }
+  }
+
   /// Fetches a key set (RFC 7517 §5) of at most 256 KB.
   ///
   /// - Throws: ``KeysUnavailable`` for a status other than 200, and network and decoding errors.
@@ -60,17 +69,17 @@ private final class PublishedJWKS: Sendable {
   /// - Throws: ``KeysUnavailable`` when no replica answers.
   func fetch() async throws -> JWKS {
     let urls = serviceAddresses.urls(of: .auth)
-    let answers = await withTaskGroup(of: (String, JWKS?).self) { group in
+    let fetched = await withTaskGroup(of: (String, JWKS?).self) { group in
       for url in urls {
         // `try?`: a replica that does not answer has no new set.
         group.addTask { (url, try? await TokenVerification.keySet(at: url + "/.well-known/jwks.json")) }
       }
       return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
     }
-    guard !answers.isEmpty else { throw KeysUnavailable() }
+    guard !fetched.isEmpty else { throw KeysUnavailable() }
     let now = ContinuousClock.now
     return sets.withLock { sets in
-      for (url, set) in answers { sets[url] = (set, now) }
+      for (url, set) in fetched { sets[url] = (set, now) }
       sets = sets.filter { urls.contains($0.key) && now - $0.value.fetchedAt < Self.retention }
       return JWKS(keys: sets.values.flatMap(\.set.keys))
     }

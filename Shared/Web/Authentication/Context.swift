@@ -11,18 +11,18 @@ package struct Context: RequestContext {
   var missingServiceFailure = Failure.wrongServiceKey
   package var trace = Trace(requestID: nil, traceparent: nil)
   /// The peer of the connection: the client or a proxy. nil when it has no IP address.
-  let address: String?
+  let peerAddress: String?
   /// Whether the request has a header that proxies add.
   var isForwarded = false
 
   package init(source: ApplicationRequestContextSource) {
     coreContext = .init(source: source)
-    address = source.channel.remoteAddress?.ipAddress
+    peerAddress = source.channel.remoteAddress?.ipAddress
   }
 
   var isLoopback: Bool {
-    guard let address, !isForwarded else { return false }
-    return address == "::1" || address.hasPrefix("127.") || address.hasPrefix("::ffff:127.")
+    guard let peerAddress, !isForwarded else { return false }
+    return peerAddress == "::1" || peerAddress.hasPrefix("127.") || peerAddress.hasPrefix("::ffff:127.")
   }
 }
 

@@ -128,7 +128,7 @@ extension Failure {
   }
 
   fileprivate func reply(to call: IdempotentCall) -> Reply {
-    let problem = Problem(self, as: Dialect(path: call.path), requestID: call.requestID)
+    let problem = Problem(self, as: APIDialect(path: call.path), requestID: call.requestID)
     // `try?`: a problem consists of strings and integers, which can always be encoded.
     let body = (try? JSON.encode(problem)) ?? Data()
     return Reply(status: problem.status, contentType: Problem.contentType, body: body)

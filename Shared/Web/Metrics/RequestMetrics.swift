@@ -17,11 +17,11 @@ struct RequestMetrics: Sendable {
   /// Records a request that was answered.
   ///
   /// - Parameter route: the path template; requests without a route share one label, as their paths are unlimited.
-  func record(_ method: String, route: String?, status: Int, took: Duration) {
+  func record(_ method: String, route: String?, status: Int, duration: Duration) {
     let route = route.flatMap { $0 == "NotFound" ? nil : $0 } ?? ""
     let method = Self.methods.contains(method) ? method : "other"
     requests.add(route, method, String(status))
-    durations.observe(took, route, method)
+    durations.observe(duration, route, method)
   }
 
   /// Other methods share one label, as clients can send any.

@@ -31,7 +31,7 @@ struct BoundaryMiddleware: HTTPResponder {
     context.isForwarded = request.isForwarded
     let started = ContinuousClock.now
     let service = authenticator.service(of: request)
-    let request = request.replacingForwardedFor(context.address, from: service)
+    let request = request.replacingForwardedFor(context.peerAddress, from: service)
     let span = tracer?.begin(continuing: trace.traceparent, isTrusted: service != nil)
     if let span { context.logger[metadataKey: "trace_id"] = "\(span.context.traceID)" }
     var response = await Trace.$current.withValue(trace) {
@@ -39,12 +39,13 @@ struct BoundaryMiddleware: HTTPResponder {
     }
     response.headers[.requestID] = trace.requestID
     if lifecycle.isDraining { response.headers[.connection] = "close" }
-    let took = ContinuousClock.now - started
-    metrics.record(request.method.rawValue, route: context.endpointPath, status: response.status.code, took: took)
+    let duration = ContinuousClock.now - started
+    metrics.record(
+      request.method.rawValue, route: context.endpointPath, status: response.status.code, duration: duration)
     if let span, !isRoutine(context) {
       span.endServerSpan(request.method.rawValue, route: route(context), .response(response.status.code))
     }
-    log(request, context, response, took: took)
+    log(request, context, response, duration: duration)
     return response
   }
 
@@ -85,8 +86,8 @@ struct BoundaryMiddleware: HTTPResponder {
     return allow.isEmpty ? .notFound : .methodNotAllowed(allow: allow.sorted())
   }
 
-  private func log(_ request: Request, _ context: Context, _ response: Response, took: Duration) {
-    let milliseconds = Double(took.components.seconds) * 1000 + Double(took.components.attoseconds) / 1e15
+  private func log(_ request: Request, _ context: Context, _ response: Response, duration: Duration) {
+    let milliseconds = Double(duration.components.seconds) * 1000 + Double(duration.components.attoseconds) / 1e15
     context.logger.log(
       level: isRoutine(context) ? .debug : .info, "request",
       metadata: [

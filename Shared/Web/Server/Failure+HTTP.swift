@@ -47,7 +47,7 @@ extension Failure {
   /// The response for a failure, in the dialect of the request's path. Services make error responses nowhere else.
   package func response(to request: Request, requestID: String) -> Response {
     let version = request.headers[.goTrueVersion].flatMap { GoTrueVersion($0) }
-    let content = FailureResponse(self, as: Dialect(path: request.uri.path), version: version, requestID: requestID)
+    let content = FailureResponse(self, as: APIDialect(path: request.uri.path), version: version, requestID: requestID)
     var headers = HTTPFields()
     for (name, value) in content.headers {
       if let name = HTTPField.Name(name) { headers[name] = value }

@@ -3,14 +3,13 @@ import Foundation
 import Hummingbird
 import Logging
 import NIOCore
-import NIOPosix
 import ServiceLifecycle
 import Traces
 import Wire
 
 /// One service, ready to run: its HTTP server, its database and its background services.
 package struct Server: Service {
-  package let name: String
+  package let service: ServiceName
   package let api: OpenAPI
   package let port = ListeningPort()
   let routes: [RegisteredRoute]
@@ -50,7 +49,7 @@ package struct Server: Service {
       Response(status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: .init(data: api.body)))
     }
     add(router)
-    self.name = service.rawValue
+    self.service = service
     self.api = api
     self.routes = router.routes.map { RegisteredRoute(method: $0.method.rawValue, path: $0.path) }
     self.database = database
@@ -74,9 +73,7 @@ package struct Server: Service {
   private static func application(
     _ boundary: BoundaryMiddleware, on host: String, _ port: Int, _ logger: Logger, _ listening: ListeningPort
   ) -> Application<BoundaryMiddleware> {
-    var quiet = logger
-    quiet.logLevel = max(logger.logLevel, .warning)
-    return Application(
+    Application(
       responder: boundary,
       server: EventLoopServer.http1(
         .init(
@@ -89,7 +86,7 @@ package struct Server: Service {
         logger.info("listening", metadata: ["host": "\(host)", "port": .stringConvertible(bound)])
         listening.opened(on: bound)
       },
-      logger: quiet)
+      logger: logger.warningsOnly)
   }
 
   /// Serves until graceful shutdown: readiness fails first, for as long as load balancers need to notice; then no new
@@ -148,32 +145,5 @@ private struct ShutdownDelay: Service {
     // `try?`: when it did not start there is nothing to wait for.
     guard (try? await port.number) != nil else { return }
     try await Task.sleep(for: max(duration, .milliseconds(20)))
-  }
-}
-
-/// Checks that the configured address is free, by binding it once.
-///
-/// - Throws: ``StartFailure`` when another program listens there.
-package func requireFreePort(of settings: Settings, _ defaultPort: Int) async throws {
-  let host = settings.string("HOST", default: "127.0.0.1")
-  let port = try settings.int("PORT", default: defaultPort, in: 0...65535)
-  do {
-    try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .bind(host: host, port: port).get().close()
-  } catch {
-    throw StartFailure.listening(error, host: host, port: port)
-  }
-}
-
-extension StartFailure {
-  /// A one-line error for the two ways in which listening usually fails; any other error as it is.
-  package static func listening(_ error: any Error, host: String, port: Int) -> any Error {
-    guard let error = error as? IOError else { return error }
-    switch error.errnoCode {
-    case EADDRINUSE: return StartFailure("port \(port) is in use by another program")
-    case EACCES, EADDRNOTAVAIL: return StartFailure("cannot listen on \(host):\(port)")
-    default: return error
-    }
   }
 }

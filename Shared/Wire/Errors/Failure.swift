@@ -2,7 +2,7 @@
 ///
 /// A service throws it, `BoundaryMiddleware` encodes it as a ``Problem``, and a client decodes that to the same value.
 package struct Failure: Error, Hashable, Sendable {
-  /// The kinds of errors. ``Dialect/status(of:)`` maps them to HTTP statuses.
+  /// The kinds of errors. ``APIDialect/status(of:)`` maps them to HTTP statuses.
   package enum Kind: String, Codable, Sendable, CaseIterable {
     case malformed, invalid, unauthorized, paymentRequired, forbidden, notFound, methodNotAllowed, timeout
     case conflict, gone, preconditionFailed, tooLarge, targetTooLong, unsupportedType, expectation, unsatisfiable

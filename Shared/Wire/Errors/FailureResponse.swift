@@ -9,7 +9,7 @@ package struct FailureResponse: Sendable {
   package let body: Data
 
   /// - Parameter version: the API version that a request to `/auth/v1` asks for; the body is then only GoTrue's.
-  package init(_ failure: Failure, as dialect: Dialect, version: GoTrueVersion? = nil, requestID: String) {
+  package init(_ failure: Failure, as dialect: APIDialect, version: GoTrueVersion? = nil, requestID: String) {
     let problem = Problem(failure, as: dialect, requestID: requestID)
     status = problem.status
     let version = dialect == .goTrue ? version : nil
@@ -51,7 +51,7 @@ package struct GoTrueError: Encodable, Sendable {
   let weak_password: WeakPassword?
 
   package init(_ failure: Failure) {
-    code = Dialect.goTrue.code(of: failure)
+    code = APIDialect.goTrue.code(of: failure)
     message = failure.message
     weak_password = WeakPassword(failure)
   }

@@ -4,18 +4,18 @@ package enum FieldErrors {
   ///
   /// - Throws: one validation failure with the invalid fields of all closures, in their order; any other error at once.
   package static func collected<each Value>(_ read: repeat () throws -> each Value) throws -> (repeat each Value) {
-    var wrong: [Failure.Field] = []
+    var invalidFields: [Failure.Field] = []
     func attempt<One>(_ read: () throws -> One) throws -> One? {
       do { return try read() } catch let failure as Failure where failure.kind == .invalid {
-        wrong += failure.fields
+        invalidFields += failure.fields
         return nil
       }
     }
-    func found<One>(_ value: One?) throws -> One {
-      guard let value else { throw Failure.invalid(wrong) }
+    func unwrapped<One>(_ value: One?) throws -> One {
+      guard let value else { throw Failure.invalid(invalidFields) }
       return value
     }
     let values = (repeat try attempt(each read))
-    return (repeat try found(each values))
+    return (repeat try unwrapped(each values))
   }
 }

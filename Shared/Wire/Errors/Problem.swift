@@ -11,7 +11,7 @@ package struct Problem: Codable, Sendable {
   package let requestID: String?
   package let fields: [Failure.Field]
   let nestedCode: String
-  let dialect: Dialect?
+  let dialect: APIDialect?
   private let rateLimit: RateLimit?
   let weakPassword: WeakPassword?
 
@@ -24,7 +24,7 @@ package struct Problem: Codable, Sendable {
   }
 
   /// - Parameter now: when the request was refused.
-  package init(_ failure: Failure, as dialect: Dialect, requestID: String?, at now: Date = Date()) {
+  package init(_ failure: Failure, as dialect: APIDialect, requestID: String?, at now: Date = Date()) {
     self.status = dialect.status(of: failure)
     self.title = Self.titles[status] ?? "Error"
     self.detail = failure.message
@@ -106,7 +106,7 @@ package struct Problem: Codable, Sendable {
   package var failure: Failure {
     let kind =
       fields.isEmpty
-      ? Failure.Kind.allCases.first { $0 != .invalid && Dialect.api.status(of: $0) == status } ?? .broken : .invalid
+      ? Failure.Kind.allCases.first { $0 != .invalid && APIDialect.api.status(of: $0) == status } ?? .broken : .invalid
     var failure = Failure(code == "validation_error" ? .invalid : kind, code, detail)
     failure.fields = fields
     return failure

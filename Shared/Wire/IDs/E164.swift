@@ -1,5 +1,5 @@
 /// Phone numbers in international format (E.164). Checks their form only, as they are compared as the apps send them;
-/// `PhoneNumber` of the module Messages parses numbers as people type them, and knows the country codes.
+/// `PhoneNumber` of the module Messages parses numbers as people type them, and validates country codes.
 package enum E164 {
   /// - Throws: the validation failure that names `field`, when there are more than `countMax` numbers, or one that is
   ///   not a plus sign and 2 to 15 digits.

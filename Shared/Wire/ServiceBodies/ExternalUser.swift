@@ -1,4 +1,4 @@
-/// Asks for the local user of an external issuer's token, who is created at the first request.
+/// Requests the local user of an external issuer's token, who is created at the first request.
 package struct ExternalUser: Codable, Sendable, Hashable {
   package let issuer: String
   package let subject: String

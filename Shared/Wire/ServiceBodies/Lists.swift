@@ -1,7 +1,7 @@
 import Foundation
 
 /// The role of a user in a list. Viewers read, editors change, and only the owner deletes the list. Bodies have it as a
-/// string, so that a role which only a newer process knows does not fail the decoding.
+/// string, so that a role of a newer process does not fail the decoding.
 package enum ListRole: String, Codable, Sendable {
   case owner, editor, viewer
 

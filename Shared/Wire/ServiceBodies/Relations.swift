@@ -1,4 +1,4 @@
-/// Asks for the relations between a user and others, at most ``othersMax`` at once.
+/// Requests the relations between a user and others, at most ``othersMax`` at once.
 package struct RelationsQuery: Codable, Sendable {
   package static let othersMax = 500
 

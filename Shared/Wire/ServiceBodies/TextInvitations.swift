@@ -1,6 +1,6 @@
 import Foundation
 
-/// Asks for a text message that invites a phone number to a group, on behalf of a member.
+/// Requests a text message that invites a phone number to a group, on behalf of a member.
 package struct TextInvitationRequest: Codable, Sendable, Hashable {
   package let group: GroupID
   package let invitedBy: UserID

@@ -97,7 +97,7 @@ package struct Person: Codable, Sendable, Hashable {
   }
 }
 
-/// Asks for people by id or by verified phone number, at most ``idsMax`` of each at once.
+/// Requests people by id or by verified phone number, at most ``idsMax`` of each at once.
 package struct PeopleQuery: Codable, Sendable {
   package static let idsMax = 500
 
@@ -118,7 +118,7 @@ package struct People: Codable, Sendable {
   package init(people: [Person]) { self.people = people }
 }
 
-/// Asks for the user with an external system's id, who is created if necessary.
+/// Requests the user with an external system's id, who is created if necessary.
 package struct ResolveUser: Codable, Sendable {
   /// In UTF-8. Other identifiers of users are not longer.
   package static let externalIDBytesMax = 255

@@ -10,12 +10,12 @@ struct SkippingBody<Value: Decodable>: Decodable {
       value = try Value(from: decoder)
       return
     }
-    value = try Value(from: SkippingDecoder(inner: decoder, skipped: skipped))
+    value = try Value(from: FieldSkippingDecoder(inner: decoder, skipped: skipped))
   }
 }
 
 /// A decoder that forwards to another one, with placeholders for ``SkippedFields``.
-private struct SkippingDecoder: Decoder {
+private struct FieldSkippingDecoder: Decoder {
   let inner: any Decoder
   let skipped: SkippedFields
 
@@ -52,7 +52,7 @@ private struct SkippingKeyedContainer<Key: CodingKey>: KeyedDecodingContainerPro
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
     if isSkipped(key), let value = SkippedFields.placeholder(for: type) { return value }
-    if SkippingDecoder.isOpaque(type) { return try inner.decode(type, forKey: key) }
+    if FieldSkippingDecoder.isOpaque(type) { return try inner.decode(type, forKey: key) }
     return try inner.decode(SkippingBody<T>.self, forKey: key).value
   }
 
@@ -136,7 +136,7 @@ private struct SkippingUnkeyedContainer: UnkeyedDecodingContainer {
 
   mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
     if isNextSkipped, let value = SkippedFields.placeholder(for: type), try skipNext() { return value }
-    if SkippingDecoder.isOpaque(type) { return try inner.decode(type) }
+    if FieldSkippingDecoder.isOpaque(type) { return try inner.decode(type) }
     return try inner.decode(SkippingBody<T>.self).value
   }
 
