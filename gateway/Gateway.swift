@@ -63,7 +63,7 @@ package func buildGateway(
         on: loop, authenticator: Authenticator(verification, keys: keys, users: users, now: dependencies.now),
         limiter: Limiter(
           quotas: quotas, local: localLimits, redis: redis, on: loop, logger: dependencies.logger,
-          now: { Int64(NIODeadline.now().uptimeNanoseconds) }, outageLog: outageLog, timeout: timeouts.redis),
+          now: { Nanoseconds(NIODeadline.now().uptimeNanoseconds) }, outageLog: outageLog, timeout: timeouts.redis),
         metrics: EventLoopMetrics(), tracer: tracer,
         pool: { service in
           ServicePool(service, upstreams) { endpoint in

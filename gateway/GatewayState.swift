@@ -60,14 +60,14 @@ final class GatewayState: Sendable {
     }
   }
 
-  func log(_ exchange: Exchange, status: Int, requestID: [UInt8], took: TimeAmount) {
+  func log(_ exchange: Exchange, status: Int, requestID: [UInt8], duration: TimeAmount) {
     // Load balancers probe every second; at `info` their requests would dominate the log.
     let level: Logger.Level = exchange.isLocal ? .debug : .info
     guard logger.logLevel <= level else { return }
     var metadata: Logger.Metadata = [
       "method": "\(exchange.method.rawValue)", "route": "\(exchange.route?.path ?? "-")",
       "status": .stringConvertible(status), "request_id": "\(String(decoding: requestID, as: UTF8.self))",
-      "duration_ms": .stringConvertible(Double(took.nanoseconds / 1000) / 1000),
+      "duration_ms": .stringConvertible(Double(duration.nanoseconds / 1000) / 1000),
     ]
     if let spans = exchange.spans { metadata["trace_id"] = "\(spans.server.context.traceID)" }
     logger.log(level: level, "request", metadata: metadata)

@@ -12,7 +12,7 @@ final class Authenticator {
     case rejected(Failure)
     /// The token was not verified: the sender's address has used up its quota of rejected credentials.
     case rateLimited(LimitVerdict)
-    /// A key server or auth has to be asked first. A success is to be passed to ``Authenticator/cache(_:)``.
+    /// A key server or auth has to be queried first. A success is to be passed to ``Authenticator/cache(_:)``.
     case pending(@Sendable () async -> Result<VerifiedCaller, Failure>)
   }
 
@@ -138,21 +138,21 @@ final class Authenticator {
     return .authenticated(entry.caller)
   }
 
-  /// For an outside system that presents its service key.
+  /// For an external system that presents its service key.
   private func serviceDecision(_ head: RequestHead, _ bytes: Span<UInt8>) -> Decision {
     guard !keys.isEmpty else { return .rejected(.serviceKeysUnset) }
     guard let service = callingService(head, bytes) else { return .rejected(.wrongServiceKey) }
     return .authenticated(Caller(service: service.name))
   }
 
-  /// For an outside system that acts as a user; nil when there is no valid key or no user is named.
+  /// For an external system that acts as a user; nil when there is no valid key or no user is named.
   private func actingServiceDecision(_ head: RequestHead, _ bytes: Span<UInt8>) -> Decision? {
     guard let field = head.fields.first(.userID), let service = callingService(head, bytes) else { return nil }
     guard service.mayAssertUsers else { return .rejected(.mayNotAct) }
     let name = Self.text(bytes, field.value.start..<field.value.end)
     return .pending { [users] in
       do {
-        guard let user = try await users.user(knownAs: name) else { return .failure(.userNotFound) }
+        guard let user = try await users.user(withAnyID: name) else { return .failure(.userNotFound) }
         return .success(VerifiedCaller(caller: Caller(user: user, service: service.name)))
       } catch {
         return .failure(error as? Failure ?? .unavailable)
@@ -166,7 +166,7 @@ final class Authenticator {
     }
   }
 
-  /// Whether the caller presents the key of a service or of an outside system.
+  /// Whether the caller presents the key of a service or of an external system.
   func hasServiceKey(_ head: RequestHead, _ bytes: Span<UInt8>) -> Bool { callingService(head, bytes) != nil }
 
   /// Whether the caller presents such a key as a bearer token.

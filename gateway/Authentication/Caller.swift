@@ -3,7 +3,7 @@ import Wire
 /// The authenticated caller of a request, with the header lines that name it to services.
 final class Caller: Sendable {
   let user: UserID?
-  /// The name of the outside system that presented its service key; its requests are not rate limited.
+  /// The name of the external system that presented its service key; its requests are not rate limited.
   let service: String?
   /// Header lines, each with its CRLF.
   let headerLines: [UInt8]

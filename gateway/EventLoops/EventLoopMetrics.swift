@@ -17,13 +17,13 @@ final class EventLoopMetrics {
     [(nil, unrouted)] + series.values.map { ($0.route, $0.series) }
   }
 
-  func ended(_ route: Route?, status: Int, took: TimeAmount) {
-    guard let route else { return Self.add(&unrouted, status, took) }
-    Self.add(&series[ObjectIdentifier(route), default: (route, Series())].series, status, took)
+  func ended(_ route: Route?, status: Int, duration: TimeAmount) {
+    guard let route else { return Self.add(&unrouted, status, duration) }
+    Self.add(&series[ObjectIdentifier(route), default: (route, Series())].series, status, duration)
   }
 
-  private static func add(_ series: inout Series, _ status: Int, _ took: TimeAmount) {
+  private static func add(_ series: inout Series, _ status: Int, _ duration: TimeAmount) {
     series.counts[status, default: 0] += 1
-    series.durations.add(seconds: Double(took.nanoseconds) / 1e9)
+    series.durations.add(seconds: Double(duration.nanoseconds) / 1e9)
   }
 }

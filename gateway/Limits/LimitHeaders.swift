@@ -17,9 +17,9 @@ extension LimitVerdict {
   ///
   /// - Parameters:
   ///   - limit: the class of the route; nil: ``LimitClass/standard(isUser:)``.
-  ///   - epoch: nanoseconds since 1970.
+  ///   - epoch: the time since 1970.
   package func writeHeaders(
-    to out: inout ByteBuffer, class limit: LimitClass?, isUser: Bool, epoch: Int64 = LimitVerdict.epoch()
+    to out: inout ByteBuffer, class limit: LimitClass?, isUser: Bool, epoch: Nanoseconds = LimitVerdict.epoch()
   ) {
     let limit = limit ?? .standard(isUser: isUser)
     out.writeWithUnsafeMutableBytes(minimumWritableBytes: HeaderLineWriter.bytesMax) { bytes in
@@ -40,7 +40,7 @@ extension LimitVerdict {
 
   /// The same headers for a ``LocalResponse``; a refusal has `Retry-After` too.
   package func headers(
-    class limit: LimitClass?, isUser: Bool, epoch: Int64 = LimitVerdict.epoch()
+    class limit: LimitClass?, isUser: Bool, epoch: Nanoseconds = LimitVerdict.epoch()
   ) -> [(name: String, value: String)] {
     let name = (limit ?? .standard(isUser: isUser)).name
     let headers = [
@@ -53,13 +53,13 @@ extension LimitVerdict {
     return isAllowed ? headers : headers + [(name: "retry-after", value: String(retryAfterSeconds))]
   }
 
-  private func resetSecond(_ epoch: Int64) -> Int { Int(epoch.adding(resetAfter).secondsRoundedUp) }
+  private func resetSecond(_ epoch: Nanoseconds) -> Int { Int(epoch.adding(resetAfter).secondsRoundedUp) }
 
-  /// Nanoseconds since 1970.
-  package static func epoch() -> Int64 {
+  /// The time since 1970.
+  package static func epoch() -> Nanoseconds {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    return Nanoseconds(time.tv_sec) &* 1_000_000_000 &+ Nanoseconds(time.tv_nsec)
   }
 }
 

@@ -4,21 +4,21 @@ import NIOCore
 /// Counts the requests of one event loop: in Redis, together with all gateways, while it is available, else in memory,
 /// together with the other event loops of this gateway. Created, used and stopped on its event loop.
 ///
-/// Replies of Redis are also recorded in memory. A key whose quota is used up is refused without asking Redis again, so
-/// a flood stays at this gateway, and quotas are not reset when Redis becomes unavailable.
+/// Replies of Redis are also recorded in memory. A key whose quota is used up is refused without querying Redis again,
+/// so a flood stays at this gateway, and quotas are not reset when Redis becomes unavailable.
 package final class Limiter {
   private let quotas: LimitQuotas
   private let local: MemoryLimits
-  private let now: @Sendable () -> Int64
+  private let now: @Sendable () -> Nanoseconds
   private let redis: RedisClient?
 
   /// - Parameters:
-  ///   - now: nanoseconds on a monotonic clock.
+  ///   - now: on a monotonic clock.
   ///   - outageLog: one for all event loops, so that an outage is logged once.
   ///   - timeout: how long a reply of Redis may take.
   package init(
     quotas: LimitQuotas, local: MemoryLimits, redis: RedisURL?, on loop: any EventLoop, logger: Logger,
-    now: @escaping @Sendable () -> Int64, outageLog: RedisOutageLog = RedisOutageLog(), timeout: TimeAmount
+    now: @escaping @Sendable () -> Nanoseconds, outageLog: RedisOutageLog = RedisOutageLog(), timeout: TimeAmount
   ) {
     self.quotas = quotas
     self.local = local
@@ -56,7 +56,7 @@ package final class Limiter {
   package func stop() { redis?.stop() }
 
   private static func verdict(
-    _ command: RedisCommand, _ reply: RedisReply?, _ local: MemoryLimits, _ now: @Sendable () -> Int64
+    _ command: RedisCommand, _ reply: RedisReply?, _ local: MemoryLimits, _ now: @Sendable () -> Nanoseconds
   ) -> LimitVerdict {
     guard let reply else { return local.take(command.key, command.quota, at: now()) }
     // Relative to when the command was sent, so memory never counts more than Redis does.

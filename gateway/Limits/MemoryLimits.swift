@@ -18,17 +18,17 @@ package final class MemoryLimits: Sendable {
     shards = (0..<count).map { _ in Shard(youngEntriesMax: youngEntriesMax) }
   }
 
-  package func take(_ key: LimitKey, _ quota: Quota, at now: Int64) -> LimitVerdict {
+  package func take(_ key: LimitKey, _ quota: Quota, at now: Nanoseconds) -> LimitVerdict {
     shard(of: key).take(key, quota, at: now)
   }
 
   /// The refusal that follows from the entry of the key, if any. Counts nothing.
-  func refusal(_ key: LimitKey, _ quota: Quota, at now: Int64) -> LimitVerdict? {
+  func refusal(_ key: LimitKey, _ quota: Quota, at now: Nanoseconds) -> LimitVerdict? {
     shard(of: key).refusal(key, quota, at: now)
   }
 
   /// Records what was counted in Redis, unless more has been counted here.
-  func merge(_ tat: Int64, of key: LimitKey, at now: Int64) { shard(of: key).merge(tat, of: key, at: now) }
+  func merge(_ tat: Nanoseconds, of key: LimitKey, at now: Nanoseconds) { shard(of: key).merge(tat, of: key, at: now) }
 
   /// The number of entries, at most `entriesMax`.
   package var count: Int { shards.reduce(0) { $0 + $1.count } }
@@ -48,27 +48,28 @@ private final class Shard: Sendable {
 
   var count: Int { table.withLock { $0.young.count + $0.old.count } }
 
-  func take(_ key: LimitKey, _ quota: Quota, at now: Int64) -> LimitVerdict {
+  func take(_ key: LimitKey, _ quota: Quota, at now: Nanoseconds) -> LimitVerdict {
     table.withLock { $0.take(key, quota, at: now) }
   }
 
-  func refusal(_ key: LimitKey, _ quota: Quota, at now: Int64) -> LimitVerdict? {
+  func refusal(_ key: LimitKey, _ quota: Quota, at now: Nanoseconds) -> LimitVerdict? {
     table.withLock { $0.refusal(key, quota, at: now) }
   }
 
-  func merge(_ tat: Int64, of key: LimitKey, at now: Int64) {
+  func merge(_ tat: Nanoseconds, of key: LimitKey, at now: Nanoseconds) {
     table.withLock { $0.merge(tat, of: key, at: now) }
   }
 }
 
 /// The theoretical arrival times of the keys of a shard, in two generations by their last use.
 private struct GenerationalTable {
-  private(set) var young: [LimitKey: Int64]
-  private(set) var old: [LimitKey: Int64]
+  private(set) var young: [LimitKey: Nanoseconds]
+  private(set) var old: [LimitKey: Nanoseconds]
   /// When the young generation was started.
-  private var rotatedAt: Int64?
+  private var rotatedAt: Nanoseconds?
   private let youngEntriesMax: Int
-  private static let period: Int64 = 60_000_000_000
+  /// Every quota is full again after this time, so an entry that was not used meanwhile can be removed.
+  private static let period = Quota.minute
 
   /// Allocates the full capacity at once, so that no request pays for a growing table. The system commits the memory
   /// only when it is used.
@@ -78,7 +79,7 @@ private struct GenerationalTable {
     self.youngEntriesMax = youngEntriesMax
   }
 
-  mutating func take(_ key: LimitKey, _ quota: Quota, at now: Int64) -> LimitVerdict {
+  mutating func take(_ key: LimitKey, _ quota: Quota, at now: Nanoseconds) -> LimitVerdict {
     rotateIfNeeded(at: now)
     if let index = young.index(forKey: key) {
       let (verdict, tat) = GCRA.take(from: young.values[index], quota: quota, at: now)
@@ -91,14 +92,14 @@ private struct GenerationalTable {
     return verdict
   }
 
-  mutating func refusal(_ key: LimitKey, _ quota: Quota, at now: Int64) -> LimitVerdict? {
+  mutating func refusal(_ key: LimitKey, _ quota: Quota, at now: Nanoseconds) -> LimitVerdict? {
     if let tat = young[key] { return GCRA.refusal(from: tat, quota: quota, at: now) }
     guard let tat = old[key], let refusal = GCRA.refusal(from: tat, quota: quota, at: now) else { return nil }
     insert(tat, key, at: now)
     return refusal
   }
 
-  mutating func merge(_ tat: Int64, of key: LimitKey, at now: Int64) {
+  mutating func merge(_ tat: Nanoseconds, of key: LimitKey, at now: Nanoseconds) {
     rotateIfNeeded(at: now)
     if let index = young.index(forKey: key) {
       if tat > young.values[index] { young.values[index] = tat }
@@ -107,12 +108,12 @@ private struct GenerationalTable {
     }
   }
 
-  private mutating func insert(_ tat: Int64, _ key: LimitKey, at now: Int64) {
+  private mutating func insert(_ tat: Nanoseconds, _ key: LimitKey, at now: Nanoseconds) {
     if young.count >= youngEntriesMax { rotate(at: now) }
     young[key] = tat
   }
 
-  private mutating func rotateIfNeeded(at now: Int64) {
+  private mutating func rotateIfNeeded(at now: Nanoseconds) {
     guard let rotatedAt else { return self.rotatedAt = now }
     guard now >= rotatedAt.adding(Self.period) else { return }
     rotate(at: now)
@@ -120,7 +121,7 @@ private struct GenerationalTable {
     if now >= rotatedAt.adding(Self.period).adding(Self.period) { old.removeAll(keepingCapacity: true) }
   }
 
-  private mutating func rotate(at now: Int64) {
+  private mutating func rotate(at now: Nanoseconds) {
     swap(&young, &old)
     young.removeAll(keepingCapacity: true)
     rotatedAt = now

@@ -1,21 +1,25 @@
 import Web
 
+/// A duration, or a time on some clock, in nanoseconds.
+package typealias Nanoseconds = Int64
+
 /// The number of requests that are allowed in a minute, all at once or spread out.
 package struct Quota: Sendable, Hashable {
   package let perMinute: Int
-  /// Nanoseconds in which one request is refilled. Rounded down, so that the whole quota is refilled within a minute.
-  let interval: Int64
-  /// Nanoseconds in which the whole quota is refilled.
-  let refillTime: Int64
+  /// In which one request is refilled. Rounded down, so that the whole quota is refilled within a minute.
+  let interval: Nanoseconds
+  /// In which the whole quota is refilled.
+  let refillTime: Nanoseconds
 
   package static let range = 1...1_000_000_000
-  private static let minute: Int64 = 60_000_000_000
+  /// The longest `refillTime`.
+  static let minute: Nanoseconds = 60_000_000_000
 
   package init(perMinute: Int) {
     let count = min(max(perMinute, Self.range.lowerBound), Self.range.upperBound)
     self.perMinute = count
-    interval = Self.minute / Int64(count)
-    refillTime = interval * Int64(count)
+    interval = Self.minute / Nanoseconds(count)
+    refillTime = interval * Nanoseconds(count)
   }
 }
 

@@ -25,7 +25,7 @@ struct LocalResponse: Sendable {
   /// `try?`: the bodies of local responses consist of text and numbers, which can always be encoded.
   init(_ status: Int, json body: some Encodable) { self.init(status, json: (try? JSON.encode(body)) ?? Data()) }
 
-  init(_ failure: Failure, as dialect: Dialect, version: GoTrueVersion? = nil, requestID: String) {
+  init(_ failure: Failure, as dialect: APIDialect, version: GoTrueVersion? = nil, requestID: String) {
     let response = FailureResponse(failure, as: dialect, version: version, requestID: requestID)
     self.init(response.status, headers: response.headers, body: Array(response.body))
   }

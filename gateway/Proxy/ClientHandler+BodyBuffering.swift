@@ -111,7 +111,7 @@ extension ClientHandler {
   // MARK: Budget
 
   private func reserve(_ change: (inout RequestBodyBudget.Reservation) -> Failure?) -> Failure? {
-    var reservation = exchange?.reservation ?? RequestBodyBudget.Reservation(address(head).address)
+    var reservation = exchange?.reservation ?? RequestBodyBudget.Reservation(clientAddress(head).address)
     let failure = change(&reservation)
     exchange?.reservation = reservation
     return failure

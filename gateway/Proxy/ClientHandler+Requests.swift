@@ -66,7 +66,7 @@ extension ClientHandler {
 
   private func authenticate(_ bytes: Span<UInt8>, _ route: Route) {
     let decision = loop.authenticator.decision(on: head, bytes, for: route.bearer) {
-      loop.limiter.refusal(LimitKey(.refused, user: nil, address: address(head).address))
+      loop.limiter.refusal(LimitKey(.refused, user: nil, address: clientAddress(head).address))
     }
     switch decision {
     case .authenticated(let caller): checkLimit(of: caller, route)
@@ -91,7 +91,7 @@ extension ClientHandler {
     }
   }
 
-  /// Outside systems with a service key are not rate limited.
+  /// External systems with a service key are not rate limited.
   private func checkLimit(of caller: Caller, _ route: Route) {
     exchange?.caller = caller
     guard caller.service == nil else { return proceed(to: .forward(route)) }
@@ -106,7 +106,7 @@ extension ClientHandler {
   }
 
   private func checkLimit(_ limit: LimitClass, then next: NextStep) {
-    let key = LimitKey(limit, user: exchange?.caller?.user, address: address(head).address)
+    let key = LimitKey(limit, user: exchange?.caller?.user, address: clientAddress(head).address)
     let limiter = loop.limiter
     guard limiter.isShared else { return limitChecked(limiter.take(key), as: limit, then: next) }
     let number = exchangeNumber
@@ -174,7 +174,7 @@ extension ClientHandler {
     if !exchange.isHeadConsumed {
       Forwarding.writeRequest(
         head, inbound, to: &forwarded, endpointHeaders: upstream.pool.headerLines, caller: caller,
-        requestID: requestID, address: address(head).text, timeoutHeader: exchange.timeoutHeader,
+        requestID: requestID, address: clientAddress(head).text, timeoutHeader: exchange.timeoutHeader,
         clientSpan: clientSpan,
         traceparentHeader: exchange.spans?.beginClientSpan(to: upstream.pool.endpoint.url) ?? [])
       inbound.moveReaderIndex(forwardBy: head.byteCount)

@@ -141,7 +141,7 @@ extension ClientHandler {
 
   func refuse(_ failure: Failure) {
     guard let exchange else { return close() }
-    let dialect = Dialect(path: exchange.route?.path ?? (exchange.isHeadConsumed ? "" : text(of: head.path)))
+    let dialect = APIDialect(path: exchange.route?.path ?? (exchange.isHeadConsumed ? "" : text(of: head.path)))
     let requestID = String(decoding: requestID, as: UTF8.self)
     write(LocalResponse(failure, as: dialect, version: exchange.goTrueVersion, requestID: requestID))
   }
@@ -246,12 +246,12 @@ extension ClientHandler {
     releaseReservation()
     guard let exchange else { return }
     self.exchange = nil
-    let took = NIODeadline.now() - exchange.startedAt
-    loop.metrics.ended(exchange.route, status: exchange.status ?? status, took: took)
+    let duration = NIODeadline.now() - exchange.startedAt
+    loop.metrics.ended(exchange.route, status: exchange.status ?? status, duration: duration)
     if let spans = exchange.spans, !exchange.isLocal {
       spans.end(exchange, isCutOff: status == Self.clientClosedRequest)
     }
-    gateway.log(exchange, status: exchange.status ?? status, requestID: requestID, took: took)
+    gateway.log(exchange, status: exchange.status ?? status, requestID: requestID, duration: duration)
   }
 
   /// Closes the sending side first and discards what is received (a lingering close): closing a socket with unread

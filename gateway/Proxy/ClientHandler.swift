@@ -215,7 +215,7 @@ final class ClientHandler: ChannelInboundHandler {
   }
 
   /// The client address of the current request: the peer, or the address that trusted proxies report.
-  func address(_ head: RequestHead) -> (address: IPAddress, text: [UInt8]) {
+  func clientAddress(_ head: RequestHead) -> (address: IPAddress, text: [UInt8]) {
     guard gateway.trustedProxies.contains(peer), head.fields.contains(.forwardedFor) else { return (peer, peerText) }
     let values = head.fields.list.filter { $0.name == .forwardedFor }.map { text(of: $0.value) }
     let client = gateway.trustedProxies.client(peer: peer, forwardedFor: values)

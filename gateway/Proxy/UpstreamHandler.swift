@@ -115,7 +115,7 @@ final class UpstreamHandler: ChannelInboundHandler {
         if let part = bytes.readSlice(length: count) { client.responseBodyReceived(part) }
         readState = .length(left - count)
         if left == count { return end(bytes, client) }
-      case .chunked(let decoder): if try receiveChunks(&bytes, decoder, client) { return }
+      case .chunked(let decoder): return try receiveChunks(&bytes, decoder, client)
       case .untilClose:
         client.responseBodyReceived(bytes)
         bytes.moveReaderIndex(to: bytes.writerIndex)
@@ -146,10 +146,10 @@ final class UpstreamHandler: ChannelInboundHandler {
     return self.client != nil
   }
 
-  /// - Returns: whether the response has ended.
+  /// Consumes all bytes, or those up to the end of the response.
   private func receiveChunks(
     _ bytes: inout ByteBuffer, _ decoder: ChunkedBodyDecoder, _ client: ClientHandler
-  ) throws(HTTPParseError) -> Bool {
+  ) throws(HTTPParseError) {
     var decoder = decoder
     var index = 0
     let received = bytes
@@ -157,7 +157,7 @@ final class UpstreamHandler: ChannelInboundHandler {
       guard let part = try decoder.next(received.readableBytesUInt8Span, &index) else {
         readState = .chunked(decoder)
         bytes.moveReaderIndex(to: bytes.writerIndex)
-        return false
+        return
       }
       switch part {
       case .data(let range):
@@ -166,8 +166,7 @@ final class UpstreamHandler: ChannelInboundHandler {
         client.responseBodyReceived(data)
       case .ended:
         bytes.moveReaderIndex(forwardBy: index)
-        end(bytes, client)
-        return true
+        return end(bytes, client)
       }
     }
   }

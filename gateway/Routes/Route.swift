@@ -34,7 +34,7 @@ package final class Route: Sendable {
     /// An invalid token is ignored, because Supabase clients send their project's key in its place.
     case ifValid
     case required
-    /// Only for outside systems that present a service key.
+    /// Only for external systems that present a service key.
     case serviceKey
   }
 

@@ -9,6 +9,7 @@ import NIOPosix
 /// machine is slow, and excluding it would overload the others. So an address is excluded after several timeouts in a
 /// row, and included again after several answers.
 struct EndpointHealth: Sendable {
+  /// The names of the cases are logged.
   enum Status: Int, Sendable {
     case ready
     /// It answers that it is not ready for requests: it is stopping, or its database is unavailable.

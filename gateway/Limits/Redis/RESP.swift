@@ -125,3 +125,22 @@ package struct RESPReader: Sendable {
     }
   }
 }
+
+extension ByteBuffer {
+  /// A command as an array of bulk strings.
+  mutating func writeCommand(_ arguments: String...) {
+    writeStaticString("*")
+    writeDecimal(arguments.count)
+    writeStaticString("\r\n")
+    for argument in arguments { writeBulk(argument) }
+  }
+
+  /// A bulk string.
+  mutating func writeBulk(_ text: String) {
+    writeStaticString("$")
+    writeDecimal(text.utf8.count)
+    writeStaticString("\r\n")
+    writeString(text)
+    writeStaticString("\r\n")
+  }
+}

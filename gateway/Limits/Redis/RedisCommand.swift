@@ -4,8 +4,8 @@ import NIOCore
 struct RedisCommand {
   let key: LimitKey
   let quota: Quota
-  /// When it was sent, in nanoseconds on the gateway's clock.
-  let sentAt: Int64
+  /// When it was sent, on the gateway's clock.
+  let sentAt: Nanoseconds
   let completion: (LimitVerdict) -> Void
   /// When the reply is too late.
   var deadline = NIODeadline.distantFuture
@@ -16,8 +16,8 @@ struct RedisCommand {
 /// The reply to a ``RedisCommand``.
 struct RedisReply {
   let isAllowed: Bool
-  /// Nanoseconds.
-  let ahead: Int64
+  /// How far the theoretical arrival time is ahead of the clock of Redis.
+  let ahead: Nanoseconds
 
   /// nil for a reply that no call with this quota can have.
   init?(_ reply: RESP, _ quota: Quota) {

@@ -8,6 +8,7 @@ import NIOCore
 package struct RedisScript: Sendable {
   /// `EVALSHA …` up to the key.
   private let evalsha: ByteBuffer
+  fileprivate static let hexDigitsOfWord = UInt64.bitWidth / 4
 
   /// - Parameter sha1: the reply to `SCRIPT LOAD`.
   init?(sha1: [UInt8]) {
@@ -18,12 +19,16 @@ package struct RedisScript: Sendable {
   /// - Parameter bySHA: false sends the whole script, for a Redis that no longer has it in its script cache.
   func write(_ key: LimitKey, _ quota: Quota, bySHA: Bool = true, to out: inout ByteBuffer) {
     out.writeImmutableBuffer(bySHA ? evalsha : Self.eval)
+    // The key as a bulk string, written in parts because every request has one.
+    let prefix: StaticString = "kith:limit:"
     let name = key.limit.name
+    let kind: StaticString = key.isUser ? ":u:" : ":i:"
     out.writeStaticString("$")
-    out.writeDecimal(11 + name.utf8.count + 3 + 32)
-    out.writeStaticString("\r\nkith:limit:")
+    out.writeDecimal(prefix.utf8CodeUnitCount + name.utf8.count + kind.utf8CodeUnitCount + 2 * Self.hexDigitsOfWord)
+    out.writeStaticString("\r\n")
+    out.writeStaticString(prefix)
     out.writeString(name)
-    out.writeStaticString(key.isUser ? ":u:" : ":i:")
+    out.writeStaticString(kind)
     out.writeHex(key.high)
     out.writeHex(key.low)
     out.writeStaticString("\r\n")
@@ -71,29 +76,14 @@ package struct RedisScript: Sendable {
 }
 
 extension ByteBuffer {
-  mutating func writeCommand(_ arguments: String...) {
-    writeStaticString("*")
-    writeDecimal(arguments.count)
-    writeStaticString("\r\n")
-    for argument in arguments { writeBulk(argument) }
-  }
-
-  mutating func writeBulk(_ text: String) {
-    writeStaticString("$")
-    writeDecimal(text.utf8.count)
-    writeStaticString("\r\n")
-    writeString(text)
-    writeStaticString("\r\n")
-  }
-
-  /// 16 hexadecimal digits.
+  /// All digits, with leading zeros.
   fileprivate mutating func writeHex(_ number: UInt64) {
-    writeWithUnsafeMutableBytes(minimumWritableBytes: 16) { digits in
-      for index in 0..<16 {
+    writeWithUnsafeMutableBytes(minimumWritableBytes: RedisScript.hexDigitsOfWord) { digits in
+      for index in 0..<RedisScript.hexDigitsOfWord {
         let digit = UInt8(truncatingIfNeeded: number >> (60 - 4 * UInt64(index))) & 0xF
         digits[index] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
       }
-      return 16
+      return RedisScript.hexDigitsOfWord
     }
   }
 }
