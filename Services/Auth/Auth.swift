@@ -22,6 +22,7 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
   let appleTokenClient = try settings.appleTeam().map(AppleTokenClient.init)
   let passwordHasher = try PasswordHasher(settings, in: dependencies.registry)
   let eraseAfterDays = try settings.int("ACCOUNT_ERASE_AFTER_DAYS", default: 30, in: 0...3650)
+
   let messaging = try MessagingConfiguration(settings, dependencies)
   let policy = VerificationPolicy(settings)
   let knownAddresses = KnownAddresses(keys: messaging.keys)
@@ -34,12 +35,14 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
   let sessions = SessionStore(database: database, tokenIssuer: tokenIssuer)
   let signInCounter = SignInCounter(in: dependencies.registry)
   let ended = EndedSessionList()
+
   let grants = AppleGrants(
     store: AppleTokenStore(database: database, keys: messaging.keys), apple: apple, tokenClient: appleTokenClient,
     logger: dependencies.logger, now: now)
   let outbox = messaging.outbox(database, grants, in: dependencies)
   let codeSender = messaging.codeSender(database, outbox)
   let linkedIdentities = LinkedIdentityStore(database: database, outbox: outbox)
+
   let codeSignIn = CodeSignIn(
     database: database, challenges: codeSender.challenges, quotas: codeSender.quotas, tokenIssuer: tokenIssuer,
     contactChange: ContactChange(outbox: outbox))
@@ -47,6 +50,7 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
     database: database,
     store: PasswordStore(database: database, quotas: codeSender.quotas, knownAddresses: knownAddresses),
     hasher: passwordHasher, codeSender: codeSender, tokenIssuer: tokenIssuer)
+
   let otherServices = PersonalDataClients(except: .auth, in: dependencies)
   let personalData = PersonalDataStore(database: database, outbox: outbox)
   let erasure = AccountErasure(
@@ -55,11 +59,13 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
   let appleNotifications = AppleNotificationInbox(
     store: AppleIdentityStore(database: database), keys: messaging.keys, erasure: erasure, ended: ended,
     in: dependencies)
+
   let feed = EndedSessionsFeed(list: ended, in: dependencies) { cursor in
     try await .all { try await sessions.ended(since: cursor, after: $0, limit: EndedSessions.pageMax, at: now()) }
   }
   let sweep = ExpiredRowsSweep(
     database: database, challenges: codeSender.challenges, quotas: codeSender.quotas, in: dependencies)
+
   let externalAccounts = ExternalAccounts(accounts: accounts, signInCounter: signInCounter, now: now)
   let externalIdentities = try ExternalIdentities(settings, logger: dependencies.logger) { user in
     try await externalAccounts.account(of: user).id
@@ -67,7 +73,8 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
   let authenticator = CallerAuthenticator(
     keys: serviceKeys, verifier: AccessTokenVerifier(tokenKeys.ring), ended: ended, now: now,
     externalUser: externalIdentities.user
-  ) { name in try await accounts.activeAccount(knownAs: name)?.id }
+  ) { name in try await accounts.activeAccount(withAnyID: name)?.id }
+
   return try Server(
     .auth, in: dependencies, database: database, authenticator: authenticator,
     api: OpenAPI(yaml: PackageResources.openapi_yaml),

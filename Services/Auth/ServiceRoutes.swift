@@ -17,7 +17,7 @@ struct ServiceRoutes: Sendable {
     routes.group(context: ServiceCaller.self).post("/api/v1/users/resolve", use: resolve)
     let internalRoutes = routes.group(context: ServiceCaller.self)
       .add(middleware: RequiresService(["gateway", "invites", "groups", "lists", "credits"]))
-    internalRoutes.get("/internal/users", use: knownAs)
+    internalRoutes.get("/internal/users", use: userWithAnyID)
     internalRoutes.get("/internal/users/{id}", use: profile)
     internalRoutes.get("/internal/sessions/ended", use: endedSessions)
   }
@@ -44,11 +44,11 @@ struct ServiceRoutes: Sendable {
     return .json(ResolvedUser(userID: account.id, created: created))
   }
 
-  @Sendable private func knownAs(_ request: Request, _ context: ServiceCaller) async throws -> Response {
+  @Sendable private func userWithAnyID(_ request: Request, _ context: ServiceCaller) async throws -> Response {
     guard let name = request.uri.queryParameters["known_as"], !name.isEmpty else {
       throw Failure.invalid(.init("known_as", "is required"))
     }
-    guard let account = try await accounts.activeAccount(knownAs: String(name)) else { throw Failure.userNotFound }
+    guard let account = try await accounts.activeAccount(withAnyID: String(name)) else { throw Failure.userNotFound }
     return .exactJSON(account.profile(under: policy))
   }
 

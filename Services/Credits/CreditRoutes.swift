@@ -13,9 +13,9 @@ struct CreditRoutes: Sendable {
   func add(to routes: Router<Context>) {
     routes.get("/api/v1/credits/costs") { _, _ in Response.json(["costs": operationCosts]) }
     routes.post("/api/v1/credits/admin/grant", use: grant)
-    let signedIn = routes.group(context: SignedIn.self)
-    signedIn.get("/api/v1/credits/balance", use: balance)
-    signedIn.get("/api/v1/credits/history", use: history)
+    let userRoutes = routes.group(context: SignedIn.self)
+    userRoutes.get("/api/v1/credits/balance", use: balance)
+    userRoutes.get("/api/v1/credits/history", use: history)
   }
 
   @Sendable private func balance(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -50,29 +50,6 @@ struct CreditRoutes: Sendable {
   }
 }
 
-/// Validates amounts in requests.
-enum CreditAmount {
-  /// - Throws: the validation failure that names `field`, unless it is from 1 to ``CreditOperation/amountMax``.
-  static func required(_ amount: Int, field: String) throws(Failure) -> Int {
-    guard (1...CreditOperation.amountMax).contains(amount) else {
-      throw .invalid(.init(field, "must be from 1 to \(CreditOperation.amountMax)"))
-    }
-    return amount
-  }
-}
-
-/// Validates free text for the ledger, which stores it permanently.
-enum LedgerText {
-  /// The text, nil when it is empty.
-  ///
-  /// - Throws: the validation failure that names `field`, over 500 characters.
-  static func optional(_ text: String?, field: String) throws(Failure) -> String? {
-    guard let text, !text.isEmpty else { return nil }
-    guard text.unicodeScalars.count <= 500 else { throw .invalid(.init(field, "must have at most 500 characters")) }
-    return text
-  }
-}
-
 private struct AdminGrantBody: Decodable {
   let user_id: UserID
   let amount: Int
@@ -91,7 +68,7 @@ private struct BalanceBody: Encodable {
   let lifetime_spent: Int
 
   init(_ balance: Balance) {
-    self.balance = balance.balance
+    self.balance = balance.current
     self.lifetime_earned = balance.lifetimeEarned
     self.lifetime_spent = balance.lifetimeSpent
   }

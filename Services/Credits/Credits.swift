@@ -17,12 +17,9 @@ package func buildCredits(_ dependencies: Dependencies) async throws -> Server {
   let store = LedgerStore(database: database, signupCredits: signupCredits)
   let accounts = CreditAccounts(store: store, users: users, logger: dependencies.logger, now: dependencies.now)
   let posting = IdempotentPosting(accounts: accounts, idempotency: idempotency)
-  let authenticator = CallerAuthenticator(
-    keys: serviceKeys, verifier: verification.verifier, ended: verification.ended, now: dependencies.now,
-    externalUser: verification.externalIdentities.user
-  ) { try await users.user(knownAs: $0) }
   return try Server(
-    .credits, in: dependencies, database: database, authenticator: authenticator,
+    .credits, in: dependencies, database: database,
+    authenticator: verification.authenticator(serviceKeys, users: users, now: dependencies.now),
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
     background: verification.background + [IdempotencySweep(idempotency, logger: dependencies.logger)],
     isReady: { verification.ended.isLoaded }

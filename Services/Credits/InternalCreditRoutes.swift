@@ -22,7 +22,7 @@ struct InternalCreditRoutes: Sendable {
       throw Failure.invalid(.init("user_id", "must be a UUID"))
     }
     let cost = try request.queryNumber("cost", default: 0, in: 0...CreditOperation.amountMax)
-    let balance = try await accounts.balance(ofUnchecked: user).balance
+    let balance = try await accounts.balance(ofUnchecked: user).current
     return .json(CreditCheck(sufficient: balance >= cost, balance: balance))
   }
 

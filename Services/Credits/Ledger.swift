@@ -40,7 +40,7 @@ enum LedgerAccount: Hashable, Sendable {
 struct CreditOperation: Sendable, Hashable {
   let id: OperationID
   let user: UserID
-  /// The change of the user's balance; negative for a spend. Never zero.
+  /// The change of the user's balance; negative for a spend. Never zero, which the database checks.
   let amount: Int
   let type: OperationType
   var description: String?
@@ -64,7 +64,7 @@ struct CreditOperation: Sendable, Hashable {
 
 /// The balance of a user's account and its lifetime totals.
 struct Balance: Sendable, Hashable {
-  let balance: Int
+  let current: Int
   let lifetimeEarned: Int
   let lifetimeSpent: Int
 }
@@ -79,9 +79,3 @@ struct HistoryEntry: Sendable, Hashable {
   let referenceType: String?
   let createdAt: Date
 }
-
-/// The prices in credits of the apps' operations.
-let operationCosts = [
-  "generate_balanced": 5, "generate_hd": 10, "generate_hyper": 5, "generate_gemini3": 5, "chat": 1,
-  "temporal_jump": 2,
-]

@@ -20,6 +20,7 @@ struct LedgerStore: Sendable {
   /// address or number.
   struct Account: Sendable {
     let balance: Balance
+    /// Stored in the column `is_welcomed`.
     let isSignupBonusSettled: Bool
   }
 
@@ -39,7 +40,7 @@ struct LedgerStore: Sendable {
         """)
       if grantsSignupBonus {
         let settledCount = try db.change(
-          "update ledger_account set is_welcomed = \(true) where id = \(user.description) and not is_welcomed")
+          "update ledger_account set is_welcomed = \(true) where id = \(user) and not is_welcomed")
         if settledCount == 1, signupCredits > 0 {
           _ = try Self.postIfCovered(.signupBonus(signupCredits, for: user, at: now), on: db)
         }
@@ -59,7 +60,7 @@ struct LedgerStore: Sendable {
     // The balance may be too small because of a concurrent call under the same key, for whose commit the update has
     // waited.
     if let outcome = try earlierOutcome(of: operation, on: db) { return outcome }
-    return .insufficient(balance: try account(of: operation.user, on: db)?.balance.balance ?? 0)
+    return .insufficient(balance: try account(of: operation.user, on: db)?.balance.current ?? 0)
   }
 
   /// The user's postings, the newest first.
@@ -69,7 +70,7 @@ struct LedgerStore: Sendable {
         """
         select p.amount, p.balance_after, o.type, o.description, o.reference_id, o.reference_type, o.created_at
         from ledger_posting p join ledger_operation o on o.id = p.operation_id
-        where p.account_id = \(user.description) order by p.position desc limit \(limit) offset \(offset)
+        where p.account_id = \(user) order by p.position desc limit \(limit) offset \(offset)
         """
       ).map(HistoryEntry.init)
     }
@@ -82,7 +83,7 @@ struct LedgerStore: Sendable {
       """
       update ledger_account set balance = balance + \(operation.amount), posting_count = posting_count + 1,
         lifetime_earned = lifetime_earned + \(gained), lifetime_spent = lifetime_spent + \(taken)
-      where id = \(operation.user.description) and balance >= \(taken) returning balance, posting_count
+      where id = \(operation.user) and balance >= \(taken) returning balance, posting_count
       """)
     guard let account else { return nil }
     let balance = try account.get("balance", as: Int.self)
@@ -96,7 +97,7 @@ struct LedgerStore: Sendable {
     try db.change(
       """
       insert into ledger_posting (operation_id, account_id, amount, balance_after, position)
-      values (\(operation.id), \(operation.user.description), \(operation.amount), \(balance),
+      values (\(operation.id), \(operation.user), \(operation.amount), \(balance),
           \(try account.get("posting_count", as: Int.self))),
         (\(operation.id), \(operation.counterpart.id), \(-operation.amount), null, null)
       """)
@@ -127,12 +128,12 @@ struct LedgerStore: Sendable {
   private static func account(of user: UserID, on db: any Connection) throws -> Account? {
     try db.row(
       """
-      select balance, lifetime_earned, lifetime_spent, is_welcomed from ledger_account where id = \(user.description)
+      select balance, lifetime_earned, lifetime_spent, is_welcomed from ledger_account where id = \(user)
       """
     ).map { row in
       Account(
         balance: Balance(
-          balance: try row.get("balance"), lifetimeEarned: try row.get("lifetime_earned"),
+          current: try row.get("balance"), lifetimeEarned: try row.get("lifetime_earned"),
           lifetimeSpent: try row.get("lifetime_spent")), isSignupBonusSettled: try row.get("is_welcomed"))
     }
   }

@@ -16,7 +16,8 @@ let creditsMigrations = [
 ]
 
 /// A user's account stores its balance, so that one conditional update both checks and takes. The other accounts store
-/// none: every operation of every user would wait for the one row.
+/// none: every operation of every user would wait for the one row. For the same reason their postings have neither
+/// `balance_after` nor `position`, which are null there.
 private let ledgerTables = """
   create table ledger_account (
     id text primary key,

@@ -19,21 +19,18 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
   let devices = DeviceStore(database: database)
   let quotas = QuotaStore(keys: dataKeys)
   let contacts = ContactLookup(database: database, users: users, quotas: quotas)
-  let photos = try PhotoComponents(
+  let photos = try PhotoModule(
     in: dependencies, database: database, keys: dataKeys, idempotency: idempotency, users: users,
     photoAccess: photoAccess,
     deliveries: [TextInviteOutbox.delivery(through: InvitesClient(in: dependencies))])
-  let authenticator = CallerAuthenticator(
-    keys: serviceKeys, verifier: verification.verifier, ended: verification.ended, now: now,
-    externalUser: verification.externalIdentities.user
-  ) { try await users.user(knownAs: $0) }
   return try Server(
-    .groups, in: dependencies, database: database, authenticator: authenticator,
+    .groups, in: dependencies, database: database,
+    authenticator: verification.authenticator(serviceKeys, users: users, now: now),
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
     background: verification.background
       + [
         IdempotencySweep(idempotency, logger: dependencies.logger), photos.sweep, photos.outbox,
-        QuotaSweep(database: database, quotas: quotas, logger: dependencies.logger, now: now),
+        ContactQuotaSweep(database: database, quotas: quotas, logger: dependencies.logger, now: now),
       ],
     // An upload may arrive over a slow connection. The gateway sets the timeout of each route.
     requestTimeout: .seconds(180), isReady: { verification.ended.isLoaded },

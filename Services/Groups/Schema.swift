@@ -193,8 +193,8 @@ private let closedGroupIndex = """
 
   """
 
-/// One row: the mark that identifies the photo storage which belongs to this database, and whether it has been written
-/// there.
+/// One row: the marker that identifies the photo storage which belongs to this database, and whether it has been
+/// written there.
 private let photoStoreTable = """
   create table photo_store (
     one bigint primary key,

@@ -10,7 +10,7 @@ import Wire
 struct InternalInviteRoutes: Sendable {
   let directInvites: DirectInviteStore
   let textInvites: TextInviteStore
-  let joinTargets: JoinTargets
+  let joinTargetClient: JoinTargetClient
   let users: UsersClient
   let links: AppLinks
   let now: @Sendable () -> Date
@@ -44,7 +44,7 @@ struct InternalInviteRoutes: Sendable {
   @Sendable private func text(_ request: Request, _ context: ServiceCaller) async throws -> Response {
     let body = try await request.json(TextInvitationRequest.self)
     let number = try PhoneNumber.required(body.number, field: "number")
-    let group = try await joinTargets.activeMembership(of: body.invitedBy, in: body.group)
+    let group = try await joinTargetClient.activeMembership(of: body.invitedBy, in: body.group)
     guard let sender = try await users.people([body.invitedBy])[body.invitedBy], sender.isProven else {
       throw Failure.notProven
     }

@@ -12,35 +12,36 @@ package func buildInvites(_ dependencies: Dependencies) async throws -> Server {
   let dataKeys = try settings.dataKeys()
   let appLinks = try AppLinks(settings)
   let messages = try settings.smsSender(logger: dependencies.logger)
-  let textQuotas = try SMSQuotas(settings)
+  let smsQuotas = try SMSQuotas(settings)
   let siteAssociation = try AppSiteAssociation(settings)
   let verification = try TokenVerification(in: dependencies)
   let (users, now) = (UsersClient(in: dependencies), dependencies.now)
-  let joinTargets = JoinTargets(in: dependencies)
+  let joinTargetClient = JoinTargetClient(in: dependencies)
 
   let database = try await dependencies.openDatabase(for: "invites", invitesMigrations)
   let idempotency = Idempotency(database: database, keys: dataKeys, now: now)
   let invites = InviteStore(database: database, keys: dataKeys)
   let quotas = QuotaStore(keys: dataKeys)
   let attemptLimiter = CodeAttemptLimiter(database: database, quotas: quotas, users: users)
-  let joinCoordinator = JoinCoordinator(database: database, joinTargets: joinTargets, in: dependencies)
+  let joinCoordinator = JoinCoordinator(database: database, joinTargetClient: joinTargetClient, in: dependencies)
+
   let outbox = Outbox(
     database: database, keys: dataKeys, in: dependencies,
     deliveries: [InviteText.delivery(messages, invites, now: now)])
   let textInvites = TextInviteStore(
-    invites: invites, quotas: quotas, textQuotas: textQuotas, addressQuota: try .inviteTextsPerAddress(settings),
+    invites: invites, quotas: quotas, smsQuotas: smsQuotas, addressQuota: try .inviteTextsPerAddress(settings),
     outbox: outbox, links: appLinks)
+
   let contactDiscovery = try ContactDiscovery(settings, database: database, quotas: quotas, users: users)
   let contactVisibility = ContactVisibility(
-    users: users, groups: joinTargets.groups, lists: joinTargets.lists, contactDiscovery: contactDiscovery)
+    users: users, groups: joinTargetClient.groups, lists: joinTargetClient.lists, contactDiscovery: contactDiscovery)
+
   let directInvites = DirectInviteStore(invites: invites)
   let codeLinks = CodeLinkStore(invites: invites, appLinks: appLinks)
-  let authenticator = CallerAuthenticator(
-    keys: serviceKeys, verifier: verification.verifier, ended: verification.ended, now: now,
-    externalUser: verification.externalIdentities.user
-  ) { try await users.user(knownAs: $0) }
+
   return try Server(
-    .invites, in: dependencies, database: database, authenticator: authenticator,
+    .invites, in: dependencies, database: database,
+    authenticator: verification.authenticator(serviceKeys, users: users, now: now),
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
     background: verification.background + [
       IdempotencySweep(idempotency, logger: dependencies.logger), joinCoordinator, outbox,
@@ -48,33 +49,36 @@ package func buildInvites(_ dependencies: Dependencies) async throws -> Server {
     ], isReady: { verification.ended.isLoaded }
   ) { routes in
     ShareLinkRoutes(
-      invites: invites, joinCoordinator: joinCoordinator, joinTargets: joinTargets,
+      invites: invites, joinCoordinator: joinCoordinator, joinTargetClient: joinTargetClient,
       contactVisibility: contactVisibility, users: users, links: appLinks, idempotency: idempotency, now: now
     ).add(to: routes)
     TextInviteRoutes(
       textInvites: textInvites, contactDiscovery: contactDiscovery, contactVisibility: contactVisibility,
-      joinTargets: joinTargets, users: users, idempotency: idempotency, now: now
+      joinTargetClient: joinTargetClient, users: users, idempotency: idempotency, now: now
     ).add(to: routes)
     RedeemRoutes(
       invites: invites, joinCoordinator: joinCoordinator, attemptLimiter: attemptLimiter, idempotency: idempotency,
       now: now
     ).add(to: routes)
-    GroupLinkRoutes(codeLinks: codeLinks, joinTargets: joinTargets, idempotency: idempotency, now: now).add(to: routes)
-    ListLinkRoutes(codeLinks: codeLinks, joinTargets: joinTargets, idempotency: idempotency, now: now).add(to: routes)
+    GroupLinkRoutes(codeLinks: codeLinks, joinTargetClient: joinTargetClient, idempotency: idempotency, now: now)
+      .add(to: routes)
+    ListLinkRoutes(codeLinks: codeLinks, joinTargetClient: joinTargetClient, idempotency: idempotency, now: now)
+      .add(to: routes)
     ListInviteRoutes(
-      invites: invites, joinCoordinator: joinCoordinator, joinTargets: joinTargets,
+      invites: invites, joinCoordinator: joinCoordinator, joinTargetClient: joinTargetClient,
       lookup: ListInviteLookup(invites: invites, attemptLimiter: attemptLimiter, users: users), users: users,
       idempotency: idempotency, now: now
     ).add(to: routes)
-    DirectInviteRoutes(directInvites: directInvites, joinTargets: joinTargets, users: users, links: appLinks, now: now)
-      .add(to: routes)
+    DirectInviteRoutes(
+      directInvites: directInvites, joinTargetClient: joinTargetClient, users: users, links: appLinks, now: now
+    ).add(to: routes)
     InternalInviteRoutes(
-      directInvites: directInvites, textInvites: textInvites, joinTargets: joinTargets, users: users, links: appLinks,
-      now: now
+      directInvites: directInvites, textInvites: textInvites, joinTargetClient: joinTargetClient, users: users,
+      links: appLinks, now: now
     ).add(to: routes)
     InvitePageRoutes(
-      invites: invites, joinTargets: joinTargets, attemptLimiter: attemptLimiter, users: users, links: appLinks,
-      now: now
+      invites: invites, joinTargetClient: joinTargetClient, attemptLimiter: attemptLimiter, users: users,
+      links: appLinks, now: now
     ).add(to: routes)
     siteAssociation.add(to: routes)
     PersonalDataRoutes(PersonalDataStore(invites: invites, outbox: outbox), now: now).add(to: routes)

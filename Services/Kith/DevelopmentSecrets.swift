@@ -88,8 +88,5 @@ enum DevelopmentSecrets {
     return values
   }
 
-  private static func random() -> String {
-    var generator = SystemRandomNumberGenerator()
-    return Base64URL.encode((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
-  }
+  private static func random() -> String { Base64URL.encode(Random.bytes(count: 32)) }
 }

@@ -33,9 +33,13 @@ func buildKith(_ dependencies: Dependencies) async throws -> ServiceStack {
   for service in ServiceName.bundled { try await requireFreePort(of: loopback(service).settings, service.defaultPort) }
   try await requireFreePort(of: settings, GatewayServer.defaultPort)
   return ServiceStack(
-    auth: try await buildAuth(loopback(.auth)), invites: try await buildInvites(loopback(.invites)),
-    groups: try await buildGroups(loopback(.groups)), lists: try await buildLists(loopback(.lists)),
-    credits: try await buildCredits(loopback(.credits)),
+    servers: [
+      try await buildAuth(loopback(.auth)),
+      try await buildInvites(loopback(.invites)),
+      try await buildGroups(loopback(.groups)),
+      try await buildLists(loopback(.lists)),
+      try await buildCredits(loopback(.credits)),
+    ],
     gateway: try buildGateway(makeDependencies(for: "gateway", [:])), serviceAddresses: serviceAddresses)
 }
 
@@ -60,42 +64,33 @@ private func keyPresented(by name: String, _ settings: Settings) -> [String: Str
 
 /// Runs the services of one process. They start together and stop in order, the gateway first.
 struct ServiceStack: Service {
-  let auth: Server
-  let invites: Server
-  let groups: Server
-  let lists: Server
-  let credits: Server
+  let servers: [Server]
   let gateway: GatewayServer
   let serviceAddresses: ServiceAddresses
 
   func run() async throws {
-    let portPublisher = PortPublisher(
-      servers: [
-        .auth: auth.port, .invites: invites.port, .groups: groups.port, .lists: lists.port, .credits: credits.port,
-      ], serviceAddresses: serviceAddresses)
-    var quiet = Logger(label: "kith")
-    quiet.logLevel = .warning
-    let services: [any Service] = [portPublisher, auth, invites, groups, lists, credits, gateway]
+    let portPublisher = PortPublisher(servers: servers, serviceAddresses: serviceAddresses)
+    let services: [any Service] = [portPublisher] + (servers as [any Service]) + [gateway]
     try await ServiceGroup(
       configuration: .init(
         services: services.map {
           .init(
             service: $0, successTerminationBehavior: .ignore, failureTerminationBehavior: .gracefullyShutdownGroup)
-        }, logger: quiet)
+        }, logger: Logger(label: "kith").warningsOnly)
     ).run()
   }
 }
 
 /// Sets the address of each service once its port is known, for clients in the same process.
 private struct PortPublisher: Service {
-  let servers: [ServiceName: ListeningPort]
+  let servers: [Server]
   let serviceAddresses: ServiceAddresses
 
   func run() async throws {
-    for (service, listening) in servers {
+    for server in servers {
       do {
-        let port = try await cancelWhenGracefulShutdown { try await listening.number }
-        serviceAddresses.set(service, to: "http://127.0.0.1:\(port)")
+        let port = try await cancelWhenGracefulShutdown { try await server.port.number }
+        serviceAddresses.set(server.service, to: "http://127.0.0.1:\(port)")
       } catch { return }
     }
   }

@@ -19,12 +19,9 @@ package func buildLists(_ dependencies: Dependencies) async throws -> Server {
   let memberAddition = MemberAddition(
     database: database, contactVisibility: contactVisibility, invites: InvitesClient(in: dependencies))
   let idempotentChange = IdempotentChange(idempotency: idempotency, peopleCache: peopleCache)
-  let authenticator = CallerAuthenticator(
-    keys: serviceKeys, verifier: verification.verifier, ended: verification.ended, now: now,
-    externalUser: verification.externalIdentities.user
-  ) { try await users.user(knownAs: $0) }
   return try Server(
-    .lists, in: dependencies, database: database, authenticator: authenticator,
+    .lists, in: dependencies, database: database,
+    authenticator: verification.authenticator(serviceKeys, users: users, now: now),
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
     background: verification.background + [IdempotencySweep(idempotency, logger: dependencies.logger)],
     isReady: { verification.ended.isLoaded }, runsOnEventLoop: ListRoutes.isIndex

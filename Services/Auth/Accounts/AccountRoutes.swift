@@ -12,9 +12,9 @@ struct AccountRoutes: Sendable {
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let mine = routes.group(context: SignedIn.self)
-    mine.get("/api/v1/auth/me", use: me)
-    mine.delete("/api/v1/auth/account", use: deactivate)
+    let userRoutes = routes.group(context: SignedIn.self)
+    userRoutes.get("/api/v1/auth/me", use: me)
+    userRoutes.delete("/api/v1/auth/account", use: deactivate)
   }
 
   @Sendable private func me(_ request: Request, _ context: SignedIn) async throws -> Response {

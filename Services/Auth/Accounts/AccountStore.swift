@@ -73,7 +73,7 @@ struct AccountStore: Sendable {
   }
 
   /// The active account by the id that an external system sends: our id, else the external one.
-  func activeAccount(knownAs name: String) async throws -> Account? {
+  func activeAccount(withAnyID name: String) async throws -> Account? {
     if let id = UserID(name), let account = try await activeAccount(id) { return account }
     let identity = Identity.externalID(name)
     return try await database.read { db in try Self.find(identity, on: db).flatMap { $0.isActive ? $0 : nil } }

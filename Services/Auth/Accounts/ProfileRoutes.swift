@@ -14,20 +14,20 @@ struct ProfileRoutes: Sendable {
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let mine = routes.group(context: SignedIn.self)
-    for path: RouterPath in ["/api/v1/users/profile", "/profile"] { mine.get(path, use: numberedUser) }
-    mine.patch("/api/v1/users/profile", use: changeNumberedUser)
-    mine.put("/api/v1/users/profile", use: changeNumberedUser)
-    mine.delete("/api/v1/users/profile", use: delete)
-    mine.patch("/api/v1/users/profile/password", use: changePassword)
-    mine.put("/api/v1/users/profile/password", use: changePassword)
+    let userRoutes = routes.group(context: SignedIn.self)
+    for path: RouterPath in ["/api/v1/users/profile", "/profile"] { userRoutes.get(path, use: numberedUser) }
+    userRoutes.patch("/api/v1/users/profile", use: changeNumberedUser)
+    userRoutes.put("/api/v1/users/profile", use: changeNumberedUser)
+    userRoutes.delete("/api/v1/users/profile", use: delete)
+    userRoutes.patch("/api/v1/users/profile/password", use: changePassword)
+    userRoutes.put("/api/v1/users/profile/password", use: changePassword)
     for path: RouterPath in ["/users/me", "/users/{id}"] {
-      mine.get(path, use: prefixedUser)
-      mine.patch(path, use: changePrefixedUser)
+      userRoutes.get(path, use: prefixedUser)
+      userRoutes.patch(path, use: changePrefixedUser)
     }
-    mine.patch("/users/me/language", use: changeLanguage)
-    mine.get("/users") { request, context in try await list(request, context) }
-    mine.post("/users") { request, context in
+    userRoutes.patch("/users/me/language", use: changeLanguage)
+    userRoutes.get("/users") { request, context in try await list(request, context) }
+    userRoutes.post("/users") { request, context in
       var response = try await changePrefixedUser(request, context)
       response.status = .created
       return response

@@ -47,7 +47,7 @@ struct Challenge: Sendable {
     /// Where the link's page redirects to: one of the configured URLs.
     var redirect: String?
     /// The app's PKCE code challenge: the link then gives the app an authorization code instead of a session.
-    var codeChallenge: CodeChallenge?
+    var codeChallenge: PKCECodeChallenge?
     /// Of an ``Kind/exchange``: the kind of the challenge that the link answered.
     var exchanged: Kind?
   }

@@ -29,7 +29,7 @@ struct ChallengeStore: Sendable {
 
   /// Inserts a challenge. Earlier challenges of the same subject stay valid: somebody else may have requested this one.
   func add(
-    _ challenge: Challenge, code: OneTimeCode, link: LinkToken?, at now: Date, on db: any Connection
+    _ challenge: Challenge, code: OneTimeCode, link: MailLinkToken?, at now: Date, on db: any Connection
   ) throws {
     let id = ChallengeID.new(at: now)
     let subject = challenge.content.subject
@@ -89,7 +89,8 @@ struct ChallengeStore: Sendable {
 
   /// Answers the challenge of a link, if it is of one of these kinds. Of several concurrent calls, one succeeds.
   func answer(
-    _ link: LinkToken, of kinds: [Challenge.Kind] = Challenge.Kind.answeredByLink, at now: Date, on db: any Connection
+    _ link: MailLinkToken, of kinds: [Challenge.Kind] = Challenge.Kind.answeredByLink, at now: Date,
+    on db: any Connection
   ) throws -> StoredChallenge? {
     let row = try db.row(
       """
@@ -103,7 +104,7 @@ struct ChallengeStore: Sendable {
 
   /// The pending challenge of a link, without answering it: mail scanners open links. nil when it is no longer valid.
   func pending(
-    for link: LinkToken, of kinds: [Challenge.Kind] = Challenge.Kind.withLinkPage, at now: Date,
+    for link: MailLinkToken, of kinds: [Challenge.Kind] = Challenge.Kind.withLinkPage, at now: Date,
     on db: any Connection
   ) throws -> StoredChallenge? {
     try db.row(
@@ -156,7 +157,7 @@ struct ChallengeStore: Sendable {
   ///
   /// - Returns: the challenge that the link answered.
   func exchange(
-    _ code: LinkToken, verifier: String, at now: Date, on db: any Connection
+    _ code: MailLinkToken, verifier: String, at now: Date, on db: any Connection
   ) throws -> StoredChallenge? {
     let row = try db.row(
       """

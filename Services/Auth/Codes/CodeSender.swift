@@ -45,7 +45,7 @@ struct CodeSender: Sendable {
     let testCode = testCodes[number]
     let code = testCode ?? .new()
     var content = content
-    if !sends { content.subject = LinkToken.new().text }
+    if !sends { content.subject = MailLinkToken.new().text }
     let challenge = Challenge(kind: kind, content: content, account: account, lifetime: lifetime)
     try quotas.take(smsQuotas.perNumber, for: number.text, at: now, on: db)
     try quotas.take(smsQuotas.perAddress, for: clientAddress, at: now, on: db)
@@ -95,11 +95,11 @@ struct CodeSender: Sendable {
     try takeMailQuota(to: address, from: clientAddress, at: now, on: db)
     let isForwardingDisabled = try AppleIdentityStore.isForwardingDisabled(address, on: db)
     let code = OneTimeCode.new()
-    let link = links.sendsLink(for: kind, content) ? LinkToken.new() : nil
+    let link = links.sendsLink(for: kind, content) ? MailLinkToken.new() : nil
     let isSent = sends && !isForwardingDisabled
     var content = content
     // A random subject: nobody can answer the challenge, and it counts as none of the address's open ones.
-    if !isSent { content.subject = LinkToken.new().text }
+    if !isSent { content.subject = MailLinkToken.new().text }
     let challenge = Challenge(kind: kind, content: content, account: account, lifetime: Self.mailLifetime)
     try challenges.add(challenge, code: code, link: link, at: now, on: db)
     let message = CodeMail(address: address.text, kind: kind, code: code.text, link: link.map { links.url($0, kind) })

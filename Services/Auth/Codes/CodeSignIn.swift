@@ -12,8 +12,8 @@ struct CodeSignIn: Sendable {
   let tokenIssuer: TokenPairIssuer
   let contactChange: ContactChange
 
-  /// Looks up and answers the challenge in a transaction; nil when the code or link is not valid.
-  typealias Answer = @Sendable (any Connection) throws -> StoredChallenge?
+  /// Looks up the challenge and marks it as used, in a transaction; nil when the code or link is not valid.
+  typealias ChallengeAnswer = @Sendable (any Connection) throws -> StoredChallenge?
 
   /// Opens a session for the user of a phone number. Of several concurrent calls with one code, one opens a session.
   ///
@@ -38,14 +38,14 @@ struct CodeSignIn: Sendable {
     context: SignInContext, from clientAddress: String, at now: Date
   ) async throws -> SignInResult {
     guard let code = OneTimeCode(typed: typed) else { throw Failure.invalidCode }
-    let details = AnswerDetails(authenticatedUser: authenticatedUser, codeAddress: email)
+    let details = CallerDetails(authenticatedUser: authenticatedUser, codeAddress: email)
     return try await signIn(with: details, context, from: clientAddress, at: now) { db in
       try challenges.answer(kinds, email.canonical, code: code, at: now, on: db)
     }
   }
 
   func signIn(
-    _ link: LinkToken, authenticatedUser: UserID?, context: SignInContext, from clientAddress: String, at now: Date
+    _ link: MailLinkToken, authenticatedUser: UserID?, context: SignInContext, from clientAddress: String, at now: Date
   ) async throws -> SignInResult {
     try await signIn(
       with: .init(authenticatedUser: authenticatedUser), context, from: clientAddress, at: now
@@ -69,7 +69,7 @@ struct CodeSignIn: Sendable {
     from clientAddress: String, at now: Date
   ) async throws -> SignInResult {
     guard let code = OneTimeCode(typed: typed) else { throw Failure.invalidCode }
-    let details = AnswerDetails(
+    let details = CallerDetails(
       session: caller?.session, codeAddress: kind == .changeEmail ? EmailAddress(subject) : nil)
     let result = try await signIn(with: details, context, from: clientAddress, at: now) { db in
       try challenges.answer(
@@ -83,9 +83,9 @@ struct CodeSignIn: Sendable {
   ///
   /// - Throws: 400 `invalid_code`; 429 after too many tries from one client address.
   func confirm(
-    _ link: LinkToken, authenticatedUser: UserID?, from clientAddress: String, at now: Date
+    _ link: MailLinkToken, authenticatedUser: UserID?, from clientAddress: String, at now: Date
   ) async throws {
-    _ = try await answered(
+    _ = try await answerChallenge(
       with: .init(authenticatedUser: authenticatedUser), from: clientAddress, at: now,
       { db in try challenges.answer(link, at: now, on: db) }
     ) { _, _, _ in true }
@@ -96,8 +96,8 @@ struct CodeSignIn: Sendable {
 
   /// Uses up a link and returns an authorization code that the app which asked for the link exchanges (PKCE). Without
   /// that app's verifier, the reader of the mail cannot use the code.
-  func authorizationCode(for link: LinkToken, at now: Date) async throws -> LinkToken {
-    let code = LinkToken.new()
+  func authorizationCode(for link: MailLinkToken, at now: Date) async throws -> MailLinkToken {
+    let code = MailLinkToken.new()
     let isIssued = try await database.write { [challenges] db in
       guard let answered = try challenges.answer(link, of: Challenge.Kind.withLinkPage, at: now, on: db) else {
         return false
@@ -117,7 +117,7 @@ struct CodeSignIn: Sendable {
   ///
   /// - Throws: 404 `flow_state_not_found`; 400 `bad_code_verifier`; 429 after too many tries from one client address.
   func exchange(
-    _ code: LinkToken, verifier: String, context: SignInContext, from clientAddress: String, at now: Date
+    _ code: MailLinkToken, verifier: String, context: SignInContext, from clientAddress: String, at now: Date
   ) async throws -> SignInResult {
     do {
       let result = try await signIn(
@@ -136,7 +136,7 @@ struct CodeSignIn: Sendable {
   }
 
   /// What the caller has shown besides the code.
-  private struct AnswerDetails: Sendable {
+  private struct CallerDetails: Sendable {
     /// Stored when the account has no name yet.
     var name: String?
     /// The user that the caller has authenticated as, if any.
@@ -150,10 +150,10 @@ struct CodeSignIn: Sendable {
   }
 
   private func signIn(
-    with details: AnswerDetails, _ context: SignInContext, from clientAddress: String, at now: Date,
-    _ answer: @escaping Answer
+    with details: CallerDetails, _ context: SignInContext, from clientAddress: String, at now: Date,
+    _ answer: @escaping ChallengeAnswer
   ) async throws -> SignInResult {
-    try await answered(with: details, from: clientAddress, at: now, answer) { [tokenIssuer] user, kind, db in
+    try await answerChallenge(with: details, from: clientAddress, at: now, answer) { [tokenIssuer] user, kind, db in
       var context = context.by(SignInMethod(kind))
       // These could be asked for with a bearer alone: answering them is no new sign-in.
       if kind == .changeEmail || kind == .changePhone { context.origin = .bearer(details.session) }
@@ -162,8 +162,8 @@ struct CodeSignIn: Sendable {
   }
 
   /// - Parameter then: called in the transaction that used up the code.
-  private func answered<Result: Sendable>(
-    with details: AnswerDetails, from clientAddress: String, at now: Date, _ answer: @escaping Answer,
+  private func answerChallenge<Result: Sendable>(
+    with details: CallerDetails, from clientAddress: String, at now: Date, _ answer: @escaping ChallengeAnswer,
     then: @escaping @Sendable (UserID, Challenge.Kind, any Connection) throws -> Result
   ) async throws -> Result {
     let isAllowed = try await database.write { [quotas] db in
@@ -194,7 +194,7 @@ struct CodeSignIn: Sendable {
 
   /// The account that an answered challenge signs in to; nil when it signs in to none.
   private static func account(
-    of answered: StoredChallenge, _ details: AnswerDetails, at now: Date, on db: any Connection
+    of answered: StoredChallenge, _ details: CallerDetails, at now: Date, on db: any Connection
   ) throws -> UserID? {
     guard var identity = Identity(answered) else { return nil }
     identity.displayName = details.name

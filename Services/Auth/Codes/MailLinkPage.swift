@@ -19,7 +19,7 @@ struct MailLinkPage: Sendable {
 
   @Sendable private func show(_ request: Request, _ context: Context) async throws -> Response {
     let text = request.uri.queryParameters["token_hash"].map(String.init) ?? ""
-    guard let pending = try await pending(for: LinkToken(presented: text)) else { return expiredPage() }
+    guard let pending = try await pending(for: MailLinkToken(presented: text)) else { return expiredPage() }
     return html(form(pending, text))
   }
 
@@ -28,7 +28,7 @@ struct MailLinkPage: Sendable {
   /// address is confirmed and no session is opened.
   func submit(_ request: Request) async throws -> Response {
     let form = try await request.form()
-    let link = LinkToken(presented: form["token_hash"] ?? "")
+    let link = MailLinkToken(presented: form["token_hash"] ?? "")
     guard let pending = try await pending(for: link) else { return expiredPage() }
     let now = now()
     let redirect = links.allowedRedirect(pending.content.redirect)
@@ -74,7 +74,7 @@ struct MailLinkPage: Sendable {
     return claimingUser
   }
 
-  private func pending(for link: LinkToken) async throws -> StoredChallenge? {
+  private func pending(for link: MailLinkToken) async throws -> StoredChallenge? {
     let now = now()
     return try await codeSignIn.database.read { [codeSignIn] db in
       try codeSignIn.challenges.pending(for: link, at: now, on: db)

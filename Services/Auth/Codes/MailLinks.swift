@@ -31,7 +31,7 @@ struct MailLinks: Sendable {
   }
 
   /// The URL of the page of a link.
-  func url(_ link: LinkToken, _ kind: Challenge.Kind) -> String {
+  func url(_ link: MailLinkToken, _ kind: Challenge.Kind) -> String {
     "\(origin)/auth/v1/verify?type=\(kind.rawValue)&token_hash=\(link.text)"
   }
 

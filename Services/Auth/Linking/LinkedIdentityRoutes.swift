@@ -18,16 +18,16 @@ struct LinkedIdentityRoutes: Sendable {
   private static let path: RouterPath = "/api/v1/auth/identities"
 
   func add(to routes: Router<Context>) {
-    let mine = routes.group(Self.path).group(context: SignedIn.self)
-    mine.get("", use: list)
-    mine.post("apple", use: addApple)
-    mine.post("email", use: requestEmailCode)
-    mine.post("email/confirm", use: addEmail)
-    mine.post("phone", use: requestPhoneCode)
-    mine.post("phone/confirm", use: addPhone)
-    mine.delete("", use: removeIssuer)
+    let userRoutes = routes.group(Self.path).group(context: SignedIn.self)
+    userRoutes.get("", use: list)
+    userRoutes.post("apple", use: addApple)
+    userRoutes.post("email", use: requestEmailCode)
+    userRoutes.post("email/confirm", use: addEmail)
+    userRoutes.post("phone", use: requestPhoneCode)
+    userRoutes.post("phone/confirm", use: addPhone)
+    userRoutes.delete("", use: removeIssuer)
     for provider in ["apple", "email", "phone"] {
-      mine.delete(RouterPath(provider)) { _, context in try await remove(provider, context) }
+      userRoutes.delete(RouterPath(provider)) { _, context in try await remove(provider, context) }
     }
   }
 

@@ -1,5 +1,6 @@
 import CArgon2
 import Foundation
+import Tokens
 
 /// Argon2id (RFC 9106) with the reference library. Hashes are PHC strings: `$argon2id$v=19$m=47104,t=1,p=1$salt$hash`.
 struct Argon2: Sendable, Hashable {
@@ -22,8 +23,7 @@ struct Argon2: Sendable, Hashable {
 
   /// Takes about 100 ms and ``memoryKiB`` of memory.
   func hash(_ password: SecretBytes) throws -> String {
-    var generator = SystemRandomNumberGenerator()
-    let salt = (0..<Self.saltBytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    let salt = Random.bytes(count: Self.saltBytes)
     let length = argon2_encodedlen(
       passes, memoryKiB, lanes, UInt32(Self.saltBytes), UInt32(Self.hashBytes), Argon2_id)
     var encoded = [CChar](repeating: 0, count: length)

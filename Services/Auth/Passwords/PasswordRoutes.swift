@@ -20,8 +20,8 @@ struct PasswordRoutes: Sendable {
     routes.post("/api/v1/auth/password", use: requestReset)
     routes.put("/api/v1/auth/password", use: change)
     routes.patch("/api/v1/auth/password", use: change)
-    let mine = routes.group(context: SignedIn.self)
-    for path: RouterPath in ["/api/v1/auth/sign_out", "/logout"] { mine.delete(path, use: signOut) }
+    let userRoutes = routes.group(context: SignedIn.self)
+    for path: RouterPath in ["/api/v1/auth/sign_out", "/logout"] { userRoutes.delete(path, use: signOut) }
   }
 
   @Sendable private func signIn(_ request: Request, _ context: Context) async throws -> Response {
@@ -106,7 +106,7 @@ struct PasswordRoutes: Sendable {
   ) async throws -> [EndedSession] {
     let (now, challenges) = (now(), codeSender.challenges)
     guard let code = OneTimeCode(typed: token) else {
-      let link = LinkToken(presented: token)
+      let link = MailLinkToken(presented: token)
       return try await passwordSignIn.reset(
         by: { try challenges.answer(link, of: [.recovery], at: now, on: $0) }, to: new, from: clientAddress, at: now)
     }

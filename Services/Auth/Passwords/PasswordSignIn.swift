@@ -20,7 +20,7 @@ struct PasswordSignIn: Sendable {
     /// Where the link that confirms the address redirects to.
     var redirect: String?
     /// The code challenge of the app that the link is for.
-    var codeChallenge: CodeChallenge?
+    var codeChallenge: PKCECodeChallenge?
   }
 
   /// Creates an account. It claims the address until a mail has verified it.
@@ -165,7 +165,7 @@ struct PasswordSignIn: Sendable {
   ///
   /// - Parameter codeAddress: the address that the typed code was mailed to; nil for a link.
   func reset(
-    by answer: @escaping CodeSignIn.Answer, codeAddress: EmailAddress? = nil, to new: String,
+    by answer: @escaping CodeSignIn.ChallengeAnswer, codeAddress: EmailAddress? = nil, to new: String,
     from clientAddress: String, at now: Date
   ) async throws -> [EndedSession] {
     let hash = try await hasher.hash(new)

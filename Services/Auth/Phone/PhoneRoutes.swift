@@ -64,7 +64,7 @@ struct PhoneRoutes: Sendable {
   /// Refreshes the session; the refresh token is in the query or in the body.
   @Sendable private func refresh(_ request: Request, _ context: Context) async throws -> Response {
     let token = request.uri.queryParameters["refresh_token"].flatMap { $0.isEmpty ? nil : String($0) }
-    return try await sessionRoutes.refreshTokens(token.map { RefreshToken(presented: $0) }, request, context)
+    return try await sessionRoutes.refreshWithoutUser(token.map { RefreshToken(presented: $0) }, request, context)
   }
 
   @Sendable private func me(_ request: Request, _ context: SignedIn) async throws -> Response {

@@ -11,10 +11,10 @@ struct SessionListRoutes: Sendable {
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let mine = routes.group(context: SignedIn.self)
-    mine.get("/api/v1/auth/sessions", use: list)
-    mine.delete("/api/v1/auth/sessions", use: endOthers)
-    mine.delete("/api/v1/auth/sessions/{id}", use: end)
+    let userRoutes = routes.group(context: SignedIn.self)
+    userRoutes.get("/api/v1/auth/sessions", use: list)
+    userRoutes.delete("/api/v1/auth/sessions", use: endOthers)
+    userRoutes.delete("/api/v1/auth/sessions/{id}", use: end)
   }
 
   @Sendable private func list(_ request: Request, _ context: SignedIn) async throws -> Response {

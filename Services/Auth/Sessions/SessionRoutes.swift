@@ -23,39 +23,44 @@ struct SessionRoutes: Sendable {
     }
   }
 
-  /// Returns the tokens without the user, whose format differs for these apps.
-  func refreshTokens(
+  /// Responds with the tokens alone, without the user, whose format differs for these apps.
+  ///
+  /// - Parameter presented: nil when the token is in the header or in the body.
+  func refreshWithoutUser(
     _ presented: RefreshToken?, _ request: Request, _ context: Context
   ) async throws -> Response {
     let presented = if let presented { presented } else { try await request.refreshToken() }
     return try await exchange(presented, request, context) { pair, _, now in .json(TokenBody(pair, at: now)) }
   }
 
-  func refresh(
+  /// - Parameter response: GoTrue's session with the new tokens.
+  func refreshForSupabase(
     _ presented: RefreshToken, _ request: Request, _ context: Context,
-    body: (TokenPair, UserID, Date) async throws -> Response
+    response: (TokenPair, UserID, Date) async throws -> Response
   ) async throws -> Response {
     try await exchange(presented, request, context) { pair, profile, now in
-      try await body(pair, profile.account.id, now)
+      try await response(pair, profile.account.id, now)
     }
   }
 
-  /// - Parameter body: the response in the format of the app.
+  /// Exchanges a refresh token, counts the outcome, and reports the sessions that a reused token has ended.
+  ///
+  /// - Parameter response: the tokens in the format of the app.
   private func exchange(
     _ presented: RefreshToken, _ request: Request, _ context: Context,
-    body: (TokenPair, Profile, Date) async throws -> Response
+    response: (TokenPair, Profile, Date) async throws -> Response
   ) async throws -> Response {
     let now = now()
     let key = try request.idempotencyKey()
     switch try await sessions.refresh(presented, retryKey: key, from: request.clientAddress, at: now) {
     case .rotated(let pair, let profile):
       signInCounter.count(.refresh, .done)
-      return try await body(pair, profile, now)
+      return try await response(pair, profile, now)
     case .repeated(let pair, let profile):
       signInCounter.count(.refresh, .done)
-      var response = try await body(pair, profile, now)
-      response.headers[.idempotencyHit] = "true"
-      return response
+      var repeated = try await response(pair, profile, now)
+      repeated.headers[.idempotencyHit] = "true"
+      return repeated
     case .refused:
       signInCounter.count(.refresh, .refused)
       throw Failure.invalidRefreshToken
@@ -92,19 +97,6 @@ private struct RefreshBody: Decodable {
 extension HTTPField.Name {
   // `!`: the name is a constant that is a valid token.
   static let refreshToken = Self("X-Refresh-Token")!
-}
-
-extension Response {
-  /// Adds sessions that have just ended to the list of this process, and to a header that the gateway reads.
-  func withEndedSessions(_ sessions: [EndedSession], _ list: EndedSessionList) -> Response {
-    guard !sessions.isEmpty else { return self }
-    for entry in sessions { list.add(entry.session, until: entry.until) }
-    var response = self
-    // The size of headers is limited; further sessions arrive with the feed, a second later.
-    response.headers[.endedSessions] = sessions.prefix(64)
-      .map { "\($0.session)=\(Int($0.until.timeIntervalSince1970.rounded(.up)))" }.joined(separator: ",")
-    return response
-  }
 }
 
 extension Failure {

@@ -1,7 +1,6 @@
 import Crypto
 import Database
 import Foundation
-import Tokens
 import Wire
 
 /// Every statement on sessions and refresh tokens.
@@ -41,25 +40,23 @@ struct SessionStore: Sendable {
     let keyHash = retryKey.map { Array(SHA256.hash(data: Data($0.utf8))) }
     return try await database.write { db in
       // The update locks the session's row: concurrent refreshes of the session, and calls that end it, wait here.
-      let locked = try db.row(
+      let row = try db.row(
         """
         update session set last_seen_at = \(now)
         where id = (select session_id from refresh_token where hash = \(presented.hash)) and ended_at is null
         returning id, account_id, door, opened_at, method
         """)
-      guard let locked else { return .refused }
-      let end = try locked.get("opened_at", as: Date.self) + tokenIssuer.lifetimes.session
+      guard let session = try row.map(LockedSession.init) else { return .refused }
+      let end = session.openedAt + tokenIssuer.lifetimes.session
       guard end > now else {
-        try Self.expire(try locked.get("id"), at: now, on: db)
+        try Self.expire(session.id, at: now, on: db)
         return .refused
       }
       // Read in the transaction that marks the token as used: if this failed afterwards, the app would lose its
       // session.
-      guard let profile = try Profile.find(try locked.get("account_id"), on: db) else { return .refused }
+      guard let profile = try Profile.find(session.user, on: db) else { return .refused }
       let exchange = RefreshExchange(
-        presented: presented, keyHash: keyHash, clientAddress: clientAddress, session: try locked.get("id"),
-        profile: profile, api: ClientAPI(rawValue: try locked.get("door")) ?? .app,
-        openedAt: try locked.get("opened_at"), method: SignInMethod(rawValue: try locked.get("method")) ?? .otp,
+        presented: presented, keyHash: keyHash, clientAddress: clientAddress, session: session, profile: profile,
         end: end, tokenIssuer: tokenIssuer, now: now)
       return try exchange.rotated(on: db) ?? exchange.usedTokenResult(on: db)
     }
@@ -94,8 +91,10 @@ struct SessionStore: Sendable {
 
   /// Ends every session of a user except one.
   func endAll(of user: UserID, except kept: SessionID?, at now: Date) async throws -> [EndedSession] {
-    try await database.write { db in
-      try Self.endAll(of: user, except: kept, reason: kept == nil ? .signedOut : .ended, at: now, on: db)
+    // `ended` means from another session, which is the kept one. Without it the user signs out everywhere.
+    let reason = kept == nil ? EndReason.signedOut : .ended
+    return try await database.write { db in
+      try Self.endAll(of: user, except: kept, reason: reason, at: now, on: db)
     }
   }
 
@@ -112,7 +111,7 @@ struct SessionStore: Sendable {
     }
   }
 
-  fileprivate static func insert(
+  static func insert(
     _ token: RefreshToken, of session: SessionID, until end: Date, at now: Date, on db: any Connection
   ) throws {
     try db.change(
@@ -140,94 +139,10 @@ struct SessionStore: Sendable {
     return try db.rows(
       """
       update session set ended_at = \(now), end_reason = \(reason.rawValue)
-      where account_id = \(user) and ended_at is null and id <> \(kept?.description ?? "00000000-0000-0000-0000-000000000000")
+      where account_id = \(user) and ended_at is null and (cast(\(kept) as text) is null or id <> \(kept))
       returning id, tokens_until
       """
     ).map(EndedSession.init)
-  }
-}
-
-/// A presented refresh token within its transaction. Its session is locked and open.
-private struct RefreshExchange {
-  let presented: RefreshToken
-  let keyHash: [UInt8]?
-  let clientAddress: String
-  let session: SessionID
-  let profile: Profile
-  let api: ClientAPI
-  let openedAt: Date
-  let method: SignInMethod
-  let end: Date
-  let tokenIssuer: TokenPairIssuer
-  let now: Date
-
-  private static let purpose = "successor of a refresh token"
-
-  private var user: UserID { profile.account.id }
-
-  private func pair(_ refresh: RefreshToken) throws -> TokenPair {
-    try tokenIssuer.pair(
-      refresh: refresh, user: user, session: session, api: api, until: end,
-      claims: api == .supabase ? profile.claims(method, at: openedAt) : nil, at: now)
-  }
-
-  /// The new pair, or nil when the token can no longer be rotated.
-  func rotated(on db: any Connection) throws -> RefreshResult? {
-    let pair = try pair(.new())
-    let sealed = try SecretBox.seal(JSON.encodeExact(pair), under: presented.text, purpose: Self.purpose)
-    let updated = try db.change(
-      """
-      update refresh_token set used_at = \(now), retry_key_hash = \(keyHash), successor_hash = \(pair.refresh.hash),
-        sealed_successor = \(sealed)
-      where hash = \(presented.hash) and used_at is null and expires_at > \(now)
-      """)
-    guard updated == 1 else { return nil }
-    let lifetime = tokenIssuer.lifetimes.refresh(of: api)
-    try SessionStore.insert(pair.refresh, of: session, until: min(end, now + lifetime), at: now, on: db)
-    try extendSession(to: pair, on: db)
-    try tokenIssuer.knownAddresses.record(clientAddress, of: user, at: now, on: db)
-    return .rotated(pair, of: profile)
-  }
-
-  /// The result for a token that was used or has expired.
-  func usedTokenResult(on db: any Connection) throws -> RefreshResult {
-    let row = try db.row(
-      """
-      select old.used_at, old.retry_key_hash, old.sealed_successor, new.used_at as successor_used_at
-      from refresh_token old left join refresh_token new on new.hash = old.successor_hash
-      where old.hash = \(presented.hash)
-      """)
-    guard let row, let usedAt = try row.optional("used_at", as: Date.self) else { return .refused }
-    let isSuccessorUnused = try row.optional("successor_used_at", as: Date.self) == nil
-    let isSameKey = try keyHash != nil && row.optional("retry_key_hash") == keyHash
-    let isRetry = isSameKey && now < usedAt + tokenIssuer.lifetimes.retry
-    // The clocks of callers differ, and a concurrent caller may have read its clock a little earlier. So without a
-    // grace period no used token is accepted, whatever the times are.
-    let grace = tokenIssuer.lifetimes.reuseGrace(of: api)
-    let isWithinGrace = grace > .zero && now < usedAt + grace
-    if isSuccessorUnused, isRetry || isWithinGrace {
-      return .repeated(try repeatedPair(sealed: row.get("sealed_successor"), on: db), of: profile)
-    }
-    return .reused(try SessionStore.endAll(of: user, reason: .tokenReused, at: now, on: db))
-  }
-
-  /// The pair that was issued before. If its access token has expired, a new one takes its place.
-  private func repeatedPair(sealed: [UInt8], on db: any Connection) throws -> TokenPair {
-    let plain = try SecretBox.open(sealed, under: presented.text, purpose: Self.purpose)
-    let pair = try JSON.decode(TokenPair.self, from: plain)
-    guard pair.accessExpiresAt <= now else { return pair }
-    let renewed = try self.pair(pair.refresh)
-    try extendSession(to: renewed, on: db)
-    return renewed
-  }
-
-  /// An ended session has to be listed until the last access token of it expires.
-  private func extendSession(to pair: TokenPair, on db: any Connection) throws {
-    try db.change(
-      """
-      update session set tokens_until = \(pair.accessExpiresAt)
-      where id = \(session) and tokens_until < \(pair.accessExpiresAt)
-      """)
   }
 }
 

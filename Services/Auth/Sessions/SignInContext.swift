@@ -3,7 +3,7 @@ import Web
 import Wire
 
 /// The API through which a session was opened. It decides on the lifetimes of the session's tokens for as long as the
-/// session lasts, whichever API refreshes them.
+/// session lasts, whichever API refreshes them. Stored in the column `door`.
 enum ClientAPI: String, Sendable {
   case app
   /// `/auth/v1`, as Supabase's client libraries call it.

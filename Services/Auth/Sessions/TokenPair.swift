@@ -9,11 +9,7 @@ struct RefreshToken: Sendable, Hashable, Codable {
 
   init(presented text: String) { self.text = text }
 
-  static func new() -> RefreshToken {
-    var generator = SystemRandomNumberGenerator()
-    return RefreshToken(
-      presented: Base64URL.encode((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }))
-  }
+  static func new() -> RefreshToken { RefreshToken(presented: Base64URL.encode(Random.bytes(count: 32))) }
 
   var hash: [UInt8] { Array(SHA256.hash(data: Data(text.utf8))) }
 }

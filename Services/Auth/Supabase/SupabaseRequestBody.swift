@@ -35,9 +35,9 @@ struct SupabaseRequestBody: Decodable {
   }
 
   /// The PKCE code challenge; nil from an app that does not use PKCE.
-  func codeChallenge() throws(Failure) -> CodeChallenge? {
+  func codeChallenge() throws(Failure) -> PKCECodeChallenge? {
     guard let text = code_challenge, !text.isEmpty else { return nil }
-    return try CodeChallenge(text, method: code_challenge_method)
+    return try PKCECodeChallenge(text, method: code_challenge_method)
   }
 
   /// The phone number, if there is one. These apps omit the plus sign.

@@ -75,7 +75,7 @@ struct SupabaseIdentityBody: Encodable {
   let updated_at: Date
   let last_sign_in_at: Date
 
-  /// nil for an identity that its user cannot sign in with: an outside system's, or a developer's.
+  /// nil for an identity that its user cannot sign in with: an external system's, or a developer's.
   init?(_ identity: Profile.LinkedIdentity, of account: Account) {
     guard let provider = identity.provider else { return nil }
     id = identity.subject

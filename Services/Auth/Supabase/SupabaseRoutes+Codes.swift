@@ -148,7 +148,7 @@ extension SupabaseRoutes {
     let (signInContext, clientAddress) = (request.signInContext(.supabase), request.clientAddress)
     if let hash = body.token_hash {
       return try await codeSignIn.signIn(
-        LinkToken(presented: hash), authenticatedUser: caller?.user, context: signInContext, from: clientAddress,
+        MailLinkToken(presented: hash), authenticatedUser: caller?.user, context: signInContext, from: clientAddress,
         at: now)
     }
     guard let token = body.token else { throw Failure.invalid(.init("token", "is required")) }
@@ -187,7 +187,7 @@ extension SupabaseRoutes {
     return try await signInCounter.counted(.mail) {
       let now = now()
       let result = try await codeSignIn.exchange(
-        LinkToken(presented: code), verifier: verifier, context: request.signInContext(.supabase),
+        MailLinkToken(presented: code), verifier: verifier, context: request.signInContext(.supabase),
         from: request.clientAddress, at: now)
       return session(result, now)
     }

@@ -79,7 +79,8 @@ struct SupabaseRoutes: Sendable {
       guard let text = body.refresh_token, !text.isEmpty else {
         throw Failure.invalid(.init("refresh_token", "is required"))
       }
-      return try await sessionRoutes.refresh(RefreshToken(presented: text), request, context, body: session)
+      return try await sessionRoutes.refreshForSupabase(
+        RefreshToken(presented: text), request, context, response: session)
     default: throw Failure.invalid(.init("grant_type", "must be password, refresh_token, id_token or pkce"))
     }
   }

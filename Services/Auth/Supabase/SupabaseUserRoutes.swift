@@ -18,13 +18,13 @@ struct SupabaseUserRoutes: Sendable {
   func add(to routes: Router<Context>) {
     let keys = ServiceRoutes.publishedKeys(ring)
     routes.group("/auth/v1").add(middleware: SupabaseMiddleware(apiKeys: [])).get(".well-known/jwks.json", use: keys)
-    let mine = routes.group("/auth/v1").add(middleware: SupabaseMiddleware(apiKeys: apiKeys))
+    let userRoutes = routes.group("/auth/v1").add(middleware: SupabaseMiddleware(apiKeys: apiKeys))
       .group(context: SignedIn.self)
-    mine.get("user", use: user)
-    mine.put("user", use: change)
-    mine.get("reauthenticate", use: reauthenticate)
-    mine.post("logout", use: signOut)
-    mine.post("signout", use: signOut)
+    userRoutes.get("user", use: user)
+    userRoutes.put("user", use: change)
+    userRoutes.get("reauthenticate", use: reauthenticate)
+    userRoutes.post("logout", use: signOut)
+    userRoutes.post("signout", use: signOut)
   }
 
   @Sendable private func user(_ request: Request, _ context: SignedIn) async throws -> Response {

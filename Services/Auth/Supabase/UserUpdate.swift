@@ -12,7 +12,7 @@ struct UserUpdate: Sendable {
   /// Where the link that is mailed to a new address redirects to.
   let redirect: String?
   /// The code challenge of the app that the link is for.
-  let codeChallenge: CodeChallenge?
+  let codeChallenge: PKCECodeChallenge?
 
   /// - Throws: the validation failure of what is wrong, except for the password, which is validated when it is hashed.
   init(_ body: SupabaseRequestBody, redirect: String?) throws {

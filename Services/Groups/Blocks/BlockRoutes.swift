@@ -13,10 +13,10 @@ struct BlockRoutes: Sendable {
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let mine = routes.group(context: SignedIn.self)
+    let userRoutes = routes.group(context: SignedIn.self)
     for path in ["/users/{user}/block", "/api/users/{user}/block"] {
-      mine.post("\(path)", use: block)
-      mine.delete("\(path)", use: unblock)
+      userRoutes.post("\(path)", use: block)
+      userRoutes.delete("\(path)", use: unblock)
     }
   }
 

@@ -11,10 +11,10 @@ struct CollectionMemberRoutes: Sendable {
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let mine = routes.group(context: SignedIn.self)
-    mine.get("/collections/{collection}/members", use: list)
-    mine.patch("/collections/{collection}/members/{member}", use: change)
-    mine.delete("/collections/{collection}/members/{member}", use: remove)
+    let userRoutes = routes.group(context: SignedIn.self)
+    userRoutes.get("/collections/{collection}/members", use: list)
+    userRoutes.patch("/collections/{collection}/members/{member}", use: change)
+    userRoutes.delete("/collections/{collection}/members/{member}", use: remove)
   }
 
   @Sendable private func list(_ request: Request, _ context: SignedIn) async throws -> Response {

@@ -24,7 +24,7 @@ extension CollectionMemberStore {
     _ user: UserID, _ id: CollectionID, as role: CollectionRole, by join: JoinByInvite, at now: Date
   ) async throws -> JoinedCollection {
     try await database.write { db in
-      guard try CollectionStore.locked(id, on: db) != nil else { throw Failure.collectionNotFound }
+      guard try CollectionStore.lock(id, on: db) != nil else { throw Failure.collectionNotFound }
       let outcome = try Self.join(user, id, as: role, by: join, at: now, on: db)
       return JoinedCollection(
         outcome: outcome, collectionID: id, role: try CollectionStore.role(of: user, in: id, on: db))
@@ -35,7 +35,7 @@ extension CollectionMemberStore {
     _ user: UserID, _ id: CollectionID, as role: CollectionRole, by join: JoinByInvite, at now: Date,
     on db: any Connection
   ) throws -> JoinOutcome {
-    if try InviteUseStore.hasAdmitted(user, by: join, on: db) { return .joined }
+    if try InviteUseStore.hasJoined(user, by: join, on: db) { return .joined }
     let present = try CollectionStore.role(of: user, in: id, on: db)
     if let present, present >= role { return .alreadyMember }
     if let refusal = try refusal(of: user, id, by: join, on: db) { return refusal }
@@ -44,7 +44,7 @@ extension CollectionMemberStore {
     } else {
       guard try takeSeat(in: id, on: db) else { return .full }
       try insert(user, role, into: id, at: now, on: db)
-      try CollectionRemovalStore.delete(user, from: id, on: db)
+      try CollectionMemberRemovalStore.delete(user, from: id, on: db)
     }
     try InviteUseStore.record(join, by: user, at: now, on: db)
     return .joined
@@ -57,7 +57,7 @@ extension CollectionMemberStore {
   ) throws -> JoinOutcome? {
     if let inviter = join.invitedBy, try BlockStore.exists(between: user, and: inviter, on: db) { return .blocked }
     guard let madeAt = join.madeAt else { return nil }
-    if try CollectionRemovalStore.wasRemoved(user, from: id, since: madeAt, on: db) { return .removed }
+    if try CollectionMemberRemovalStore.wasRemoved(user, from: id, since: madeAt, on: db) { return .removed }
     guard let inviter = join.invitedBy, join.isLink ?? false else { return nil }
     return try CollectionStore.role(of: inviter, in: id, on: db) == .owner ? nil : .lapsed
   }

@@ -7,7 +7,7 @@ extension CollectionMemberStore {
   /// Ends the user's membership, also the owner's: the longest-standing member becomes the owner. A collection without
   /// other members is deleted.
   static func leave(_ id: CollectionID, _ user: UserID, at now: Date, on db: any Connection) throws {
-    guard let collection = try CollectionStore.locked(id, on: db),
+    guard let collection = try CollectionStore.lock(id, on: db),
       let role = try CollectionStore.role(of: user, in: id, on: db)
     else { return }
     guard collection.memberCount > 1 else {

@@ -27,7 +27,7 @@ struct CollectionMemberStore: Sendable {
     _ member: CollectionMemberReference, of id: CollectionID, to role: CollectionRole, by owner: UserID, at now: Date
   ) async throws -> CollectionMember {
     try await database.write { db in
-      _ = try CollectionStore.locked(id, by: owner, on: db)
+      try CollectionStore.lock(id, by: owner, on: db)
       let member = try Self.find(member, in: id, on: db)
       guard member.role != .owner else { throw Failure.ownerIsFixed }
       let row = try db.row(
@@ -45,14 +45,14 @@ struct CollectionMemberStore: Sendable {
   ///   the member to remove, 400 when the member to remove is the owner.
   func remove(_ member: CollectionMemberReference, from id: CollectionID, by user: UserID, at now: Date) async throws {
     try await database.write { db in
-      guard try CollectionStore.locked(id, on: db) != nil,
+      guard try CollectionStore.lock(id, on: db) != nil,
         let role = try CollectionStore.role(of: user, in: id, on: db)
       else { throw Failure.collectionNotFound }
       let member = try Self.find(member, in: id, on: db)
       guard role == .owner || member.user == user else { throw Failure.insufficientPermissions }
       guard member.role != .owner else { throw Failure.ownerIsFixed }
       try Self.remove(member.user, from: id, on: db)
-      if member.user != user { try CollectionRemovalStore.record(member.user, from: id, at: now, on: db) }
+      if member.user != user { try CollectionMemberRemovalStore.record(member.user, from: id, at: now, on: db) }
     }
   }
 
@@ -107,7 +107,7 @@ extension CollectionMember {
     id = try row.get("id")
     collection = try row.get("collection_id")
     user = try row.get("user_id")
-    role = try row.collectionRole()
+    role = try row.enumValue("role")
     createdAt = try row.get("created_at")
     updatedAt = try row.get("updated_at")
   }

@@ -10,12 +10,12 @@ struct CollectionRoutes: Sendable {
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let mine = routes.group(context: SignedIn.self)
-    mine.get("/collections", use: list)
-    mine.post("/collections", use: create)
-    mine.get("/collections/{collection}", use: show)
-    mine.patch("/collections/{collection}", use: rename)
-    mine.delete("/collections/{collection}", use: delete)
+    let userRoutes = routes.group(context: SignedIn.self)
+    userRoutes.get("/collections", use: list)
+    userRoutes.post("/collections", use: create)
+    userRoutes.get("/collections/{collection}", use: show)
+    userRoutes.patch("/collections/{collection}", use: rename)
+    userRoutes.delete("/collections/{collection}", use: delete)
   }
 
   @Sendable private func list(_ request: Request, _ context: SignedIn) async throws -> Response {

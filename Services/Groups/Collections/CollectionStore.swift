@@ -54,7 +54,7 @@ struct CollectionStore: Sendable {
   func rename(_ id: CollectionID, to name: String, by user: UserID, at now: Date) async throws -> Collection {
     do {
       return try await database.write { db in
-        _ = try Self.locked(id, by: user, on: db)
+        try Self.lock(id, by: user, on: db)
         let row = try db.row(
           "update collection set name = \(name), updated_at = \(now) where id = \(id) returning \(collectionColumns)")
         guard let row else { throw Failure.collectionNotFound }
@@ -66,7 +66,7 @@ struct CollectionStore: Sendable {
   /// - Throws: 404 when the user is not a member, 403 when the user is not the owner.
   func delete(_ id: CollectionID, by user: UserID) async throws {
     try await database.write { db in
-      _ = try Self.locked(id, by: user, on: db)
+      try Self.lock(id, by: user, on: db)
       try db.change("delete from collection where id = \(id)")
     }
   }
@@ -76,7 +76,8 @@ struct CollectionStore: Sendable {
   }
 
   /// Takes the collection's lock; nil when there is none.
-  static func locked(_ id: CollectionID, on db: any Connection) throws -> Collection? {
+  @discardableResult
+  static func lock(_ id: CollectionID, on db: any Connection) throws -> Collection? {
     try db.row(
       "update collection set member_count = member_count where id = \(id) returning \(collectionColumns)"
     ).map(Collection.init)
@@ -85,8 +86,9 @@ struct CollectionStore: Sendable {
   /// Takes the collection's lock for its owner.
   ///
   /// - Throws: 404 when the user is not a member, 403 when the user is not the owner.
-  static func locked(_ id: CollectionID, by owner: UserID, on db: any Connection) throws -> Collection {
-    guard let collection = try locked(id, on: db), let role = try role(of: owner, in: id, on: db) else {
+  @discardableResult
+  static func lock(_ id: CollectionID, by owner: UserID, on db: any Connection) throws -> Collection {
+    guard let collection = try lock(id, on: db), let role = try role(of: owner, in: id, on: db) else {
       throw Failure.collectionNotFound
     }
     guard role == .owner else { throw Failure.insufficientPermissions }
@@ -95,7 +97,9 @@ struct CollectionStore: Sendable {
 
   /// The user's role; nil when the user is not a member.
   static func role(of user: UserID, in id: CollectionID, on db: any Connection) throws -> CollectionRole? {
-    try db.row("select role from collection_member where collection_id = \(id) and user_id = \(user)")?.collectionRole()
+    try db.row(
+      "select role from collection_member where collection_id = \(id) and user_id = \(user)"
+    )?.enumValue("role")
   }
 }
 
@@ -110,12 +114,5 @@ extension Collection {
     memberCountMax = try row.get("member_count_max")
     createdAt = try row.get("created_at")
     updatedAt = try row.get("updated_at")
-  }
-}
-
-extension Row {
-  func collectionRole() throws -> CollectionRole {
-    guard let role = CollectionRole(rawValue: try get("role")) else { throw DatabaseFailure.unreadable(column: "role") }
-    return role
   }
 }

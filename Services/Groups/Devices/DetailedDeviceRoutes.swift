@@ -10,10 +10,10 @@ struct DetailedDeviceRoutes: Sendable {
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let mine = routes.group(context: SignedIn.self)
-    mine.post("/api/v1/devices", use: register)
-    mine.delete("/api/v1/devices", use: unregisterToken)
-    mine.delete("/api/v1/devices/{device}", use: unregister)
+    let userRoutes = routes.group(context: SignedIn.self)
+    userRoutes.post("/api/v1/devices", use: register)
+    userRoutes.delete("/api/v1/devices", use: unregisterToken)
+    userRoutes.delete("/api/v1/devices/{device}", use: unregister)
   }
 
   @Sendable private func register(_ request: Request, _ context: SignedIn) async throws -> Response {

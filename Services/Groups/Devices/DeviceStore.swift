@@ -75,10 +75,7 @@ extension Device {
     id = try row.get("id")
     number = try row.optional("number")
     token = try row.get("token")
-    guard let platform = Platform(rawValue: try row.get("platform")) else {
-      throw DatabaseFailure.unreadable(column: "platform")
-    }
-    self.platform = platform
+    platform = try row.enumValue("platform")
     bundleID = try row.optional("bundle_id")
     name = try row.optional("name")
     osVersion = try row.optional("os_version")

@@ -10,10 +10,10 @@ struct DeviceTokenRoutes: Sendable {
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let mine = routes.group(context: SignedIn.self)
-    mine.get("/api/devices", use: list)
-    mine.post("/api/devices/register", use: register)
-    mine.delete("/api/devices/unregister", use: unregister)
+    let userRoutes = routes.group(context: SignedIn.self)
+    userRoutes.get("/api/devices", use: list)
+    userRoutes.post("/api/devices/register", use: register)
+    userRoutes.delete("/api/devices/unregister", use: unregister)
   }
 
   @Sendable private func list(_ request: Request, _ context: SignedIn) async throws -> Response {

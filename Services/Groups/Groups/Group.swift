@@ -1,4 +1,5 @@
 import Foundation
+import Tokens
 import Wire
 
 /// A small group of users who share one photo a day each.
@@ -27,17 +28,8 @@ struct Group: Sendable, Hashable {
 }
 
 extension Group {
-  /// Letters and digits without those that are easily confused with each other.
-  private static let inviteCodeCharacters = Array("ABCDEFGHJKLMNPQRSTUVWXYZ23456789")
-
   /// A new random code by which a group can be joined, of 40 bits.
-  static func newInviteCode() -> String {
-    var generator = SystemRandomNumberGenerator()
-    return String(
-      (0..<8).map { _ in
-        inviteCodeCharacters[Int.random(in: inviteCodeCharacters.indices, using: &generator)]
-      })
-  }
+  static func newInviteCode() -> String { Random.text(count: 8, of: Random.unambiguousCharacters) }
 }
 
 extension TimeZone {

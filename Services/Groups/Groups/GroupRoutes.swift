@@ -12,13 +12,13 @@ struct GroupRoutes: Sendable {
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let mine = routes.group(context: SignedIn.self)
-    mine.get("/api/groups", use: list)
-    mine.post("/api/groups", use: create)
-    mine.get("/api/groups/{group}", use: show)
-    mine.put("/api/groups/{group}", use: change)
-    mine.get("/api/groups/{group}/daily-status", use: dailyStatus)
-    mine.post("/api/groups/{group}/mark-sent", use: markSent)
+    let userRoutes = routes.group(context: SignedIn.self)
+    userRoutes.get("/api/groups", use: list)
+    userRoutes.post("/api/groups", use: create)
+    userRoutes.get("/api/groups/{group}", use: show)
+    userRoutes.put("/api/groups/{group}", use: change)
+    userRoutes.get("/api/groups/{group}/daily-status", use: dailyStatus)
+    userRoutes.post("/api/groups/{group}/mark-sent", use: markSent)
   }
 
   @Sendable private func list(_ request: Request, _ context: SignedIn) async throws -> Response {

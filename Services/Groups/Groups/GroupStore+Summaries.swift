@@ -82,8 +82,7 @@ extension GroupStore {
 extension GroupMember {
   fileprivate init(_ row: Row) throws {
     user = try row.get("user_id")
-    guard let role = GroupRole(rawValue: try row.get("role")) else { throw DatabaseFailure.unreadable(column: "role") }
-    self.role = role
+    role = try row.enumValue("role")
     joinedAt = try row.get("joined_at")
   }
 }

@@ -41,7 +41,7 @@ struct GroupStore: Sendable {
   /// - Throws: 404 when the user is not a member, 403 `not_the_owner`.
   func change(_ id: GroupID, _ change: GroupChange, by user: UserID, at now: Date) async throws {
     try await database.write { db in
-      guard let group = try Self.locked(id, on: db),
+      guard let group = try Self.lock(id, on: db),
         let role = try MembershipStore.activeRole(of: user, in: id, on: db)
       else { throw Failure.groupNotFound }
       guard change.timeZone == nil || role == .owner else { throw Failure.notGroupOwner }
@@ -87,7 +87,8 @@ struct GroupStore: Sendable {
 
   /// Takes the group's lock: other transactions that change its memberships wait until this one ends. nil when there is
   /// no such group, or it has been closed.
-  static func locked(_ id: GroupID, on db: any Connection) throws -> Group? {
+  @discardableResult
+  static func lock(_ id: GroupID, on db: any Connection) throws -> Group? {
     try db.row(
       """
       update social_group set member_count = member_count where id = \(id) and closed_at is null

@@ -35,7 +35,7 @@ struct InternalMemberRoutes: Sendable {
     let body = try await Self.decodedBody(of: request)
     let (id, now) = (try context.groupID(), now())
     return try await idempotency.once(call) { db in
-      guard let group = try GroupStore.locked(id, on: db),
+      guard let group = try GroupStore.lock(id, on: db),
         try MembershipStore.activeRole(of: body.addedBy, in: id, on: db) != nil
       else { throw Failure.notInGroup }
       let added = try MembershipStore.add(Set(body.users), to: group, by: body.addedBy, at: now, on: db)

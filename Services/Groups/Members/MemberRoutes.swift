@@ -9,11 +9,11 @@ struct MemberRoutes: Sendable {
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let mine = routes.group(context: SignedIn.self)
-    mine.delete("/api/groups/{group}", use: leave)
-    mine.delete("/api/groups/{group}/members/{user}", use: remove)
-    mine.put("/api/groups/{group}/owner", use: transferOwnership)
-    mine.post("/api/groups/{group}/close", use: close)
+    let userRoutes = routes.group(context: SignedIn.self)
+    userRoutes.delete("/api/groups/{group}", use: leave)
+    userRoutes.delete("/api/groups/{group}/members/{user}", use: remove)
+    userRoutes.put("/api/groups/{group}/owner", use: transferOwnership)
+    userRoutes.post("/api/groups/{group}/close", use: close)
   }
 
   @Sendable private func leave(_ request: Request, _ context: SignedIn) async throws -> Response {

@@ -11,7 +11,7 @@ extension MembershipStore {
   /// - Throws: 404 when there is no such group.
   func join(_ user: UserID, _ id: GroupID, by join: JoinByInvite, at now: Date) async throws -> JoinedGroup {
     try await database.write { db in
-      guard let group = try GroupStore.locked(id, on: db) else { throw Failure.groupNotFound }
+      guard let group = try GroupStore.lock(id, on: db) else { throw Failure.groupNotFound }
       let outcome = try Self.join(user, group, by: join, at: now, on: db)
       return JoinedGroup(outcome: outcome, groupID: id, groupName: group.name)
     }
@@ -20,7 +20,7 @@ extension MembershipStore {
   private static func join(
     _ user: UserID, _ group: Group, by join: JoinByInvite, at now: Date, on db: any Connection
   ) throws -> JoinOutcome {
-    if try InviteUseStore.hasAdmitted(user, by: join, on: db) { return .joined }
+    if try InviteUseStore.hasJoined(user, by: join, on: db) { return .joined }
     if try activeRole(of: user, in: group.id, on: db) != nil { return .alreadyMember }
     if let refusal = try refusal(of: user, group.id, by: join, on: db) { return refusal }
     guard group.memberCount < group.memberCountMax else { return .full }

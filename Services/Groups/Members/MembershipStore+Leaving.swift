@@ -11,7 +11,7 @@ extension MembershipStore {
   func leave(_ id: GroupID, _ user: UserID, at now: Date) async throws {
     defer { photoAccess.invalidate() }
     try await database.write { db in
-      guard let group = try GroupStore.locked(id, on: db),
+      guard let group = try GroupStore.lock(id, on: db),
         let role = try Self.activeRole(of: user, in: id, on: db)
       else { throw Failure.groupNotFound }
       try Self.end(user, role, in: group, at: now, on: db)
@@ -24,7 +24,7 @@ extension MembershipStore {
   func remove(_ user: UserID, from id: GroupID, by owner: UserID, at now: Date) async throws {
     defer { photoAccess.invalidate() }
     try await database.write { db in
-      let group = try Self.locked(id, by: owner, on: db)
+      let group = try Self.lock(id, by: owner, on: db)
       guard let role = try Self.activeRole(of: user, in: id, on: db) else { throw Failure.memberNotFound }
       try Self.end(user, role, in: group, removedBy: user == owner ? nil : owner, at: now, on: db)
     }
@@ -36,7 +36,7 @@ extension MembershipStore {
   ///   when the new owner is not in the group.
   func transferOwnership(of id: GroupID, to newOwner: UserID, by owner: UserID, at now: Date) async throws {
     try await database.write { db in
-      _ = try Self.locked(id, by: owner, on: db)
+      try Self.lock(id, by: owner, on: db)
       try Self.setOwner(newOwner, of: id, at: now, on: db)
     }
   }
@@ -47,7 +47,7 @@ extension MembershipStore {
   func close(_ id: GroupID, by owner: UserID, at now: Date) async throws {
     defer { photoAccess.invalidate() }
     try await database.write { db in
-      _ = try Self.locked(id, by: owner, on: db)
+      try Self.lock(id, by: owner, on: db)
       try db.change(
         """
         update person set group_count = group_count - 1
@@ -58,8 +58,9 @@ extension MembershipStore {
   }
 
   /// Takes the group's lock for its owner.
-  private static func locked(_ id: GroupID, by owner: UserID, on db: any Connection) throws -> Group {
-    guard let group = try GroupStore.locked(id, on: db), let role = try activeRole(of: owner, in: id, on: db) else {
+  @discardableResult
+  private static func lock(_ id: GroupID, by owner: UserID, on db: any Connection) throws -> Group {
+    guard let group = try GroupStore.lock(id, on: db), let role = try activeRole(of: owner, in: id, on: db) else {
       throw Failure.groupNotFound
     }
     guard role == .owner else { throw Failure.notGroupOwner }

@@ -2,7 +2,7 @@ import Database
 import Foundation
 import Wire
 
-/// The SQL statements on memberships. Every change first takes the group's lock (``GroupStore/locked(_:on:)``), so that
+/// The SQL statements on memberships. Every change first takes the group's lock (``GroupStore/lock(_:on:)``), so that
 /// what it has read about the group stays valid, and then updates the users' own rows.
 ///
 /// The row of an ended membership stays: its state decides who can be added, and which invites have lapsed.
@@ -18,8 +18,8 @@ struct MembershipStore: Sendable {
       guard let group = try GroupStore.find(id, on: db) else { throw Failure.groupNotFound }
       let row = try db.row("select role, state from membership where group_id = \(id) and user_id = \(user)")
       return GroupMembership(
-        groupID: id, groupName: group.name, role: try row?.role(), isActive: try row?.get("state") == "active",
-        seatsLeft: group.memberCountMax - group.memberCount)
+        groupID: id, groupName: group.name, role: try row?.enumValue("role"),
+        isActive: try row?.get("state") == "active", seatsLeft: group.memberCountMax - group.memberCount)
     }
   }
 
@@ -73,7 +73,9 @@ struct MembershipStore: Sendable {
 
   /// The role of an active member; nil when the user is not one.
   static func activeRole(of user: UserID, in id: GroupID, on db: any Connection) throws -> GroupRole? {
-    try db.row("select role from membership where group_id = \(id) and user_id = \(user) and state = 'active'")?.role()
+    try db.row(
+      "select role from membership where group_id = \(id) and user_id = \(user) and state = 'active'"
+    )?.enumValue("role")
   }
 
   /// Adds one to the number of the user's groups; false when the user is in the largest allowed number. Locks the
@@ -103,12 +105,5 @@ struct MembershipStore: Sendable {
       where id = \(id) and member_count < member_count_max
       """)
     guard inserted == 1, counted == 1 else { throw DatabaseFailure.contended }
-  }
-}
-
-extension Row {
-  func role() throws -> GroupRole {
-    guard let role = GroupRole(rawValue: try get("role")) else { throw DatabaseFailure.unreadable(column: "role") }
-    return role
   }
 }

@@ -14,14 +14,14 @@ struct PhotoRoutes: Sendable {
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let mine = routes.group(context: SignedIn.self)
-    mine.post("/api/photos/upload", use: upload)
-    mine.post("/api/photos/upload-url", use: createUploadURL)
-    mine.post("/api/photos/confirm-upload", use: confirm)
+    let userRoutes = routes.group(context: SignedIn.self)
+    userRoutes.post("/api/photos/upload", use: upload)
+    userRoutes.post("/api/photos/upload-url", use: createUploadURL)
+    userRoutes.post("/api/photos/confirm-upload", use: confirm)
     // The id of a group or of a photo: the router allows one parameter name for one path segment.
-    mine.get("/api/photos/{id}/today", use: today)
-    mine.get("/api/photos/{id}", use: show)
-    mine.delete("/api/photos/{id}", use: delete)
+    userRoutes.get("/api/photos/{id}/today", use: today)
+    userRoutes.get("/api/photos/{id}", use: show)
+    userRoutes.delete("/api/photos/{id}", use: delete)
   }
 
   @Sendable private func upload(_ request: Request, _ context: SignedIn) async throws -> Response {

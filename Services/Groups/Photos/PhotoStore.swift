@@ -51,7 +51,7 @@ struct PhotoStore: Sendable {
     _ id: PhotoID, to group: GroupID, by user: UserID, at now: Date, on db: any Connection
   ) throws {
     // Waits for a transaction that closes the group or removes the user from it.
-    _ = try GroupStore.locked(group, on: db)
+    try GroupStore.lock(group, on: db)
     let day = try openDay(of: group, for: user, at: now, on: db)
     try db.change(
       """
@@ -177,7 +177,7 @@ struct PhotoStore: Sendable {
   /// The day of a photo. Locks the group, so that a concurrent departure or erasure of the sender waits: no photo of
   /// theirs may be inserted afterwards.
   private static func lockedDay(of photo: Photo, on db: any Connection) throws -> String {
-    guard let group = try GroupStore.locked(photo.group, on: db),
+    guard let group = try GroupStore.lock(photo.group, on: db),
       try MembershipStore.activeRole(of: photo.sender, in: photo.group, on: db) != nil
     else { throw Failure.notInGroup }
     return group.day(at: photo.createdAt)

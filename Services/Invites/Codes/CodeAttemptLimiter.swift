@@ -86,13 +86,13 @@ struct CodeAttemptLimiter: Sendable {
   /// - Throws: 429; ``TotalExceeded`` when this is the caller's first attempt within the window, and the first one is
   ///   not free.
   private func limited<Found>(
-    _ own: QuotaKey, _ near: QuotaKey, _ total: QuotaKey, isFirstFree: Bool, at now: Date, on db: any Connection,
+    _ own: QuotaKey, _ network: QuotaKey, _ total: QuotaKey, isFirstFree: Bool, at now: Date, on db: any Connection,
     find: () throws -> Found?
   ) throws -> Found? {
     try quotas.take(own.quota, for: own.key, at: now, on: db)
     // Concurrent attempts under the same key wait here until this transaction ends.
     let isFirst = try quotas.taken(own.quota, for: own.key, on: db) == 1
-    try quotas.take(near.quota, for: near.key, at: now, on: db)
+    try quotas.take(network.quota, for: network.key, at: now, on: db)
     if isFirst, isFirstFree {
       try quotas.count(total.quota, for: total.key, at: now, on: db)
     } else {
@@ -101,7 +101,7 @@ struct CodeAttemptLimiter: Sendable {
       }
     }
     guard let found = try find() else { return nil }
-    for taken in [own, near, total] { try quotas.giveBack(taken.quota, for: taken.key, on: db) }
+    for taken in [own, network, total] { try quotas.giveBack(taken.quota, for: taken.key, on: db) }
     return found
   }
 }

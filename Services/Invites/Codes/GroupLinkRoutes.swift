@@ -7,15 +7,15 @@ import Wire
 /// in text messages.
 struct GroupLinkRoutes: Sendable {
   let codeLinks: CodeLinkStore
-  let joinTargets: JoinTargets
+  let joinTargetClient: JoinTargetClient
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let signedIn = routes.group(context: SignedIn.self)
-    signedIn.post("/api/groups/{group}/invites", use: create)
-    signedIn.get("/api/groups/{group}/invites", use: list)
-    signedIn.delete("/api/groups/{group}/invites/{invite}", use: revoke)
+    let userRoutes = routes.group(context: SignedIn.self)
+    userRoutes.post("/api/groups/{group}/invites", use: create)
+    userRoutes.get("/api/groups/{group}/invites", use: list)
+    userRoutes.delete("/api/groups/{group}/invites/{invite}", use: revoke)
   }
 
   @Sendable private func create(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -52,7 +52,7 @@ struct GroupLinkRoutes: Sendable {
   /// - Throws: 403 for everyone but active members, also when there is no such group.
   private func membership(_ context: SignedIn) async throws -> GroupMembership {
     let id = context.parameters.get("group").flatMap { GroupID($0) }
-    return try await joinTargets.activeMembership(of: context.user, in: id)
+    return try await joinTargetClient.activeMembership(of: context.user, in: id)
   }
 }
 

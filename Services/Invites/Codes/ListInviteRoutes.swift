@@ -9,7 +9,7 @@ import Wire
 struct ListInviteRoutes: Sendable {
   let invites: InviteStore
   let joinCoordinator: JoinCoordinator
-  let joinTargets: JoinTargets
+  let joinTargetClient: JoinTargetClient
   let lookup: ListInviteLookup
   let users: UsersClient
   let idempotency: Idempotency
@@ -17,9 +17,9 @@ struct ListInviteRoutes: Sendable {
 
   func add(to routes: Router<Context>) {
     routes.get("/api/v1/invites/{code}", use: preview)
-    let signedIn = routes.group(context: SignedIn.self)
-    signedIn.post("/api/v1/invites/{code}/accept", use: accept)
-    signedIn.post("/api/v1/invites/{code}/decline", use: decline)
+    let userRoutes = routes.group(context: SignedIn.self)
+    userRoutes.post("/api/v1/invites/{code}/accept", use: accept)
+    userRoutes.post("/api/v1/invites/{code}/decline", use: decline)
   }
 
   @Sendable private func preview(_ request: Request, _ context: Context) async throws -> Response {
@@ -29,7 +29,7 @@ struct ListInviteRoutes: Sendable {
       try attemptLimiter.limited(from: clientAddress, at: now, on: db) { try invites.findListInvite(code, on: db) }
     }
     guard let code, let found, case .list(let id) = found.target, let inviter = found.inviter,
-      found.storedState != .revoked, let list = try await joinTargets.lists.membership(of: inviter, in: id)?.list
+      found.storedState != .revoked, let list = try await joinTargetClient.lists.membership(of: inviter, in: id)?.list
     else { throw Failure.inviteNotFound }
     let person = try await users.names(of: [inviter])[inviter]
     return .exactJSON(ListPreviewBody(found, code, list, person, at: now))

@@ -7,16 +7,16 @@ import Wire
 /// Links to lists, which only their owners create, list and revoke.
 struct ListLinkRoutes: Sendable {
   let codeLinks: CodeLinkStore
-  let joinTargets: JoinTargets
+  let joinTargetClient: JoinTargetClient
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let signedIn = routes.group(context: SignedIn.self)
-    signedIn.post("/api/v1/lists/{list}/invites", use: create)
-    signedIn.get("/api/v1/lists/{list}/invites", use: list)
-    signedIn.delete("/api/v1/lists/{list}/invites", use: revokeAll)
-    signedIn.delete("/api/v1/lists/{list}/invites/{invite}", use: revoke)
+    let userRoutes = routes.group(context: SignedIn.self)
+    userRoutes.post("/api/v1/lists/{list}/invites", use: create)
+    userRoutes.get("/api/v1/lists/{list}/invites", use: list)
+    userRoutes.delete("/api/v1/lists/{list}/invites", use: revokeAll)
+    userRoutes.delete("/api/v1/lists/{list}/invites/{invite}", use: revoke)
   }
 
   @Sendable private func create(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -60,7 +60,7 @@ struct ListLinkRoutes: Sendable {
   /// - Throws: 404 when there is no such list or the user is not in it, 403 for its members.
   private func ownedList(_ context: SignedIn) async throws -> Int {
     guard let id = context.parameters.get("list").flatMap({ Int($0) }), id > 0,
-      let role = try await joinTargets.lists.membership(of: context.user, in: id)?.role
+      let role = try await joinTargetClient.lists.membership(of: context.user, in: id)?.role
     else { throw Failure.listNotFound }
     guard role == ListRole.owner.rawValue else { throw Failure.notListOwner }
     return id

@@ -13,9 +13,9 @@ struct RedeemRoutes: Sendable {
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let signedIn = routes.group(context: SignedIn.self)
-    signedIn.post("/api/invites/redeem", use: redeem)
-    signedIn.post("/api/invites/redeem/{code}", use: redeem)
+    let userRoutes = routes.group(context: SignedIn.self)
+    userRoutes.post("/api/invites/redeem", use: redeem)
+    userRoutes.post("/api/invites/redeem/{code}", use: redeem)
   }
 
   /// The code is in the path, the query or the body.

@@ -28,8 +28,8 @@ struct ContactVisibility: Sendable {
     case visible(Person, phone: PhoneNumber?)
   }
 
-  /// Resolves each reference. Numbers are counted as in ``ContactDiscovery``. Lists and groups are asked only about ids
-  /// that no number settles, whether or not a user has that id.
+  /// Resolves each reference. Numbers are counted as in ``ContactDiscovery``. Lists and groups are queried only for ids
+  /// that no phone number resolves, whether or not a user has that id.
   ///
   /// - Throws: 429; 503 when a service does not answer.
   func resolve(_ references: [Reference], for requester: Requester, at now: Date) async throws -> [Resolution] {
@@ -44,9 +44,9 @@ struct ContactVisibility: Sendable {
     var contacts = KnownContacts(
       people: people, givenNumbers: byGivenNumber, lookedUpNumbers: try await findableNumbers(lookedUp),
       sharing: [requester.user])
-    let unsettled = contacts.unsettled(references)
-    async let inGroups = groups.relations(of: requester.user, to: unsettled)
-    async let inLists = lists.relations(of: requester.user, to: unsettled)
+    let unresolvedIDs = contacts.unresolvedIDs(references)
+    async let inGroups = groups.relations(of: requester.user, to: unresolvedIDs)
+    async let inLists = lists.relations(of: requester.user, to: unresolvedIDs)
     contacts.sharing.formUnion(try await inGroups.merging(inLists).shared)
     return references.map { contacts.resolution(of: $0) }
   }
@@ -70,9 +70,9 @@ struct ContactVisibility: Sendable {
     var sharing: Set<UserID>
 
     /// The ids about which only the services that own lists and groups can decide.
-    func unsettled(_ references: [Reference]) -> Set<UserID> {
-      let undecided = references.filter { !hasMatchingPhone($0) }.compactMap(\.id)
-      return Set(undecided.filter { lookedUpNumbers[$0] == nil && !sharing.contains($0) })
+    func unresolvedIDs(_ references: [Reference]) -> Set<UserID> {
+      let unmatched = references.filter { !hasMatchingPhone($0) }.compactMap(\.id)
+      return Set(unmatched.filter { lookedUpNumbers[$0] == nil && !sharing.contains($0) })
     }
 
     private func hasMatchingPhone(_ reference: Reference) -> Bool {

@@ -117,16 +117,6 @@ extension Invite {
   }
 }
 
-extension Row {
-  /// The text column `name` as a case of an enumeration.
-  ///
-  /// - Throws: ``DatabaseFailure/unreadable(column:)`` for a value that is not a case.
-  func enumValue<Value: RawRepresentable<String>>(_ name: String) throws -> Value {
-    guard let value = Value(rawValue: try get(name)) else { throw DatabaseFailure.unreadable(column: name) }
-    return value
-  }
-}
-
 extension Failure {
   static let inviteNotFound = Failure(.notFound, "invite_not_found", "There is no such invite.")
   static let inviteProcessed = Failure(.conflict, "invite_processed", "This invite has been answered already.")

@@ -9,25 +9,25 @@ import Wire
 struct InviteToken: Sendable, Hashable {
   let text: String
 
+  static let linkCodeLength = 8
+  private static let textCodeLength = 6
+  private static let textCodeCharacters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+  private static let tokenPrefix = "inv_"
+  private static let tokenBytesMax = 64
+
   /// A token for links that apps pass on: 192 random bits.
   static func linkToken() -> InviteToken {
-    var generator = SystemRandomNumberGenerator()
-    let bytes = (0..<24).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-    return InviteToken(text: tokenPrefix + Base64URL.encode(bytes))
+    InviteToken(text: tokenPrefix + Base64URL.encode(Random.bytes(count: 24)))
   }
 
   /// A code for text messages: six characters, valid for days, so failed attempts must be limited.
-  static func textCode() -> InviteToken { code(Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"), 6) }
+  static func textCode() -> InviteToken {
+    InviteToken(text: Random.text(count: textCodeLength, of: textCodeCharacters))
+  }
 
   /// A code for links that people read aloud: eight letters and digits that are not easily confused.
-  static func linkCode() -> InviteToken { code(Array("ABCDEFGHJKLMNPQRSTUVWXYZ23456789"), linkCodeLength) }
-
-  static let linkCodeLength = 8
-
-  private static func code(_ letters: [Character], _ count: Int) -> InviteToken {
-    var generator = SystemRandomNumberGenerator()
-    let characters = (0..<count).map { _ in letters[Int.random(in: letters.indices, using: &generator)] }
-    return InviteToken(text: String(characters))
+  static func linkCode() -> InviteToken {
+    InviteToken(text: Random.text(count: linkCodeLength, of: Random.unambiguousCharacters))
   }
 
   private init(text: String) { self.text = text }
@@ -35,7 +35,7 @@ struct InviteToken: Sendable, Hashable {
   /// A token as an app sends it. nil when the text cannot be a token.
   init?(token: String) {
     let text = token.trimmingCharacters(in: .whitespacesAndNewlines)
-    guard text.hasPrefix(Self.tokenPrefix), text.utf8.count <= 64,
+    guard text.hasPrefix(Self.tokenPrefix), text.utf8.count <= Self.tokenBytesMax,
       text.utf8.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") })
     else { return nil }
     self.text = text
@@ -44,13 +44,11 @@ struct InviteToken: Sendable, Hashable {
   /// A code as a user typed it, in upper or lower case. nil when the text cannot be a code.
   init?(code: String) {
     let text = code.trimmingCharacters(in: .whitespacesAndNewlines).uppercased()
-    guard [6, Self.linkCodeLength].contains(text.utf8.count), text.utf8.allSatisfy(\.isLetterOrDigit) else {
-      return nil
-    }
+    guard [Self.textCodeLength, Self.linkCodeLength].contains(text.utf8.count),
+      text.utf8.allSatisfy(\.isLetterOrDigit)
+    else { return nil }
     self.text = text
   }
-
-  private static let tokenPrefix = "inv_"
 
   /// The HMAC to store, under the newest key.
   func digest(under keys: DataKeys) -> [UInt8] { digests(under: keys)[0] }

@@ -7,7 +7,7 @@ import Wire
 /// Lists the direct invites to the signed-in user.
 struct DirectInviteRoutes: Sendable {
   let directInvites: DirectInviteStore
-  let joinTargets: JoinTargets
+  let joinTargetClient: JoinTargetClient
   let users: UsersClient
   let links: AppLinks
   let now: @Sendable () -> Date
@@ -20,7 +20,7 @@ struct DirectInviteRoutes: Sendable {
     let (user, now) = (context.user, now())
     let open = try await open(for: user, at: now)
     let inviters = Set(open.compactMap(\.invite.inviter))
-    let blocked = try await joinTargets.groups.relations(of: user, to: inviters).blocked
+    let blocked = try await joinTargetClient.groups.relations(of: user, to: inviters).blocked
     let people = try await users.names(of: inviters)
     let lists = try await lists(of: open.map(\.invite))
     let bodies: [DirectInviteBody] = open.compactMap { link in
@@ -64,7 +64,7 @@ struct DirectInviteRoutes: Sendable {
 
   private func list(of invite: Invite) async throws -> ListSummary? {
     guard case .list(let id) = invite.target, let inviter = invite.inviter,
-      let membership = try await joinTargets.lists.membership(of: inviter, in: id), let role = membership.role,
+      let membership = try await joinTargetClient.lists.membership(of: inviter, in: id), let role = membership.role,
       ListRole(rawValue: role)?.mayEdit ?? false
     else { return nil }
     return membership.list

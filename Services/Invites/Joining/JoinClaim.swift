@@ -16,7 +16,7 @@ struct JoinClaim: Sendable, Hashable {
   /// The outcome of an attempt to claim a use of an invite.
   enum Attempt: Sendable {
     case acquired(JoinClaim)
-    /// The target's service has not been asked yet whether the user could join.
+    /// The target's service has not been queried yet for whether the user could join.
     case needsEligibility(Invite)
     /// Another request of the same user holds the claim.
     case inProgress

@@ -99,6 +99,17 @@ struct JoinClaimStore: Sendable {
     try releaseUse(of: claim.invite.id, because: refusal, at: now, on: db)
   }
 
+  /// Marks a claim as joined, in the worker's last step, which holds the lease.
+  static func markJoined(_ id: ClaimID, on db: any Connection) throws {
+    try db.change("update invite_use set state = 'joined' where id = \(id)")
+  }
+
+  /// Deletes a claim, in the worker's last step, which holds the lease. The use becomes available to others by
+  /// ``releaseUse(of:because:at:on:)``.
+  static func delete(_ id: ClaimID, on db: any Connection) throws {
+    try db.change("delete from invite_use where id = \(id)")
+  }
+
   /// Counts one use less and reopens an invite that was used up, unless its inviter was erased. Revokes the invite when
   /// nobody can join by it any more.
   static func releaseUse(

@@ -9,17 +9,17 @@ import Wire
 /// claim here. A worker finishes or reverts what a crash or an outage interrupted between two steps.
 struct JoinCoordinator: Service {
   private let database: any Database
-  private let joinTargets: JoinTargets
+  private let joinTargetClient: JoinTargetClient
   private let saga: Saga
   private let now: @Sendable () -> Date
 
-  init(database: any Database, joinTargets: JoinTargets, in dependencies: Dependencies) {
+  init(database: any Database, joinTargetClient: JoinTargetClient, in dependencies: Dependencies) {
     self.database = database
-    self.joinTargets = joinTargets
+    self.joinTargetClient = joinTargetClient
     let now = dependencies.now
     self.now = now
     saga = Saga("invite", JoinClaimStore.leases, database: database, in: dependencies) { row in
-      try await Self.complete(row, joinTargets, now)
+      try await Self.complete(row, joinTargetClient, now)
     }
   }
 
@@ -40,7 +40,7 @@ struct JoinCoordinator: Service {
       return try JoinClaimStore.claim(id, for: user, addressMatches: addressMatches, eligibility, at: now(), on: db)
     }
     do {
-      let result = try await joinTargets.join(claim.user, by: claim.invite, claim.id)
+      let result = try await joinTargetClient.join(claim.user, by: claim.invite, claim.id)
       guard let refusal = result.refusal(of: claim.invite) else { return (claim, result) }
       throw refusal
     } catch let refusal as JoinRefusal {
@@ -82,7 +82,7 @@ struct JoinCoordinator: Service {
         case .notFound: throw JoinRefusal.inviteNotFound
         case .needsEligibility(let invite):
           // The transaction runs again: another request may have changed the invite in the meantime.
-          eligibility = try await joinTargets.eligibility(of: user, for: invite)
+          eligibility = try await joinTargetClient.eligibility(of: user, for: invite)
           continue
         case .inProgress: break
         }
@@ -105,21 +105,21 @@ struct JoinCoordinator: Service {
 
   /// Completes a claim in the worker: joins the target again, then marks the claim as joined or reverts it.
   private static func complete(
-    _ row: SagaRow, _ joinTargets: JoinTargets, _ now: @escaping @Sendable () -> Date
+    _ row: SagaRow, _ joinTargetClient: JoinTargetClient, _ now: @escaping @Sendable () -> Date
   ) async throws {
     let (id, user): (InviteID, UserID) = (try row.row.get("invite_id"), try row.row.get("user_id"))
     guard let claim = ClaimID(row.key), let invite = try await row.step({ db in try InviteStore.find(id, on: db) })
     else { throw Failure.broken }
     var refusal: JoinRefusal?
     do {
-      refusal = try await joinTargets.join(user, by: invite, claim).refusal(of: invite)
+      refusal = try await joinTargetClient.join(user, by: invite, claim).refusal(of: invite)
     } catch let thrown as JoinRefusal { refusal = thrown }
     try await row.step(last: true) { [refusal] db in
       guard let refusal else {
-        try db.change("update invite_use set state = 'joined' where id = \(row.key)")
+        try JoinClaimStore.markJoined(claim, on: db)
         return
       }
-      try db.change("delete from invite_use where id = \(row.key)")
+      try JoinClaimStore.delete(claim, on: db)
       try JoinClaimStore.releaseUse(of: id, because: refusal, at: now(), on: db)
     }
   }

@@ -9,7 +9,7 @@ import Wire
 /// the app or the App Store.
 struct InvitePageRoutes: Sendable {
   let invites: InviteStore
-  let joinTargets: JoinTargets
+  let joinTargetClient: JoinTargetClient
   let attemptLimiter: CodeAttemptLimiter
   let users: UsersClient
   let links: AppLinks
@@ -48,7 +48,7 @@ struct InvitePageRoutes: Sendable {
   private func content(
     of invite: Invite, deepLink: String, url: String, code: String? = nil
   ) async throws -> InvitePageContent {
-    guard let id = invite.inviter, let name = try await joinTargets.name(of: invite) else {
+    guard let id = invite.inviter, let name = try await joinTargetClient.name(of: invite) else {
       return InvitePageContent(state: .revoked)
     }
     let inviter = try await users.names(of: [id])[id]

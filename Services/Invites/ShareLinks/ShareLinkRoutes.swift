@@ -8,7 +8,7 @@ import Wire
 struct ShareLinkRoutes: Sendable {
   let invites: InviteStore
   let joinCoordinator: JoinCoordinator
-  let joinTargets: JoinTargets
+  let joinTargetClient: JoinTargetClient
   let contactVisibility: ContactVisibility
   let users: UsersClient
   let links: AppLinks
@@ -16,12 +16,12 @@ struct ShareLinkRoutes: Sendable {
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let signedIn = routes.group(context: SignedIn.self)
-    signedIn.post("/collections/{collection}/invites", use: create)
-    signedIn.get("/collections/{collection}/invites", use: list)
-    signedIn.delete("/collections/{collection}/invites/{invite}", use: revoke)
-    signedIn.post("/invites/{invite}/accept", use: accept)
-    signedIn.post("/invites/{invite}/reject", use: reject)
+    let userRoutes = routes.group(context: SignedIn.self)
+    userRoutes.post("/collections/{collection}/invites", use: create)
+    userRoutes.get("/collections/{collection}/invites", use: list)
+    userRoutes.delete("/collections/{collection}/invites/{invite}", use: revoke)
+    userRoutes.post("/invites/{invite}/accept", use: accept)
+    userRoutes.post("/invites/{invite}/reject", use: reject)
     routes.get("/invites/resolve", use: resolve)
   }
 
@@ -63,9 +63,8 @@ struct ShareLinkRoutes: Sendable {
     let found = try await invites.links(to: .collection(collection.collectionID))
     let people = try await users.names(of: Set(found.flatMap { [$0.inviter, $0.invitee].compactMap { $0 } }))
     let now = now()
-    let bodies = found.map {
-      body($0, collection.collectionID, collection.collectionName, people, at: now, isOwn: true)
-    }
+    let collectionBody = SharedCollectionBody(collection.collectionID, collection.collectionName)
+    let bodies = found.map { ShareLinkBody($0, to: collectionBody, people, at: now, isOwn: true) }
     return .exactJSON(DataBody(data: bodies, count: bodies.count))
   }
 
@@ -88,10 +87,11 @@ struct ShareLinkRoutes: Sendable {
     case .revoked: throw Failure.inviteRevoked
     case .pending, .accepted, .rejected: break
     }
-    guard let name = try await joinTargets.name(of: invite) else { throw Failure.inviteNotFound }
+    guard let name = try await joinTargetClient.name(of: invite) else { throw Failure.inviteNotFound }
     // The user of an e-mail address is not shown: else an invite would reveal which addresses have an account.
     let people = try await users.names(of: Set([invite.inviter, invite.invitee].compactMap { $0 }))
-    return .exactJSON(DataBody(data: body(invite, id, name, people, at: now)))
+    return .exactJSON(
+      DataBody(data: ShareLinkBody(invite, to: SharedCollectionBody(id, name), people, at: now, isOwn: false)))
   }
 
   @Sendable private func accept(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -129,7 +129,7 @@ extension ShareLinkRoutes {
   /// - Throws: 404 when there is no such collection; 403 for members and for everybody else.
   private func ownedCollection(_ context: SignedIn) async throws -> CollectionMembership {
     let id = context.parameters.get("collection").flatMap { CollectionID($0, prefix: .collection) }
-    guard let id, let membership = try await joinTargets.groups.membership(of: context.user, in: id) else {
+    guard let id, let membership = try await joinTargetClient.groups.membership(of: context.user, in: id) else {
       throw Failure.collectionNotFound
     }
     switch membership.role {
@@ -155,13 +155,6 @@ extension ShareLinkRoutes {
     guard case .collection(let collection) = invite.target else { throw Failure.inviteNotFound }
     let addressMatches = try await invites.addressMatches(invite, context.user, in: users)
     return (invite.id, collection.prefixed(.collection), addressMatches)
-  }
-
-  private func body(
-    _ invite: Invite, _ collection: CollectionID, _ name: String, _ people: [UserID: Person], at now: Date,
-    isOwn: Bool = false
-  ) -> ShareLinkBody {
-    ShareLinkBody(invite, to: .init(collection, name), people, at: now, isOwn: isOwn)
   }
 }
 

@@ -25,7 +25,7 @@ struct InviteText: Codable, Sendable {
   }
 
   /// Sends the text once. The provider's API has no idempotency key: after an attempt with an unknown outcome the
-  /// provider is first asked whether it has the message, and nothing is sent as long as it cannot answer.
+  /// provider is first queried for the message, and nothing is sent as long as the query fails.
   static func delivery(
     _ messages: any SMSSender, _ invites: InviteStore, now: @escaping @Sendable () -> Date
   ) -> Delivery {
@@ -62,7 +62,7 @@ struct InviteText: Codable, Sendable {
   /// How long the provider may take until its list of messages contains one that it has accepted.
   private static let listingDelay: Duration = .seconds(30)
 
-  /// The line with the code, which is unique to this text. The provider is asked about this line only: it may change
+  /// The line with the code, which is unique to this text. The provider is queried for this line only: it may change
   /// characters in the names.
   private var lastLine: String { text.split(separator: "\n").last.map(String.init) ?? text }
 }

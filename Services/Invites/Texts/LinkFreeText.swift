@@ -8,12 +8,12 @@ enum LinkFreeText {
   /// character that ends a sentence or looks like a dot.
   static func line(_ text: String, charactersMax: Int) -> String? {
     var spaced = ""
-    var followsStop = false
+    var followsDotLike = false
     for scalar in normalized(text).unicodeScalars where !isInvisible(scalar) {
-      let isStop = self.isStop(scalar)
-      if followsStop, !isStop, !scalar.properties.isWhitespace { spaced += " " }
+      let isDotLike = self.isDotLike(scalar)
+      if followsDotLike, !isDotLike, !scalar.properties.isWhitespace { spaced += " " }
       spaced.unicodeScalars.append(scalar)
-      followsStop = isStop
+      followsDotLike = isDotLike
     }
     let line = spaced.split(whereSeparator: { $0.isWhitespace || $0.isNewline }).joined(separator: " ")
       .prefix(charactersMax)
@@ -36,11 +36,11 @@ enum LinkFreeText {
   }
 
   /// Punctuation of any script, except characters that occur within words and in no domain or path.
-  private static func isStop(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.properties.generalCategory == .otherPunctuation && !harmless.contains(scalar)
+  private static func isDotLike(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.generalCategory == .otherPunctuation && !allowedPunctuation.contains(scalar)
   }
 
-  private static let harmless: Set<Unicode.Scalar> = [
+  private static let allowedPunctuation: Set<Unicode.Scalar> = [
     "'", "\"", "’", "&", "!", "?", "#", "%", "*", ",", ";", "/", "¡", "¿",
   ]
 }

@@ -2,7 +2,7 @@ import Foundation
 import Messages
 import Wire
 
-/// Asks which of a phone's contacts use the app.
+/// A request for which of a phone's contacts use the app.
 struct CheckUsersBody: Decodable {
   let phone_numbers: [String]
 

@@ -11,16 +11,16 @@ struct TextInviteRoutes: Sendable {
   let textInvites: TextInviteStore
   let contactDiscovery: ContactDiscovery
   let contactVisibility: ContactVisibility
-  let joinTargets: JoinTargets
+  let joinTargetClient: JoinTargetClient
   let users: UsersClient
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let signedIn = routes.group(context: SignedIn.self)
-    signedIn.post("/api/invites/check-users", use: checkUsers)
-    signedIn.post("/api/invites/send", use: send)
-    signedIn.get("/api/invites/pending/{group}", use: pending)
+    let userRoutes = routes.group(context: SignedIn.self)
+    userRoutes.post("/api/invites/check-users", use: checkUsers)
+    userRoutes.post("/api/invites/send", use: send)
+    userRoutes.get("/api/invites/pending/{group}", use: pending)
   }
 
   @Sendable private func checkUsers(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -44,7 +44,7 @@ struct TextInviteRoutes: Sendable {
     let (recipients, existing, now) = (try body.recipients(), body.existing_users ?? [], now())
     let requester = Requester(user: context.user, clientAddress: request.clientAddress)
     let reply = try await idempotency.claimed(call) {
-      let group = try await joinTargets.activeMembership(of: requester.user, in: GroupID(body.group_id))
+      let group = try await joinTargetClient.activeMembership(of: requester.user, in: GroupID(body.group_id))
       guard !recipients.isEmpty || !existing.isEmpty else {
         return (TextInviteStore.Batch(group: group, sender: requester, senderName: nil, recipients: []), 0)
       }
@@ -71,7 +71,7 @@ struct TextInviteRoutes: Sendable {
 
   @Sendable private func pending(_ request: Request, _ context: SignedIn) async throws -> Response {
     let id = context.parameters.get("group").flatMap { GroupID($0) }
-    let group = try await joinTargets.activeMembership(of: context.user, in: id)
+    let group = try await joinTargetClient.activeMembership(of: context.user, in: id)
     let open = try await textInvites.invites.pendingTexts(to: group.groupID, at: now())
     let people = try await users.names(of: Set(open.compactMap(\.invite.inviter)))
     let rows: [PendingInvitesBody.Row] = open.compactMap { text in
@@ -129,7 +129,7 @@ extension TextInviteRoutes {
   ) async throws -> [SendInvitesBody.Recipient] {
     guard !contacts.isEmpty else { return [] }
     let add = AddToGroup(users: contacts.map(\.id), addedBy: user)
-    let departed = Set(try await joinTargets.groups.departed(among: add, from: group.groupID).departed)
+    let departed = Set(try await joinTargetClient.groups.departed(among: add, from: group.groupID).departed)
     var seen: Set<UserID> = []
     return contacts.filter { departed.contains($0.id) && seen.insert($0.id).inserted }.compactMap(\.recipient)
   }
@@ -145,7 +145,7 @@ extension TextInviteRoutes {
       Data(SHA256.hash(data: Data("\(user) \(call.key)".utf8))).base64EncodedString()
     }
     let add = AddToGroup(users: added, addedBy: user)
-    return try await joinTargets.groups.add(add, to: group.groupID, idempotencyKey: key).added.count
+    return try await joinTargetClient.groups.add(add, to: group.groupID, idempotencyKey: key).added.count
   }
 }
 

@@ -12,7 +12,7 @@ import Wire
 struct TextInviteStore: Sendable {
   let invites: InviteStore
   let quotas: QuotaStore
-  let textQuotas: SMSQuotas
+  let smsQuotas: SMSQuotas
   let addressQuota: Quota
   let outbox: Outbox
   let links: AppLinks
@@ -37,11 +37,11 @@ struct TextInviteStore: Sendable {
     try InviteRateQuota.texts.check(due.count, by: batch.sender.user, at: now, on: db)
     guard !due.isEmpty else { return [] }
     for recipient in due {
-      try quotas.take(textQuotas.perNumber, for: recipient.number.text, at: now, on: db)
-      try quotas.take(textQuotas.perPrefix, for: recipient.number.quotaPrefix, at: now, on: db)
+      try quotas.take(smsQuotas.perNumber, for: recipient.number.text, at: now, on: db)
+      try quotas.take(smsQuotas.perPrefix, for: recipient.number.quotaPrefix, at: now, on: db)
     }
     try quotas.take(addressQuota, due.count, for: batch.sender.clientAddress, at: now, on: db)
-    try quotas.take(textQuotas.total, due.count, for: "", at: now, on: db)
+    try quotas.take(smsQuotas.total, due.count, for: "", at: now, on: db)
     let codes = try due.map { ($0.input, try create(batch, to: $0.number, at: now, on: db)) }
     let sent = Dictionary(codes) { $1 }
     return batch.recipients.compactMap { recipient in

@@ -34,7 +34,7 @@ struct ListDetails: Sendable {
   }
 
   /// Those of `ids` that the user owns or is a member of, without tags.
-  static func some(_ ids: [Int], of user: UserID, at now: Date, on db: any Connection) throws -> [ListDetails] {
+  static func withIDs(_ ids: [Int], of user: UserID, at now: Date, on db: any Connection) throws -> [ListDetails] {
     let found = try db.rows(of: [ListStore.query(ids, for: user, at: now), MembershipStore.query(of: ids)])
     return try details(found[0], found[1], for: user)
   }

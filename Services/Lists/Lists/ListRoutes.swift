@@ -56,7 +56,8 @@ struct ListRoutes: Sendable {
     to request: Request, _ selection: ListSelection, for user: UserID, at now: Date
   ) async throws -> Response {
     let chunk = { @Sendable (ids: [Int]) in
-      try await bodies(try await database.readOnce { try ListDetails.some(ids, of: user, at: now, on: $0) }, for: user)
+      try await bodies(
+        try await database.readOnce { try ListDetails.withIDs(ids, of: user, at: now, on: $0) }, for: user)
     }
     guard selection.chunks.count > 1 else {
       let lists = try await chunk(selection.chunks.first ?? [])

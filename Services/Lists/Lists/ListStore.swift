@@ -12,9 +12,9 @@ enum ListStore {
 
   private static func query(_ id: Int, for user: UserID) -> SQL {
     """
-    select \(listColumns), case when l.owner_id = \(user) then 'owner' else m.role end as role
-    from list l left join membership m on m.list_id = l.id and m.user_id = \(user)
-    where l.id = \(id) and l.deleted_at is null and (l.owner_id = \(user) or m.user_id is not null)
+    select \(listColumns), case when list.owner_id = \(user) then 'owner' else membership.role end as role
+    from list left join membership on membership.list_id = list.id and membership.user_id = \(user)
+    where list.id = \(id) and list.deleted_at is null and (list.owner_id = \(user) or membership.user_id is not null)
     """
   }
 
@@ -27,10 +27,11 @@ enum ListStore {
   static func allQuery(of user: UserID, at now: Date, limit: Int) -> SQL {
     """
     select \(listColumns), 'owner' as role, \(countOfTasksDueBefore) \(now)) as overdue_count
-    from list l where l.owner_id = \(user) and l.deleted_at is null
+    from list where owner_id = \(user) and deleted_at is null
     union all
-    select \(listColumns), m.role, \(countOfTasksDueBefore) \(now)) as overdue_count
-    from membership m join list l on l.id = m.list_id where m.user_id = \(user) and l.deleted_at is null
+    select \(listColumns), membership.role, \(countOfTasksDueBefore) \(now)) as overdue_count
+    from membership join list on list.id = membership.list_id
+    where membership.user_id = \(user) and list.deleted_at is null
     order by id limit \(limit)
     """
   }
@@ -38,11 +39,12 @@ enum ListStore {
   /// The same for the lists in `ids`.
   static func query(_ ids: [Int], for user: UserID, at now: Date) -> SQL {
     """
-    select \(listColumns), case when l.owner_id = \(user) then 'owner' else m.role end as role,
+    select \(listColumns), case when list.owner_id = \(user) then 'owner' else membership.role end as role,
       \(countOfTasksDueBefore) \(now)) as overdue_count
-    from list l left join membership m on m.list_id = l.id and m.user_id = \(user)
-    where l.id in (\(list: ids.padded)) and l.deleted_at is null and (l.owner_id = \(user) or m.user_id is not null)
-    order by l.id
+    from list left join membership on membership.list_id = list.id and membership.user_id = \(user)
+    where list.id in (\(list: ids.padded)) and list.deleted_at is null
+      and (list.owner_id = \(user) or membership.user_id is not null)
+    order by list.id
     """
   }
 
@@ -52,14 +54,14 @@ enum ListStore {
       """
       select id, revision, member_count from list where owner_id = \(user) and deleted_at is null
       union all
-      select l.id, l.revision, l.member_count from membership m join list l on l.id = m.list_id
-      where m.user_id = \(user) and l.deleted_at is null order by id
+      select list.id, list.revision, list.member_count from membership join list on list.id = membership.list_id
+      where membership.user_id = \(user) and list.deleted_at is null order by id
       """)
   }
 
   /// The `overdue_count` of one list.
   static func overdueQuery(of list: Int, at now: Date) -> SQL {
-    "select \(countOfTasksDueBefore) \(now)) as overdue_count from list l where l.id = \(list)"
+    "select \(countOfTasksDueBefore) \(now)) as overdue_count from list where id = \(list)"
   }
 
   /// Increments the list's revision, which locks its row, so that no other transaction changes the list or its tasks
@@ -67,12 +69,13 @@ enum ListStore {
   ///
   /// - Parameter allowingViewers: whether viewers may lock it too.
   /// - Throws: 404 for non-members, 403 for viewers.
+  @discardableResult
   static func lock(_ id: Int, for user: UserID, allowingViewers: Bool = false, on db: any Connection) throws -> List {
     let found = try db.rows(of: [
       """
       update list set revision = revision + 1 where id = \(id) and deleted_at is null and (owner_id = \(user)
-        or exists (select 1 from membership m where m.list_id = list.id and m.user_id = \(user)
-          and m.role in (\(list: allowingViewers ? Membership.roles : [ListRole.editor.rawValue])))) returning id
+        or exists (select 1 from membership where membership.list_id = list.id and membership.user_id = \(user)
+          and role in (\(list: allowingViewers ? Membership.roles : [ListRole.editor.rawValue])))) returning id
       """,
       // Read after the lock, when no other transaction can change the members.
       query(id, for: user),
@@ -118,25 +121,26 @@ enum ListStore {
   static func deletions(of ids: [Int], for user: UserID, on db: any Connection) throws -> [Int: Date] {
     let rows = try db.rows(
       """
-      select l.id, l.deleted_at from list l
-      where l.id in (\(list: ids.padded)) and l.deleted_at is not null and (l.owner_id = \(user)
-        or exists (select 1 from membership m where m.list_id = l.id and m.user_id = \(user)))
+      select id, deleted_at from list
+      where id in (\(list: ids.padded)) and deleted_at is not null and (owner_id = \(user)
+        or exists (select 1 from membership where membership.list_id = list.id and membership.user_id = \(user)))
       """)
     return try rows.reduce(into: [:]) { $0[try $1.get("id", as: Int.self)] = try $1.get("deleted_at", as: Date.self) }
   }
 }
 
 private let listColumns: SQL = """
-  l.id, l.owner_id, l.name, l.description, l.visibility, l.color, l.task_count, l.completed_count, l.subtask_count,
-  l.member_count, l.revision, l.version, l.created_at, l.updated_at, l.text_size, l.list_type, l.has_tags
+  list.id, list.owner_id, list.name, list.description, list.visibility, list.color, list.task_count,
+  list.completed_count, list.subtask_count, list.member_count, list.revision, list.version, list.created_at,
+  list.updated_at, list.text_size, list.list_type, list.has_tags
   """
 
 /// `due_at > '-infinity'` is always true, on both engines. It is for PostgreSQL: its planner estimates that a range
 /// selects few rows and keeps a generic plan, where it would replan `due_at < $1` for each execution, which takes four
 /// times as long as the query itself.
 private let countOfTasksDueBefore: SQL = """
-  (select count(*) from task t where t.list_id = l.id and t.parent_id is null and t.deleted_at is null
-    and t.completed_at is null and t.due_at > '-infinity' and t.due_at <
+  (select count(*) from task where task.list_id = list.id and task.parent_id is null and task.deleted_at is null
+    and task.completed_at is null and task.due_at > '-infinity' and task.due_at <
   """
 
 extension List {
@@ -145,7 +149,7 @@ extension List {
       id: try row.get("id"), owner: try row.get("owner_id"), name: try row.get("name"),
       description: try row.optional("description"), visibility: try row.get("visibility"),
       color: try row.get("color"), type: try row.optional("list_type"), hasTags: try row.get("has_tags"),
-      role: try ListRole(row), taskCount: try row.get("task_count"),
+      role: try row.enumValue("role"), taskCount: try row.get("task_count"),
       completedCount: try row.get("completed_count"), subtaskCount: try row.get("subtask_count"),
       memberCount: try row.get("member_count"),
       revision: try row.get("revision"), version: try row.get("version"), createdAt: try row.get("created_at"),

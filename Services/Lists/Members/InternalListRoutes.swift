@@ -66,7 +66,7 @@ struct InternalListRoutes: Sendable {
     guard let inviter = join.invitedBy, inviter != user else { return false }
     let isAdmitted = try await database.read { db in
       try MembershipStore.role(of: user, in: list, on: db) != nil
-        || InviteUseStore.hasAdmitted(user, by: join, on: db)
+        || InviteUseStore.hasJoined(user, by: join, on: db)
     }
     guard !isAdmitted else { return false }
     do { return try await groups.relations(of: user, to: [inviter]).blocked.contains(inviter) } catch is Failure {
@@ -98,7 +98,7 @@ private enum InvitedJoin {
       return JoinedList(outcome: .alreadyMember, role: ListRole.owner.rawValue, membershipID: nil, list: list)
     }
     let existing = try MembershipStore.membership(of: user, in: id, on: db)
-    if try InviteUseStore.hasAdmitted(user, by: join, on: db) {
+    if try InviteUseStore.hasJoined(user, by: join, on: db) {
       // The same result for a retry, also when the user has left since; they are not added again.
       return JoinedList(
         outcome: .joined, role: (existing?.role ?? role).rawValue, membershipID: existing?.id, list: list)

@@ -73,7 +73,7 @@ struct MembershipRoutes: Sendable {
     let role = fields.choice("role", Membership.roles).value.flatMap(ListRole.init)
     try fields.validate()
     return try await idempotentChange.response(to: request, context) { db, peopleCache in
-      _ = try ListStore.lock(id, for: user, on: db)
+      try ListStore.lock(id, for: user, on: db)
       let member = try MembershipStore.membership(membership, in: id, shownTo: user, on: db)
       if let role, role != member.role { try MembershipStore.change(member, to: role, at: now, on: db) }
       let changed = try MembershipStore.membership(membership, in: id, shownTo: user, on: db)

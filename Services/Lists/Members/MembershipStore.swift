@@ -10,27 +10,27 @@ enum MembershipStore {
   }
 
   static func query(of list: Int) -> SQL {
-    "select \(membershipColumns) from membership m where m.list_id = \(list) order by m.id"
+    "select \(membershipColumns) from membership where list_id = \(list) order by id"
   }
 
   static func query(of lists: [Int]) -> SQL {
     """
-    select \(membershipColumns) from membership m where m.list_id in (\(list: lists.padded)) order by m.list_id, m.id
+    select \(membershipColumns) from membership where list_id in (\(list: lists.padded)) order by list_id, id
     """
   }
 
   /// The members of all lists that a user owns or is a member of; at most `limit` lists.
   static func queryOfAllLists(of user: UserID, limit: Int) -> SQL {
     """
-    select \(membershipColumns) from membership m where m.list_id in (select id from (
+    select \(membershipColumns) from membership where list_id in (select id from (
       select id from list where owner_id = \(user) and deleted_at is null
-      union all select j.list_id from membership j join list l on l.id = j.list_id
-        where j.user_id = \(user) and l.deleted_at is null) mine limit \(limit)) order by m.list_id, m.id
+      union all select joined.list_id from membership joined join list on list.id = joined.list_id
+        where joined.user_id = \(user) and list.deleted_at is null) mine limit \(limit)) order by list_id, id
     """
   }
 
   static func membership(of user: UserID, in list: Int, on db: any Connection) throws -> Membership? {
-    try db.row("select \(membershipColumns) from membership m where m.list_id = \(list) and m.user_id = \(user)")
+    try db.row("select \(membershipColumns) from membership where list_id = \(list) and user_id = \(user)")
       .map { try Membership($0) }
   }
 
@@ -54,7 +54,7 @@ enum MembershipStore {
   static func membership(
     _ id: Int, in list: Int, shownTo user: UserID, on db: any Connection
   ) throws -> Membership {
-    let row = try db.row("select \(membershipColumns) from membership m where m.list_id = \(list) and m.id = \(id)")
+    let row = try db.row("select \(membershipColumns) from membership where list_id = \(list) and id = \(id)")
     guard let row else { throw Failure.membershipNotFound }
     return try Membership(row, shownTo: user)
   }
@@ -77,8 +77,8 @@ enum MembershipStore {
     guard let row else { return nil }
     let joined = try db.rows(
       """
-      select m.list_id from membership m join list l on l.id = m.list_id
-      where m.user_id = \(user) and l.deleted_at is null limit \(List.joinedMax + 1)
+      select membership.list_id from membership join list on list.id = membership.list_id
+      where membership.user_id = \(user) and list.deleted_at is null limit \(List.joinedMax + 1)
       """)
     guard joined.count <= List.joinedMax else { throw Failure.inTooManyLists }
     let counted = try db.change(
@@ -115,14 +115,15 @@ enum MembershipStore {
 }
 
 private let membershipColumns: SQL = """
-  m.id, m.list_id, m.user_id, m.role, m.invite_id, m.named_by, m.named_as, m.created_at, m.updated_at
+  id, list_id, user_id, role, invite_id, named_by, named_as, created_at, updated_at
   """
 
 extension Membership {
   init(_ row: Row) throws {
     self.init(
-      id: try row.get("id"), list: try row.get("list_id"), user: try row.get("user_id"), role: try ListRole(row),
-      invite: try row.optional("invite_id"), createdAt: try row.get("created_at"), updatedAt: try row.get("updated_at"))
+      id: try row.get("id"), list: try row.get("list_id"), user: try row.get("user_id"),
+      role: try row.enumValue("role"), invite: try row.optional("invite_id"),
+      createdAt: try row.get("created_at"), updatedAt: try row.get("updated_at"))
   }
 
   /// The same for a response to `user`, who sees the e-mail addresses that they have entered themselves.
@@ -132,7 +133,7 @@ extension Membership {
   }
 }
 
-/// An e-mail address by which a user adds another one to a list.
+/// An e-mail address by which a user adds another one to a list; stored in the columns `named_by` and `named_as`.
 struct EnteredEmail: Sendable {
   let by: UserID
   let email: String

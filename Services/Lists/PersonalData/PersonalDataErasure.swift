@@ -51,27 +51,29 @@ enum PersonalDataErasure {
       update list set revision = revision + 1 where id in (
         select list_id from task where creator_id = \(user)
         union select list_id from task where assignee_id = \(user)
-        union select t.list_id from task_event e join task t on t.id = e.task_id where e.user_id = \(user)
-        union select t.list_id from tag g join task_tag o on o.tag_id = g.id join task t on t.id = o.task_id
-          where g.user_id = \(user)
-        union select o.list_id from tag g join list_tag o on o.tag_id = g.id where g.user_id = \(user))
+        union select task.list_id from task_event join task on task.id = task_event.task_id
+          where task_event.user_id = \(user)
+        union select task.list_id from tag join task_tag on task_tag.tag_id = tag.id
+          join task on task.id = task_tag.task_id where tag.user_id = \(user)
+        union select list_tag.list_id from tag join list_tag on list_tag.tag_id = tag.id where tag.user_id = \(user))
       """)
     try db.change(
       """
       update list set version = revision where id in (
-        select o.list_id from tag g join list_tag o on o.tag_id = g.id where g.user_id = \(user))
+        select list_tag.list_id from tag join list_tag on list_tag.tag_id = tag.id where tag.user_id = \(user))
       """)
     try db.change(
       """
-      update task set revision = (select l.revision from list l where l.id = task.list_id) where id in (
+      update task set revision = (select list.revision from list where list.id = task.list_id) where id in (
         select id from task where creator_id = \(user) union select id from task where assignee_id = \(user)
         union select task_id from task_event where user_id = \(user)
-        union select o.task_id from tag g join task_tag o on o.tag_id = g.id where g.user_id = \(user))
+        union select task_tag.task_id from tag join task_tag on task_tag.tag_id = tag.id where tag.user_id = \(user))
       """)
     // The explanation of a late task is personal data of the user who completed it.
     try db.change(
       """
-      update task set missed_reason = null, missed_reason_submitted_at = null where missed_reason is not null and id in (
+      update task set missed_reason = null, missed_reason_submitted_at = null
+      where missed_reason is not null and id in (
         select task_id from task_event where user_id = \(user) and kind = 'completed')
       """)
     try db.change("update task set creator_id = null where creator_id = \(user)")

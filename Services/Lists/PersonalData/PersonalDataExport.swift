@@ -25,8 +25,9 @@ struct PersonalDataExport: Encodable, Sendable {
     ).map(ExportedList.init)
     memberships = try db.rows(
       """
-      select m.list_id, l.name, m.role, m.named_as, m.created_at from membership m join list l on l.id = m.list_id
-      where m.user_id = \(user) order by m.list_id
+      select membership.list_id, list.name, membership.role, membership.named_as, membership.created_at
+      from membership join list on list.id = membership.list_id
+      where membership.user_id = \(user) order by membership.list_id
       """
     ).map(ExportedMembership.init)
     people_named = try db.rows(
@@ -37,20 +38,20 @@ struct PersonalDataExport: Encodable, Sendable {
       select id, list_id, parent_id, title, note, due_at, status, completed_at, missed_reason,
         missed_reason_submitted_at, color, hidden, requires_explanation, recurrence, location, created_at, deleted_at
       from task where id in (
-        select t.id from task t join membership m on m.list_id = t.list_id
-        where t.creator_id = \(user) and m.user_id = \(user)
-        union select t.id from task t join membership m on m.list_id = t.list_id
-        where t.assignee_id = \(user) and m.user_id = \(user)
+        select task.id from task join membership on membership.list_id = task.list_id
+        where task.creator_id = \(user) and membership.user_id = \(user)
+        union select task.id from task join membership on membership.list_id = task.list_id
+        where task.assignee_id = \(user) and membership.user_id = \(user)
         union select id from task where list_id in (select id from list where owner_id = \(user)))
       order by id
       """
     ).map(ExportedTask.init)
     tasks_on_left_lists = try db.rows(
       """
-      select t.id, t.list_id, t.created_at from task t join list l on l.id = t.list_id
-      where t.creator_id = \(user) and l.owner_id <> \(user)
-        and not exists (select 1 from membership m where m.list_id = t.list_id and m.user_id = \(user))
-      order by t.id
+      select task.id, task.list_id, task.created_at from task join list on list.id = task.list_id
+      where task.creator_id = \(user) and list.owner_id <> \(user)
+        and not exists (select 1 from membership where list_id = task.list_id and user_id = \(user))
+      order by task.id
       """
     ).map(ExportedLeftTask.init)
     task_events = try db.rows(

@@ -46,8 +46,8 @@ enum TaskSeries {
       try db.change(
         """
         insert into task_tag (task_id, tag_id)
-        select n.id, o.tag_id from task n join task_tag o on o.task_id = n.previous_id
-        where n.id = \(task) or n.parent_id = \(task)
+        select task.id, task_tag.tag_id from task join task_tag on task_tag.task_id = task.previous_id
+        where task.id = \(task) or task.parent_id = \(task)
         """)
     } catch DatabaseFailure.foreignKey {
       // A concurrent request has deleted one of the tags.

@@ -208,6 +208,19 @@ extension Request {
     guard case .object(let members) = body else { throw Failure.invalid(.init("body", "must be an object")) }
     return RequestFields(members).merging(objectNamed: root)
   }
+
+  /// The query parameters as JSON values: integers, `true` and `false` are converted, everything else is a string.
+  var queryFields: [String: JSONValue] {
+    uri.queryParameters.reduce(into: [:]) { members, parameter in
+      let text = String(parameter.value)
+      members[String(parameter.key)] =
+        switch text {
+        case "true": .bool(true)
+        case "false": .bool(false)
+        default: Int(text).map(JSONValue.integer) ?? .string(text)
+        }
+    }
+  }
 }
 
 extension SignedIn {

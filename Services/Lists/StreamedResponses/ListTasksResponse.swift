@@ -45,7 +45,7 @@ struct ListTasksResponse: Sendable {
     let details = try await database.read { db in
       // A user who has left the list since the response began must not read more of it.
       _ = try ListStore.list(list.id, for: user, on: db)
-      return try TaskDetails.some(ids, of: list, on: db)
+      return try TaskDetails.withIDs(ids, of: list, on: db)
     }
     return try await bodies(of: details)
   }
@@ -74,9 +74,9 @@ struct ListTasksResponse: Sendable {
         and creator_id is not null
       union select assignee_id from task where list_id = \(list.id) and deleted_at is null
         and assignee_id is not null
-      union select e.user_id from task t join task_event e on e.task_id = t.id
-        where t.list_id = \(list.id) and t.deleted_at is null and t.reschedule_count > 0
-          and e.kind = \(TaskEvent.Kind.reassigned.rawValue) and e.user_id is not null
+      union select task_event.user_id from task join task_event on task_event.task_id = task.id
+        where task.list_id = \(list.id) and task.deleted_at is null and task.reschedule_count > 0
+          and task_event.kind = \(TaskEvent.Kind.reassigned.rawValue) and task_event.user_id is not null
       """)
     return try rows.map { try $0.get("user_id") }
   }

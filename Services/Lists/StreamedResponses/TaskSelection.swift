@@ -49,9 +49,9 @@ struct TaskSelection: Sendable {
     let size = page?.size ?? List.tasksMax
     let rows = try db.rows(
       """
-      select \(Item.columns) from task t
-      where t.list_id = \(list.id) and t.parent_id is null and t.deleted_at is null order by t.position, t.id
-      limit \(size + 1) offset \(page?.offset ?? 0)
+      select \(Item.columns) from task
+      where task.list_id = \(list.id) and task.parent_id is null and task.deleted_at is null
+      order by task.position, task.id limit \(size + 1) offset \(page?.offset ?? 0)
       """)
     return (TaskSelection(try rows.prefix(size).map(Item.init)), rows.count > size)
   }
@@ -70,9 +70,10 @@ struct TaskSelection: Sendable {
   ) throws -> Changes {
     let rows = try db.rows(
       """
-      select t.revision, t.deleted_at, \(Item.columns) from task t
-      where t.list_id = \(list.id) and t.parent_id is null and (t.revision, t.id) > (\(cursor.revision), \(cursor.task))
-      order by t.revision, t.id limit \(limit)
+      select task.revision, task.deleted_at, \(Item.columns) from task
+      where task.list_id = \(list.id) and task.parent_id is null
+        and (task.revision, task.id) > (\(cursor.revision), \(cursor.task))
+      order by task.revision, task.id limit \(limit)
       """)
     var (items, deleted) = ([Item](), [Tombstone]())
     for row in rows {
@@ -91,11 +92,11 @@ struct TaskSelection: Sendable {
 }
 
 extension TaskSelection.Item {
-  /// The columns of a task `t`.
+  /// The columns of `task` in a statement where it has no alias.
   static let columns: SQL = """
-    t.id, t.text_size + coalesce((select cast(sum(s.text_size) as bigint) from task s
-      where s.parent_id = t.id and s.deleted_at is null), 0) as size, t.reschedule_count,
-    1 + (select count(*) from task s where s.parent_id = t.id and s.deleted_at is null) as parts
+    task.id, task.text_size + coalesce((select cast(sum(subtask.text_size) as bigint) from task subtask
+      where subtask.parent_id = task.id and subtask.deleted_at is null), 0) as size, task.reschedule_count,
+    1 + (select count(*) from task subtask where subtask.parent_id = task.id and subtask.deleted_at is null) as parts
     """
 
   init(_ row: Row) throws {

@@ -37,6 +37,6 @@ struct UserTasksResponse: Sendable {
 
   private func bodies(_ ids: [Int]) async throws -> [TaskBody] {
     guard !ids.isEmpty else { return [] }
-    return try await bodies(of: try await database.read { db in try TaskDetails.some(ids, for: user, on: db) })
+    return try await bodies(of: try await database.read { db in try TaskDetails.withIDs(ids, for: user, on: db) })
   }
 }

@@ -7,8 +7,8 @@ enum ListTagStore {
   /// The tags of these lists, sorted by name.
   static func query(on lists: [Int]) -> SQL {
     """
-    select o.list_id, g.id, g.name, g.color from list_tag o join tag g on g.id = o.tag_id
-    where o.list_id in (\(list: lists.padded)) order by g.name_folded, g.id
+    select list_tag.list_id, tag.id, tag.name, tag.color from list_tag join tag on tag.id = list_tag.tag_id
+    where list_tag.list_id in (\(list: lists.padded)) order by tag.name_folded, tag.id
     """
   }
 
@@ -32,10 +32,10 @@ enum ListTagStore {
       let own = try TagStore.lockOwned(tags, of: user, on: db)
       let others = try db.rows(
         """
-        select g.id from list_tag o join tag g on g.id = o.tag_id
-        where o.list_id = \(list) and g.id in (\(list: tags.padded)) and g.user_id <> \(user)
+        select tag.id from list_tag join tag on tag.id = list_tag.tag_id
+        where list_tag.list_id = \(list) and tag.id in (\(list: tags.padded)) and tag.user_id <> \(user)
         """)
-      guard own + others.count == tags.count else { throw Failure.invalid(.init("tag_ids", "must be tags of yours")) }
+      guard own + others.count == tags.count else { throw Failure.foreignTags }
     }
     try db.change("delete from list_tag where list_id = \(list)")
     do {

@@ -5,13 +5,13 @@ import Wire
 /// All statements on the `tag` and `task_tag` tables, each inside a transaction of the caller.
 enum TagStore {
   static func tags(of user: UserID, on db: any Connection) throws -> [OwnedTag] {
-    try db.rows("select \(ownedTagColumns) from tag g where g.user_id = \(user) order by g.name_folded")
+    try db.rows("select \(ownedTagColumns) from tag where user_id = \(user) order by name_folded")
       .map(OwnedTag.init)
   }
 
   /// - Throws: 404 for another user's tag.
   static func tag(_ id: Int, of user: UserID, on db: any Connection) throws -> OwnedTag {
-    let row = try db.row("select \(ownedTagColumns) from tag g where g.id = \(id) and g.user_id = \(user)")
+    let row = try db.row("select \(ownedTagColumns) from tag where id = \(id) and user_id = \(user)")
     guard let row else { throw Failure.tagNotFound }
     return try OwnedTag(row)
   }
@@ -57,8 +57,8 @@ enum TagStore {
   /// The tags of these tasks, sorted by name.
   static func query(on tasks: [Int]) -> SQL {
     """
-    select o.task_id, g.id, g.name, g.color from task_tag o join tag g on g.id = o.tag_id
-    where o.task_id in (\(list: tasks.padded)) order by g.name_folded, g.id
+    select task_tag.task_id, tag.id, tag.name, tag.color from task_tag join tag on tag.id = task_tag.tag_id
+    where task_tag.task_id in (\(list: tasks.padded)) order by tag.name_folded, tag.id
     """
   }
 
@@ -70,10 +70,10 @@ enum TagStore {
       let own = try lockOwned(tags, of: user, on: db)
       let others = try db.rows(
         """
-        select g.id from task_tag o join tag g on g.id = o.tag_id
-        where o.task_id = \(task) and g.id in (\(list: tags.padded)) and g.user_id <> \(user)
+        select tag.id from task_tag join tag on tag.id = task_tag.tag_id
+        where task_tag.task_id = \(task) and tag.id in (\(list: tags.padded)) and tag.user_id <> \(user)
         """)
-      guard own + others.count == tags.count else { throw Failure.invalid(.init("tag_ids", "must be tags of yours")) }
+      guard own + others.count == tags.count else { throw Failure.foreignTags }
     }
     try db.change("delete from task_tag where task_id = \(task)")
     do {
@@ -89,17 +89,17 @@ enum TagStore {
   static func removeTags(from list: Int, of user: UserID, on db: any Connection) throws {
     try db.change(
       """
-      update task set revision = (select l.revision from list l where l.id = \(list)) where list_id = \(list) and id in (
-        select o.task_id from tag g join task_tag o on o.tag_id = g.id where g.user_id = \(user))
+      update task set revision = (select revision from list where id = \(list)) where list_id = \(list) and id in (
+        select task_tag.task_id from tag join task_tag on task_tag.tag_id = tag.id where tag.user_id = \(user))
       """)
     try db.change(
       """
-      delete from task_tag where tag_id in (select g.id from tag g where g.user_id = \(user))
-        and task_id in (select t.id from task t where t.list_id = \(list))
+      delete from task_tag where tag_id in (select id from tag where user_id = \(user))
+        and task_id in (select id from task where list_id = \(list))
       """)
     try db.change(
       """
-      delete from list_tag where list_id = \(list) and tag_id in (select g.id from tag g where g.user_id = \(user))
+      delete from list_tag where list_id = \(list) and tag_id in (select id from tag where user_id = \(user))
       """)
   }
 
@@ -117,22 +117,22 @@ enum TagStore {
     try db.change(
       """
       update list set revision = revision + 1 where id in (
-        select t.list_id from task_tag o join task t on t.id = o.task_id where o.tag_id = \(tag)
-        union select o.list_id from list_tag o where o.tag_id = \(tag))
+        select task.list_id from task_tag join task on task.id = task_tag.task_id where task_tag.tag_id = \(tag)
+        union select list_id from list_tag where tag_id = \(tag))
       """)
     try db.change("update list set version = revision where id in (select list_id from list_tag where tag_id = \(tag))")
     try db.change(
       """
-      update task set revision = (select l.revision from list l where l.id = task.list_id)
+      update task set revision = (select list.revision from list where list.id = task.list_id)
       where id in (select task_id from task_tag where tag_id = \(tag))
       """)
   }
 }
 
 private let ownedTagColumns: SQL = """
-  g.id, g.name, g.color, g.created_at, (
-    select count(*) from task_tag o join task t on t.id = o.task_id join list l on l.id = t.list_id
-    where o.tag_id = g.id and t.deleted_at is null and l.deleted_at is null) as task_count
+  tag.id, tag.name, tag.color, tag.created_at, (
+    select count(*) from task_tag join task on task.id = task_tag.task_id join list on list.id = task.list_id
+    where task_tag.tag_id = tag.id and task.deleted_at is null and list.deleted_at is null) as task_count
   """
 
 extension Tag {

@@ -62,10 +62,10 @@ enum TaskOrderStore {
     let lists = try tasks.chunks.reduce(into: [Int: Int]()) { lists, ids in
       let rows = try db.rows(
         """
-        select t.id, t.list_id from task t join list l on l.id = t.list_id
-          left join membership m on m.list_id = t.list_id and m.user_id = \(user)
-        where t.id in (\(list: ids.padded)) and t.deleted_at is null and l.deleted_at is null
-          and (l.owner_id = \(user) or m.user_id is not null)
+        select task.id, task.list_id from task join list on list.id = task.list_id
+          left join membership on membership.list_id = task.list_id and membership.user_id = \(user)
+        where task.id in (\(list: ids.padded)) and task.deleted_at is null and list.deleted_at is null
+          and (list.owner_id = \(user) or membership.user_id is not null)
         """)
       for row in rows { lists[try row.get("id")] = try row.get("list_id") }
     }

@@ -93,7 +93,7 @@ extension ListTask {
       return TaskUpdate(task: task)
     }
     let isLate = isOverdue(at: now)
-    if let why = missedReason ?? (isLate ? reason : nil) { task.explain(why, at: now) }
+    if let explanation = missedReason ?? (isLate ? reason : nil) { task.explain(explanation, at: now) }
     guard !isLate || !requiresExplanation || task.missedReason != nil else { throw .explanationRequired }
     task.status = .done
     task.completedAt = now

@@ -44,17 +44,17 @@ struct TaskDetails: Sendable {
 
   private static func query(_ reference: TaskReference, for user: UserID) -> SQL {
     """
-    select \(taskColumns), case when l.owner_id = \(user) then 'owner' else m.role end as role
-    from task t join list l on l.id = t.list_id
-      left join membership m on m.list_id = t.list_id and m.user_id = \(user)
-    where t.id = \(reference.id) and t.deleted_at is null and l.deleted_at is null
-      and (l.owner_id = \(user) or m.user_id is not null)
+    select \(taskColumns), case when list.owner_id = \(user) then 'owner' else membership.role end as role
+    from task join list on list.id = task.list_id
+      left join membership on membership.list_id = task.list_id and membership.user_id = \(user)
+    where task.id = \(reference.id) and task.deleted_at is null and list.deleted_at is null
+      and (list.owner_id = \(user) or membership.user_id is not null)
     """
   }
 
   private static func task(_ reference: TaskReference, in rows: [Row]) throws -> ListTask {
     guard let row = rows.first else { throw reference.parent == nil ? Failure.taskNotFound : .subtaskNotFound }
-    let task = try ListTask(row, role: try ListRole(row))
+    let task = try ListTask(row, role: try row.enumValue("role"))
     guard reference.list == nil || reference.list == task.list else { throw Failure.taskNotFound }
     guard reference.parent == nil || reference.parent == task.parent else { throw Failure.subtaskNotFound }
     return task
@@ -75,16 +75,18 @@ struct TaskDetails: Sendable {
   static func all(of list: List, on db: any Connection) throws -> [TaskDetails] {
     let rows = try db.rows(
       """
-      select \(taskColumns) from task t join list l on l.id = t.list_id
-      where t.list_id = \(list.id) and t.parent_id is null and t.deleted_at is null order by t.position, t.id
+      select \(taskColumns) from task join list on list.id = task.list_id
+      where task.list_id = \(list.id) and task.parent_id is null and task.deleted_at is null
+      order by task.position, task.id
       """)
     return try details(of: try rows.map { try ListTask($0, role: list.role) }, on: db)
   }
 
   private static func subtasksQuery(of tasks: [Int]) -> SQL {
     """
-    select \(taskColumns) from task t join list l on l.id = t.list_id
-    where t.parent_id in (\(list: tasks.padded)) and t.deleted_at is null order by t.parent_id, t.position, t.id
+    select \(taskColumns) from task join list on list.id = task.list_id
+    where task.parent_id in (\(list: tasks.padded)) and task.deleted_at is null
+    order by task.parent_id, task.position, task.id
     """
   }
 
@@ -113,33 +115,24 @@ struct TaskDetails: Sendable {
 }
 
 let taskColumns: SQL = """
-  t.id, t.list_id, l.name as list_name, l.color as list_color, t.parent_id, t.client_id, t.creator_id, t.assignee_id,
-  t.title, t.note, t.due_at, t.status, t.completed_at, t.missed_reason, t.priority, t.starred, t.strict_mode,
-  t.position, t.revision, t.created_at, t.updated_at, t.deleted_at, t.color, t.hidden, t.requires_explanation,
-  t.missed_reason_submitted_at, t.reschedule_count, t.reason_size, t.recurrence, t.location
+  task.id, task.list_id, list.name as list_name, list.color as list_color, task.parent_id, task.client_id,
+  task.creator_id, task.assignee_id, task.title, task.note, task.due_at, task.status, task.completed_at,
+  task.missed_reason, task.priority, task.starred, task.strict_mode, task.position, task.revision, task.created_at,
+  task.updated_at, task.deleted_at, task.color, task.hidden, task.requires_explanation,
+  task.missed_reason_submitted_at, task.reschedule_count, task.reason_size, task.recurrence, task.location
   """
-
-extension ListRole {
-  init(_ row: Row) throws {
-    guard let role = ListRole(rawValue: try row.get("role")) else { throw DatabaseFailure.unreadable(column: "role") }
-    self = role
-  }
-}
 
 extension ListTask {
   /// The role does not matter here: the JSON of a sub-task contains no permissions.
   fileprivate init(subtask row: Row) throws { try self.init(row, role: .viewer) }
 
   init(_ row: Row, role: ListRole) throws {
-    guard let status = Status(rawValue: try row.get("status")) else {
-      throw DatabaseFailure.unreadable(column: "status")
-    }
     self.init(
       id: try row.get("id"), list: try row.get("list_id"), listName: try row.get("list_name"),
       listColor: try row.get("list_color"), color: try row.optional("color"), role: role,
       parent: try row.optional("parent_id"), clientID: try row.optional("client_id"),
       creator: try row.optional("creator_id"), assignee: try row.optional("assignee_id"), title: try row.get("title"),
-      note: try row.optional("note"), dueAt: try row.optional("due_at"), status: status,
+      note: try row.optional("note"), dueAt: try row.optional("due_at"), status: try row.enumValue("status"),
       completedAt: try row.optional("completed_at"), missedReason: try row.optional("missed_reason"),
       missedReasonAt: try row.optional("missed_reason_submitted_at"),
       requiresExplanation: try row.get("requires_explanation"), priority: try row.get("priority"),
@@ -164,11 +157,12 @@ extension Row {
 
 extension TaskDetails {
   /// Tasks of a list, in the order of `ids`. Deleted tasks are left out.
-  static func some(_ ids: [Int], of list: List, on db: any Connection) throws -> [TaskDetails] {
+  static func withIDs(_ ids: [Int], of list: List, on db: any Connection) throws -> [TaskDetails] {
     let rows = try db.rows(
       """
-      select \(taskColumns) from task t join list l on l.id = t.list_id
-      where t.id in (\(list: ids.padded)) and t.list_id = \(list.id) and t.parent_id is null and t.deleted_at is null
+      select \(taskColumns) from task join list on list.id = task.list_id
+      where task.id in (\(list: ids.padded)) and task.list_id = \(list.id) and task.parent_id is null
+        and task.deleted_at is null
       """)
     let tasks = try rows.reduce(into: [Int: ListTask]()) { tasks, row in
       let task = try ListTask(row, role: list.role)
@@ -178,17 +172,17 @@ extension TaskDetails {
   }
 
   /// Tasks and sub-tasks of all lists that the user may read, in the order of `ids`. Deleted tasks are left out.
-  static func some(_ ids: [Int], for user: UserID, on db: any Connection) throws -> [TaskDetails] {
+  static func withIDs(_ ids: [Int], for user: UserID, on db: any Connection) throws -> [TaskDetails] {
     let rows = try db.rows(
       """
-      select \(taskColumns), case when l.owner_id = \(user) then 'owner' else m.role end as role
-      from task t join list l on l.id = t.list_id
-        left join membership m on m.list_id = t.list_id and m.user_id = \(user)
-      where t.id in (\(list: ids.padded)) and t.deleted_at is null and l.deleted_at is null
-        and (l.owner_id = \(user) or m.user_id is not null)
+      select \(taskColumns), case when list.owner_id = \(user) then 'owner' else membership.role end as role
+      from task join list on list.id = task.list_id
+        left join membership on membership.list_id = task.list_id and membership.user_id = \(user)
+      where task.id in (\(list: ids.padded)) and task.deleted_at is null and list.deleted_at is null
+        and (list.owner_id = \(user) or membership.user_id is not null)
       """)
     let tasks = try rows.reduce(into: [Int: ListTask]()) { tasks, row in
-      let task = try ListTask(row, role: try ListRole(row))
+      let task = try ListTask(row, role: try row.enumValue("role"))
       tasks[task.id] = task
     }
     return try details(of: ids.compactMap { tasks[$0] }, on: db)

@@ -26,8 +26,9 @@ struct TaskEvent: Sendable, Hashable {
 
 extension TaskEvent {
   init(_ row: Row) throws {
-    guard let kind = Kind(rawValue: try row.get("kind")) else { throw DatabaseFailure.unreadable(column: "kind") }
-    self.init(kind, by: try row.optional("user_id"), reason: try row.optional("reason"), at: try row.get("occurred_at"))
+    self.init(
+      try row.enumValue("kind"), by: try row.optional("user_id"), reason: try row.optional("reason"),
+      at: try row.get("occurred_at"))
     originalDueAt = try row.optional("original_due_at")
     newDueAt = try row.optional("new_due_at")
   }

@@ -42,8 +42,8 @@ enum TaskEventStore {
   private static func reschedulesQuery(of tasks: [Int]) -> SQL {
     """
     select id, task_id, kind, reason, user_id, original_due_at, new_due_at, occurred_at from (
-      select e.*, row_number() over (partition by e.task_id order by e.id desc) as age from task_event e
-      where e.task_id in (\(list: tasks.padded)) and e.kind = 'reassigned') recent
+      select task_event.*, row_number() over (partition by task_id order by id desc) as age from task_event
+      where task_id in (\(list: tasks.padded)) and kind = 'reassigned') recent
     where age <= \(reschedulesMax) order by task_id, id
     """
   }

@@ -130,9 +130,10 @@ enum TaskStore {
     guard list.subtaskCount < List.subtasksMax else { throw Failure.listFull }
     let row = try db.row(
       """
-      select count(s.id) as subtasks, p.text_size + cast(coalesce(sum(s.text_size), 0) as bigint) as size
-      from task p left join task s on s.parent_id = p.id and s.deleted_at is null
-      where p.id = \(parent) group by p.id, p.text_size
+      select count(subtask.id) as subtasks,
+        parent.text_size + cast(coalesce(sum(subtask.text_size), 0) as bigint) as size
+      from task parent left join task subtask on subtask.parent_id = parent.id and subtask.deleted_at is null
+      where parent.id = \(parent) group by parent.id, parent.text_size
       """)
     let (subtasks, size) = (try row?.get("subtasks") ?? 0, try row?.get("size") ?? 0)
     guard subtasks < ListTask.subtasksMax, size + task.textSize <= ListTask.textSizeMax else {
@@ -164,8 +165,9 @@ enum TaskStore {
     values (\(task.list), \(task.parent), \(task.clientID), \(task.creator), \(task.assignee), \(task.title),
       \(task.note), \(task.words), \(task.textSize), \(task.reasonSize), \(task.dueAt), \(task.status.rawValue),
       \(task.completedAt), \(task.missedReason), \(task.missedReasonAt), \(task.requiresExplanation),
-      \(task.priority), \(task.starred), \(task.isHidden), \(task.strictMode), \(task.color), \(try text(task.recurrence)),
-      \(try text(task.location)), \(previous), \(position), \(task.revision), \(task.createdAt), \(task.updatedAt))
+      \(task.priority), \(task.starred), \(task.isHidden), \(task.strictMode), \(task.color),
+      \(try text(task.recurrence)), \(try text(task.location)), \(previous), \(position), \(task.revision),
+      \(task.createdAt), \(task.updatedAt))
     on conflict (previous_id) where previous_id is not null do nothing returning id
     """
   }

@@ -54,9 +54,9 @@ enum TextSizeStore {
     // texts without updating it.
     try db.enqueue(
       """
-      update list set text_size = text_size + \(new.textSize) - (select t.text_size from task t where t.id = \(old.id))
+      update list set text_size = text_size + \(new.textSize) - (select text_size from task where id = \(old.id))
       where id = \(old.list) and exists (
-        select 1 from task t where t.id = \(old.id) and t.text_size <> \(new.textSize))
+        select 1 from task where id = \(old.id) and text_size <> \(new.textSize))
       """)
   }
 

@@ -1,7 +1,5 @@
 import Database
 import Foundation
-import Hummingbird
-import Web
 import Wire
 
 /// A filter for the tasks of all lists of a user. Conditions that are nil are not applied.
@@ -38,23 +36,25 @@ struct TaskFilter: Sendable {
     let isAnyTime = dueBefore == nil && dueAfter == nil
     let rows = try db.rows(
       """
-      select \(TaskSelection.Item.columns) from task t where t.id in (
-        select c.id from task c where c.parent_id is null and c.deleted_at is null and c.list_id in (
+      select \(TaskSelection.Item.columns) from task where task.id in (
+        select matching.id from task matching
+        where matching.parent_id is null and matching.deleted_at is null and matching.list_id in (
           select id from list where owner_id = \(user) and deleted_at is null
-          union all select o.list_id from membership o join list ol on ol.id = o.list_id
-            where o.user_id = \(user) and ol.deleted_at is null)
-        and (cast(\(list) as bigint) is null or c.list_id = \(list))
-        and (cast(\(status) as text) is null or c.status = \(status))
-        and (cast(\(starred) as boolean) is null or c.starred = \(starred))
-        and (cast(\(priority) as bigint) is null or c.priority = \(priority))
-        and (cast(\(assignee) as text) is null or c.assignee_id = \(assignee))
+          union all select membership.list_id from membership join list on list.id = membership.list_id
+            where membership.user_id = \(user) and list.deleted_at is null)
+        and (cast(\(list) as bigint) is null or matching.list_id = \(list))
+        and (cast(\(status) as text) is null or matching.status = \(status))
+        and (cast(\(starred) as boolean) is null or matching.starred = \(starred))
+        and (cast(\(priority) as bigint) is null or matching.priority = \(priority))
+        and (cast(\(assignee) as text) is null or matching.assignee_id = \(assignee))
         and (cast(\(tag) as bigint) is null
-          or exists (select 1 from task_tag g where g.task_id = c.id and g.tag_id = \(tag)))
-        and (cast(\(isAnyTime) as boolean) or (c.due_at > \(after) and c.due_at < \(before)))
+          or exists (select 1 from task_tag where task_tag.task_id = matching.id and task_tag.tag_id = \(tag)))
+        and (cast(\(isAnyTime) as boolean) or (matching.due_at > \(after) and matching.due_at < \(before)))
         and (cast(\(overdue) as boolean) is null
-          or (c.completed_at is null and coalesce(c.due_at < \(now), false)) = cast(\(overdue) as boolean))
-        order by c.due_at nulls last, c.id limit \(size + 1) offset \((page - 1) * size))
-      order by t.due_at nulls last, t.id
+          or (matching.completed_at is null and coalesce(matching.due_at < \(now), false))
+            = cast(\(overdue) as boolean))
+        order by matching.due_at nulls last, matching.id limit \(size + 1) offset \((page - 1) * size))
+      order by task.due_at nulls last, task.id
       """)
     return try rows.map(TaskSelection.Item.init)
   }
@@ -64,20 +64,5 @@ extension Date {
   /// The time, clamped to the range that the databases can compare.
   fileprivate var storable: Date {
     min(max(self, RFC3339.storable.lowerBound), RFC3339.storable.upperBound - 0.001)
-  }
-}
-
-extension Request {
-  /// The query parameters as JSON values: integers, `true` and `false` are converted, everything else is a string.
-  var queryFields: [String: JSONValue] {
-    uri.queryParameters.reduce(into: [:]) { members, parameter in
-      let text = String(parameter.value)
-      members[String(parameter.key)] =
-        switch text {
-        case "true": .bool(true)
-        case "false": .bool(false)
-        default: Int(text).map(JSONValue.integer) ?? .string(text)
-        }
-    }
   }
 }

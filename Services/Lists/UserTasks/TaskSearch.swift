@@ -11,14 +11,14 @@ enum TaskSearch {
   static func hits(with text: String, for user: UserID, on db: any Connection) throws -> [TaskSelection.Item] {
     let rows = try db.rows(
       """
-      select \(TaskSelection.Item.columns) from task t where t.id in (
-        select c.id from task c
-        where c.deleted_at is null and c.words like \(pattern(text)) escape '\\' and c.list_id in (
+      select \(TaskSelection.Item.columns) from task where task.id in (
+        select matching.id from task matching
+        where matching.deleted_at is null and matching.words like \(pattern(text)) escape '\\' and matching.list_id in (
           select id from list where owner_id = \(user) and deleted_at is null
-          union all select o.list_id from membership o join list ol on ol.id = o.list_id
-            where o.user_id = \(user) and ol.deleted_at is null)
-        order by c.updated_at desc, c.id desc limit \(hitsMax))
-      order by t.updated_at desc, t.id desc
+          union all select membership.list_id from membership join list on list.id = membership.list_id
+            where membership.user_id = \(user) and list.deleted_at is null)
+        order by matching.updated_at desc, matching.id desc limit \(hitsMax))
+      order by task.updated_at desc, task.id desc
       """)
     return try rows.map(TaskSelection.Item.init)
   }

@@ -72,15 +72,15 @@ struct Today: Sendable {
   ) throws -> [TaskSelection.Item] {
     try db.rows(
       """
-      select \(TaskSelection.Item.columns) from task t where t.id in (
-        select c.id from task c
-        where c.parent_id is null and c.deleted_at is null and c.\(condition) and c.\(column) >= \(range.start)
-          and c.\(column) < \(range.end) and c.list_id in (
+      select \(TaskSelection.Item.columns) from task where task.id in (
+        select matching.id from task matching
+        where matching.parent_id is null and matching.deleted_at is null and matching.\(condition)
+          and matching.\(column) >= \(range.start) and matching.\(column) < \(range.end) and matching.list_id in (
             select id from list where owner_id = \(user) and deleted_at is null
-            union all select o.list_id from membership o join list ol on ol.id = o.list_id
-              where o.user_id = \(user) and ol.deleted_at is null)
-        order by c.\(column), c.id limit \(limit))
-      order by t.\(column), t.id
+            union all select membership.list_id from membership join list on list.id = membership.list_id
+              where membership.user_id = \(user) and list.deleted_at is null)
+        order by matching.\(column), matching.id limit \(limit))
+      order by task.\(column), task.id
       """
     ).map(TaskSelection.Item.init)
   }
@@ -90,12 +90,12 @@ struct Today: Sendable {
   ) throws -> Int {
     let row = try db.row(
       """
-      select count(*) as tasks from task t
-      where t.parent_id is null and t.deleted_at is null and t.\(condition) and t.\(column) >= \(range.start)
-        and t.\(column) < \(range.end) and t.list_id in (
+      select count(*) as tasks from task
+      where parent_id is null and deleted_at is null and \(condition) and \(column) >= \(range.start)
+        and \(column) < \(range.end) and list_id in (
           select id from list where owner_id = \(user) and deleted_at is null
-          union all select o.list_id from membership o join list ol on ol.id = o.list_id
-            where o.user_id = \(user) and ol.deleted_at is null)
+          union all select membership.list_id from membership join list on list.id = membership.list_id
+            where membership.user_id = \(user) and list.deleted_at is null)
       """)
     return try row?.get("tasks") ?? 0
   }

@@ -57,7 +57,7 @@ struct UserTaskRoutes: Sendable {
     let (today, details, streak) = try await database.read { db in
       let today = try Today(day, of: user, at: now, on: db)
       let details = try [today.overdue, today.dueToday, today.completedToday].map {
-        try TaskDetails.some($0, for: user, on: db)
+        try TaskDetails.withIDs($0, for: user, on: db)
       }
       return (today, details, try Streak.of(user, today: day.name, on: db))
     }

@@ -12,10 +12,10 @@ enum SharedLists {
       """
       with mine as (
         select id from list where owner_id = \(user) and deleted_at is null
-        union all select j.list_id from membership j join list l on l.id = j.list_id
-          where j.user_id = \(user) and l.deleted_at is null)
-      select l.owner_id as user_id from list l where l.id in (select id from mine)
-      union select m.user_id from membership m where m.list_id in (select id from mine)
+        union all select membership.list_id from membership join list on list.id = membership.list_id
+          where membership.user_id = \(user) and list.deleted_at is null)
+      select list.owner_id as user_id from list where list.id in (select id from mine)
+      union select membership.user_id from membership where membership.list_id in (select id from mine)
       order by user_id limit \(peopleMax)
       """)
     return Set(try rows.map { try $0.get("user_id") })
@@ -28,12 +28,12 @@ enum SharedLists {
       """
       with mine as (
         select id from list where owner_id = \(user) and deleted_at is null
-        union all select j.list_id from membership j join list l on l.id = j.list_id
-          where j.user_id = \(user) and l.deleted_at is null)
-      select l.owner_id as user_id from list l
-        where l.id in (select id from mine) and l.owner_id in (\(list: others))
-      union select m.user_id from membership m
-        where m.list_id in (select id from mine) and m.user_id in (\(list: others))
+        union all select membership.list_id from membership join list on list.id = membership.list_id
+          where membership.user_id = \(user) and list.deleted_at is null)
+      select list.owner_id as user_id from list
+        where list.id in (select id from mine) and list.owner_id in (\(list: others))
+      union select membership.user_id from membership
+        where membership.list_id in (select id from mine) and membership.user_id in (\(list: others))
       """)
     return Set(try rows.map { try $0.get("user_id") })
   }

@@ -188,7 +188,7 @@ struct PhotoFolder: PhotoFiles {
     throw Failure.unavailable
   }
 
-  /// Runs runBlocking work on a thread pool.
+  /// Runs blocking work on a thread pool.
   func runBlocking<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
     try await NIOThreadPool.singleton.runIfActive(work)
   }

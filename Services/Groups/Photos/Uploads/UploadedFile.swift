@@ -5,7 +5,7 @@ import Synchronization
 import Wire
 
 /// An open file of a photo. A file that is being uploaded has no name in the file system, so it is freed when this
-/// object is released or the process dies.
+/// object is released or the process ends.
 final class UploadedFile: Sendable {
   static let bytesMax = 10 * 1024 * 1024
 

@@ -4,7 +4,7 @@ import Wire
 
 /// Records whom the owner has removed from a collection and when, so that they cannot join again by an older invite.
 /// Users who left are not recorded: unlike groups and lists, collections get members by invites only.
-enum CollectionRemovalStore {
+enum CollectionMemberRemovalStore {
   /// Whether the user was removed at `date` or later.
   static func wasRemoved(
     _ user: UserID, from id: CollectionID, since date: Date, on db: any Connection

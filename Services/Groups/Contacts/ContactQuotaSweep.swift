@@ -5,7 +5,7 @@ import Quotas
 import Web
 
 /// Deletes quota counters that began more than a day ago, every ten minutes.
-struct QuotaSweep: PeriodicSweep {
+struct ContactQuotaSweep: PeriodicSweep {
   let database: any Database
   let quotas: QuotaStore
   let interval = Duration.seconds(600)

@@ -4,7 +4,7 @@ import Web
 import Wire
 
 /// Calls the services that own the targets of invites: groups for groups and collections, lists for lists.
-struct JoinTargets: Sendable {
+struct JoinTargetClient: Sendable {
   let groups: GroupsClient
   let lists: ListsClient
 

@@ -5,7 +5,7 @@ import Wire
 
 /// A PKCE code challenge: the SHA-256 of a code verifier that only the app has (RFC 7636 §4.2); `plain` is not
 /// accepted.
-struct CodeChallenge: Codable, Sendable {
+struct PKCECodeChallenge: Codable, Sendable {
   private let hash: [UInt8]
 
   /// - Throws: the validation failure for another method, or for a value that is not a SHA-256 in base64url.

@@ -7,7 +7,7 @@ import Tokens
 import Web
 
 /// Wires the parts of photos: storage, upload pipeline, routes, outbox and sweep.
-struct PhotoComponents: Sendable {
+struct PhotoModule: Sendable {
   let sweep: PhotoSweep
   let outbox: Outbox
   private let routes: PhotoRoutes
