@@ -15,7 +15,7 @@ import Testing
 
   private static let identities = "/api/v1/auth/identities"
 
-  /// Signs in or links with a code that Apple knows.
+  /// Signs in or links with a code that Apple has issued.
   private func signIn(
     _ auth: AuthFixture, _ apple: AppleServer, _ endpoint: Endpoint = .linking, code: String = "code",
     as browser: Browser? = nil, changing changes: [String: (any Sendable)?] = [:], nonce: String? = nil

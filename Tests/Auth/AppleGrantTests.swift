@@ -11,7 +11,7 @@ import Web
     apple.settings.merging(["ACCOUNT_ERASE_AFTER_DAYS": "0"]) { $1 }.merging(more) { $1 }
   }
 
-  /// Signs in with a code that Apple knows, by default.
+  /// Signs in with a code that Apple has issued, by default.
   private func signIn(
     _ stack: TestStack, _ apple: AppleServer, code: String = "c0de+/=&", app: String = "com.example.kith",
     codeOf holder: String? = "001234.alice", subject: String = "001234.alice"

@@ -207,7 +207,7 @@ import Wire
     }
     try await withStack(.sqlite) { stack in
       let notification = try stack.appleNotification("consent-revoked")
-      stack.apple.goDown()
+      stack.apple.setDown()
       // Apple sends it again.
       #expect(try await send(stack, notification) == 503)
     }

@@ -7,12 +7,12 @@ import Wire
 
 /// Which rows the sweep deletes, and which it keeps.
 @Suite struct ExpiredRowsSweepTests {
-  private func runSweep(_ auth: AuthFixture, _ isSo: () async throws -> Bool) async throws {
+  private func runSweep(_ auth: AuthFixture, _ condition: () async throws -> Bool) async throws {
     // A replica sweeps when it starts.
     let replica = try await buildAuth(auth.stack.dependencies(of: "auth"))
     try await running([replica]) {
       _ = try await replica.port.number
-      try await eventually("the sweep", isSo)
+      try await eventually("the sweep", condition)
     }
   }
 

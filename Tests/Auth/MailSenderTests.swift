@@ -119,7 +119,7 @@ import Web
   ) async throws {
     try await withMailServer { server in
       let sender = try sender(server)
-      server.next(.says(line, to: verb))
+      server.next(.replies(line, to: verb))
       let failure = await #expect(throws: MailFailure.self) { try await sender.send(message()) }
       #expect(failure == MailFailure(reason, code: code))
       #expect(failure?.isRetryable == (code < 500))
@@ -133,7 +133,7 @@ import Web
   func aServerThatHangsOrHangsUpIsGivenUpAndWorthAnotherTry(verb: String) async throws {
     try await withMailServer { server in
       let sender = try shortTimeoutSender(server)
-      for behavior in [MailServer.Behavior.hangs(at: verb), .hangsUp(at: verb)] {
+      for behavior in [MailServer.Behavior.hangs(at: verb), .closesConnection(at: verb)] {
         server.next(behavior)
         let started = ContinuousClock.now
         let failure = await #expect(throws: MailFailure.self) { try await sender.send(message()) }

@@ -143,7 +143,7 @@ import Testing
 
   @Test(arguments: engines) func aMailThatCannotBeSentNowIsSentLaterAndTheSameOne(engine: Engine) async throws {
     try await withAuthFixture(engine) { auth in
-      auth.mail.next(.says("451 4.3.0 later", to: "RCPT"), times: 2)
+      auth.mail.next(.replies("451 4.3.0 later", to: "RCPT"), times: 2)
       #expect(try await auth.gateway.post("/auth/v1/otp", ["email": "alice@example.com"]).status == 200)
       try await eventually("the message", passing: .seconds(5), on: auth.stack.clock) {
         try await auth.count("outbox where lease is not null")

@@ -89,25 +89,25 @@ import Testing
   @Test(arguments: engines) func guessingIsStoppedWithoutLockingOutTheOwner(engine: Engine) async throws {
     try await withAuthFixture(engine, ["TRUSTED_PROXIES": "127.0.0.1/32"]) { auth in
       _ = try await auth.signUp("alice")
-      @Sendable func tried(_ password: String, from address: String) async throws -> Int {
+      @Sendable func signInStatus(_ password: String, from address: String) async throws -> Int {
         try await auth.gateway.with(["X-Forwarded-For": address])
           .post("/api/v1/auth/sign_in", ["email": "alice@example.com", "password": password]).status
       }
-      #expect(try await tried("correct horse", from: "192.0.2.1") == 200)
+      #expect(try await signInStatus("correct horse", from: "192.0.2.1") == 200)
       // One client address: ten tries, counted before they are made.
-      let statuses = try await atOnce(16) { _ in try await tried("wrong horse", from: "198.51.100.9") }
+      let statuses = try await atOnce(16) { _ in try await signInStatus("wrong horse", from: "198.51.100.9") }
       #expect(statuses.filter { $0 == 401 }.count == 10 && statuses.filter { $0 == 429 }.count == 6)
       // Many client addresses: fifty tries in all; then unknown addresses are rejected.
       for place in 0..<8 {
-        for _ in 0..<5 { _ = try await tried("wrong horse", from: "203.0.113.\(place)") }
+        for _ in 0..<5 { _ = try await signInStatus("wrong horse", from: "203.0.113.\(place)") }
       }
-      #expect(try await tried("wrong horse", from: "203.0.113.77") == 429)
-      #expect(try await tried("correct horse", from: "203.0.113.78") == 429)
+      #expect(try await signInStatus("wrong horse", from: "203.0.113.77") == 429)
+      #expect(try await signInStatus("correct horse", from: "203.0.113.78") == 429)
       // The user's own client address is known and not rejected.
-      #expect(try await tried("correct horse", from: "192.0.2.1") == 200)
+      #expect(try await signInStatus("correct horse", from: "192.0.2.1") == 200)
       // When the quota's window is over, unknown addresses are accepted again.
       auth.stack.clock.advance(by: .seconds(3700))
-      #expect(try await tried("correct horse", from: "203.0.113.78") == 200)
+      #expect(try await signInStatus("correct horse", from: "203.0.113.78") == 200)
     }
   }
 

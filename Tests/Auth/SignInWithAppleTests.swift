@@ -130,18 +130,18 @@ import Testing
     try await withStack(.sqlite) { stack in
       let first = try await sign(stack, nil, tokenNonce: nil)
       #expect(first == 200)
-      stack.apple.goDown()
+      stack.apple.setDown()
       #expect(try await sign(stack, nil, tokenNonce: nil) == 200)
       #expect(stack.apple.fetches == 1)
     }
     try await withStack(.sqlite) { stack in
-      stack.apple.goDown()
+      stack.apple.setDown()
       let token = try stack.apple.identityToken(at: stack.clock.now)
       let reply = try await stack.gateway.post("/api/v1/auth/apple", ["identity_token": token])
       #expect(reply.status == 503)
       #expect(reply.string("code") == "apple_unavailable")
       #expect(reply.headers.first(name: "retry-after") != nil)
-      stack.apple.goDown(false)
+      stack.apple.setDown(false)
       try stack.apple.rotate(to: "key-2")
       try await Task.sleep(for: .milliseconds(1100))
       let later = try stack.apple.identityToken(at: stack.clock.now)

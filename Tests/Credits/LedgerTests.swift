@@ -7,7 +7,7 @@ import Wire
 
 /// Grants, spends and history of credits, and the sums of the ledger.
 @Suite struct LedgerTests {
-  private func books(_ stack: TestStack, of user: UserID) async throws -> (sum: Int, all: Int, balance: Int) {
+  private func ledgerSums(_ stack: TestStack, of user: UserID) async throws -> (sum: Int, all: Int, balance: Int) {
     let database = try await stack.testDatabase.open("credits", [])
     let result = try await database.read { db in
       let sum: SQL = "select cast(coalesce(sum(amount), 0) as bigint) as total from ledger_posting"
@@ -38,7 +38,7 @@ import Wire
       let history = try await alice.browser.get("/api/v1/credits/history").list
       #expect(history.count == 1)
       #expect(history[0]["type"] as? String == "signup_bonus")
-      #expect(try await books(stack, of: alice.id) == (50, 0, 50))
+      #expect(try await ledgerSums(stack, of: alice.id) == (50, 0, 50))
     }
   }
 
@@ -51,7 +51,7 @@ import Wire
       let grant = try await admin(stack).post(
         "/api/v1/credits/admin/grant", ["user_id": nobody.description, "amount": 5])
       #expect(grant.status == 404)
-      #expect(try await books(stack, of: nobody) == (0, 0, -1))
+      #expect(try await ledgerSums(stack, of: nobody) == (0, 0, -1))
     }
   }
 
@@ -68,7 +68,7 @@ import Wire
       #expect(refused.string("error") == "Insufficient credits. This operation costs 1 credits.")
       #expect(refused["transaction_id"] is NSNull)
       #expect(Set(replies.compactMap { $0["transaction_id"] as? String }).count == 10)
-      #expect(try await books(stack, of: alice.id) == (0, 0, 0))
+      #expect(try await ledgerSums(stack, of: alice.id) == (0, 0, 0))
       let history = try await alice.browser.get("/api/v1/credits/history?limit=100").list
       #expect(history.compactMap { $0["balance_after"] as? Int } == Array(0...10))
     }
@@ -93,7 +93,7 @@ import Wire
       let elsewhere = try await billing.post(
         "/internal/credits/spend", ["user_id": alice.id.description, "cost": 5, "idempotency_key": "one"])
       #expect(elsewhere.int("balance_after") == 40)
-      #expect(try await books(stack, of: alice.id) == (40, 0, 40))
+      #expect(try await ledgerSums(stack, of: alice.id) == (40, 0, 40))
     }
   }
 
@@ -105,7 +105,7 @@ import Wire
       let spend = SpendCredits(userID: alice.id, cost: 50, idempotencyKey: "all of it")
       let moved = try await atOnce(50) { _ in try await credits.spend(spend) }
       #expect(Set(moved).count == 1)
-      #expect(try await books(stack, of: alice.id) == (0, 0, 0))
+      #expect(try await ledgerSums(stack, of: alice.id) == (0, 0, 0))
     }
   }
 
@@ -160,7 +160,7 @@ import Wire
       await #expect(throws: Failure.insufficientCredits(cost: 51)) {
         _ = try await credits.spend(.init(userID: alice.id, cost: 51))
       }
-      #expect(Dialect.api.status(of: Failure.insufficientCredits(cost: 51).kind) == 402)
+      #expect(APIDialect.api.status(of: Failure.insufficientCredits(cost: 51).kind) == 402)
       #expect(try await credits.spend(.init(userID: alice.id, cost: 50)).balanceAfter == 0)
     }
   }
@@ -217,7 +217,7 @@ import Wire
         try await database.write { try $0.change("update ledger_account set balance = -1 where kind = 'user'") }
       }
       await database.close()
-      #expect(try await books(stack, of: alice.id) == (50, 0, 50))
+      #expect(try await ledgerSums(stack, of: alice.id) == (50, 0, 50))
     }
   }
 
@@ -229,7 +229,7 @@ import Wire
       let replies = try await atOnce(50) { _ in try await browser.post("/api/v1/credits/admin/grant", body) }
       #expect(replies.allSatisfy { $0.status == 200 && $0.int("balance") == 57 })
       #expect(replies.count { $0.headers.first(name: "idempotency-hit") == "true" } == 49)
-      #expect(try await books(stack, of: alice.id) == (57, 0, 57))
+      #expect(try await ledgerSums(stack, of: alice.id) == (57, 0, 57))
     }
   }
 }

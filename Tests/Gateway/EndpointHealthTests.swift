@@ -9,7 +9,7 @@ import Testing
 /// When an address is excluded, and when it is included again.
 @Suite struct EndpointHealthTests {
   private typealias Event = EndpointHealth.Event
-  private static let prompt = Event.answered(isReady: true, isLate: false)
+  private static let onTime = Event.answered(isReady: true, isLate: false)
   private static let late = Event.answered(isReady: true, isLate: true)
 
   private func status(after events: [Event]) -> EndpointHealth.Status {
@@ -22,7 +22,7 @@ import Testing
     var health = EndpointHealth()
     for _ in 0..<100 { health.record(Self.late) }
     #expect(health.status == .ready && health.isSlow)
-    health.record(Self.prompt)
+    health.record(Self.onTime)
     #expect(!health.isSlow)
   }
 
@@ -34,17 +34,17 @@ import Testing
 
   @Test func whoWasSilentComesBackAfterSeveralAnswers() {
     let out = [Event](repeating: .probeTimeout, count: 3)
-    #expect(status(after: out + [Self.prompt]) == .silent)
-    #expect(status(after: out + [Self.prompt, .probeTimeout, Self.prompt]) == .silent)
-    #expect(status(after: out + [Self.late, Self.prompt]) == .ready)
+    #expect(status(after: out + [Self.onTime]) == .silent)
+    #expect(status(after: out + [Self.onTime, .probeTimeout, Self.onTime]) == .silent)
+    #expect(status(after: out + [Self.late, Self.onTime]) == .ready)
     // The kernel accepts connections also for a process that hangs.
     #expect(status(after: out + [.connected, .connected, .connected]) == .silent)
   }
 
   @Test func whereNobodyListensIsKnownAtOnce() {
-    #expect(status(after: [Self.prompt, Self.prompt, .unreachable]) == .unreachable)
+    #expect(status(after: [Self.onTime, Self.onTime, .unreachable]) == .unreachable)
     #expect(status(after: [.unreachable, .connected]) == .ready)
-    #expect(status(after: [.unreachable, Self.prompt]) == .ready)
+    #expect(status(after: [.unreachable, Self.onTime]) == .ready)
     #expect(status(after: [.unreachable, .answered(isReady: false, isLate: false)]) == .unready)
   }
 
@@ -55,8 +55,8 @@ import Testing
 
   @Test func whoSaysThatItIsNotReadyIsTakenAtItsWord() {
     let unready = Event.answered(isReady: false, isLate: false)
-    #expect(status(after: [Self.prompt, unready]) == .unready)
-    #expect(status(after: [unready, Self.prompt]) == .ready)
+    #expect(status(after: [Self.onTime, unready]) == .unready)
+    #expect(status(after: [unready, Self.onTime]) == .ready)
   }
 
   @Test func whatGoesWrongHereIsNobodyElsesFault() {

@@ -52,8 +52,8 @@ import Web
           try issuer.token(at: now, changing: ["azp": "app"].merging(changes) { $1 }, head: head)
         }
         let good = try token()
-        let believed = try await status(stack, good)
-        #expect(believed == 200)
+        let goodStatus = try await status(stack, good)
+        #expect(goodStatus == 200)
         let wrong: [[String: (any Sendable)?]] = [
           ["iss": issuer.name + "/"], ["iss": "https://evil.example"], ["iss": nil], ["iss": "kith"],
           ["aud": "stranger"],
@@ -103,15 +103,15 @@ import Web
   @Test func anIssuerThatIsAwayMattersOnlyUntilItsKeysAreKnown() async throws {
     try await withIssuer { issuer in
       try await withStack(.sqlite, ["OIDC_ISSUERS": "\(issuer.name);aud=kith"]) { stack in
-        issuer.goDown()
+        issuer.setDown()
         let token = try issuer.token(at: stack.clock.now)
         let early = try await stack.gateway.bearing(token).get("/api/v1/auth/me")
         #expect(early.status == 503 && early.headers.first(name: "retry-after") != nil)
         // Other users are not affected.
         #expect(try await stack.signIn("alice").browser.get("/api/v1/auth/me").status == 200)
-        issuer.goDown(false)
+        issuer.setDown(false)
         try await eventually("a new try") { try await status(stack, token) == 200 }
-        issuer.goDown()
+        issuer.setDown()
         #expect(try await status(stack, issuer.token("user_bob", at: stack.clock.now)) == 200)
       }
     }
@@ -123,7 +123,7 @@ import Web
       let keys = RemoteJWKS(now: { clock.withLock { $0 } }) { try await TokenVerification.keySet(at: server.keysURL) }
       let issuer = ExternalIssuer(server.name, audiences: ["kith"], authorizedParties: [], keys: keys)
       let now = Date()
-      func believed(_ token: String) async throws -> Bool {
+      func isAccepted(_ token: String) async throws -> Bool {
         do { return try await issuer.verify(token, at: now).subject == "user_alice" } catch is TokenRejected {
           return false
         }
@@ -134,17 +134,17 @@ import Web
       try server.rotate(to: "key-2", isRSA: false)
       let second = try server.token(at: now)
       // Within the minute the new key is not fetched, and the old one is still valid.
-      #expect(try await believed(second) == false)
-      #expect(try await believed(first) && server.keyFetches == 1)
+      #expect(try await isAccepted(second) == false)
+      #expect(try await isAccepted(first) && server.keyFetches == 1)
       clock.withLock { $0 += .seconds(60) }
       _ = try await atOnce(50) { _ in try await issuer.verify(second, at: now).subject }
       #expect(server.keyFetches == 2)
       // The withdrawn key is no longer valid.
-      #expect(try await believed(first) == false)
+      #expect(try await isAccepted(first) == false)
       // While the issuer is unavailable, the last fetched keys stay in use, even an hour later.
-      server.goDown()
+      server.setDown()
       clock.withLock { $0 += .seconds(3700) }
-      #expect(try await believed(second))
+      #expect(try await isAccepted(second))
       #expect(server.keyFetches == 3)
     }
   }

@@ -7,16 +7,16 @@ import Testing
   @Test(arguments: 0..<20)
   func everyVerdictIsTheModels(round: Int) {
     for schedule in 0..<25 {
-      var chance = SeededRandom(seed: UInt64(round * 1000 + schedule))
-      let keys = (0..<Int.random(in: 1...12, using: &chance)).map(userKey)
-      let quotas = keys.map { _ in Quota(perMinute: [1, 2, 3, 7, 10, 30].randomElement(using: &chance) ?? 1) }
+      var random = SeededRandom(seed: UInt64(round * 1000 + schedule))
+      let keys = (0..<Int.random(in: 1...12, using: &random)).map(userKey)
+      let quotas = keys.map { _ in Quota(perMinute: [1, 2, 3, 7, 10, 30].randomElement(using: &random) ?? 1) }
       // Exactly as many keys as are never removed within a minute.
       let limits = MemoryLimits(entriesMax: keys.count * 2)
       var models = quotas.map { TokenBucketModel(perMinute: Int64($0.perMinute)) }
-      var now = Int64.random(in: -100 * second...100 * second, using: &chance)
+      var now = Int64.random(in: -100 * second...100 * second, using: &random)
       for _ in 0..<120 {
-        now += pause(quotas, &chance)
-        let who = Int.random(in: keys.indices, using: &chance)
+        now += pause(quotas, &random)
+        let who = Int.random(in: keys.indices, using: &random)
         let verdict = limits.take(keys[who], quotas[who], at: now)
         let expected = models[who].take(at: now)
         guard ExpectedVerdict(verdict) == expected else {
@@ -28,32 +28,32 @@ import Testing
   }
 
   /// Often just at a boundary, often zero, sometimes longer than a generation.
-  private func pause(_ quotas: [Quota], _ chance: inout SeededRandom) -> Int64 {
-    let interval = 60 * second / Int64(quotas.randomElement(using: &chance)?.perMinute ?? 1)
-    return switch Int.random(in: 0..<10, using: &chance) {
+  private func pause(_ quotas: [Quota], _ random: inout SeededRandom) -> Int64 {
+    let interval = 60 * second / Int64(quotas.randomElement(using: &random)?.perMinute ?? 1)
+    return switch Int.random(in: 0..<10, using: &random) {
     case 0...3: 0
     case 4: interval
     case 5: interval - 1
     case 6: 1
-    case 7: Int64.random(in: 0...interval, using: &chance)
-    case 8: Int64.random(in: 0...10 * second, using: &chance)
-    default: Int64.random(in: 0...200 * second, using: &chance)
+    case 7: Int64.random(in: 0...interval, using: &random)
+    case 8: Int64.random(in: 0...10 * second, using: &random)
+    default: Int64.random(in: 0...200 * second, using: &random)
     }
   }
 
   /// Removing entries may only allow more, never less.
   @Test(arguments: 0..<20)
   func beyondItsCapacityItIsNeverStricterThanTheModel(round: Int) {
-    var chance = SeededRandom(seed: UInt64(round))
+    var random = SeededRandom(seed: UInt64(round))
     let limits = MemoryLimits(entriesMax: 8)
     let quota = Quota(perMinute: 5)
     var models = (0..<40).map { _ in TokenBucketModel(perMinute: 5) }
     var now: Int64 = 0
     var refusals = 0
     for _ in 0..<1000 {
-      now += Int64.random(in: 0...second / 20, using: &chance)
+      now += Int64.random(in: 0...second / 20, using: &random)
       // A few keys send all the time, the others now and then.
-      let who = Int.random(in: 0..<(Bool.random(using: &chance) ? 3 : 40), using: &chance)
+      let who = Int.random(in: 0..<(Bool.random(using: &random) ? 3 : 40), using: &random)
       let verdict = limits.take(userKey(who), quota, at: now)
       if verdict.isAllowed { models[who].grant(at: now) } else { refusals += 1 }
       if models[who].allows(at: now) { #expect(verdict.isAllowed) }

@@ -66,14 +66,14 @@ import Web
   }
 
   @Test func whatLeadsToAThingOfAnotherNameIsAnotherThing() throws {
-    func leading(to type: String, at path: String) -> Object {
+    func documentReferring(to type: String, at path: String) -> Object {
       var document = service(["type": type], at: path, ["200": ["$ref": "#/components/responses/One"]])
       var components = document["components"] as? Object ?? [:]
       components["responses"] = ["One": reference["200"] ?? [:]]
       document["components"] = components
       return document
     }
-    let document = try merged([leading(to: "object", at: "/a"), leading(to: "string", at: "/b")])
+    let document = try merged([documentReferring(to: "object", at: "/a"), documentReferring(to: "string", at: "/b")])
     let responses = try #require((document["components"] as? Object)?["responses"] as? Object)
     #expect(try text(responses["One"]).contains(#"schemas\/Thing""#))
     #expect(try text(responses["credits_One"]).contains(#"schemas\/credits_Thing""#))

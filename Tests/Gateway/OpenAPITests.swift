@@ -19,7 +19,7 @@ import Web
         let documented = Set(try Self.operations(of: server.api.body).keys)
         #expect(!documented.isEmpty)
         let hidden = documented.subtracting(known).subtracting(own)
-        #expect(hidden.allSatisfy { $0.contains(" /internal/") }, "\(server.name): the gateway has no \(hidden)")
+        #expect(hidden.allSatisfy { $0.contains(" /internal/") }, "\(server.service): the gateway has no \(hidden)")
         expected.formUnion(documented.intersection(known))
       }
       #expect(Set(try Self.operations(of: merged.body).keys) == expected)
@@ -67,7 +67,7 @@ import Web
   func everyDocumentIsWhole() async throws {
     try await withStack(.sqlite) { stack in
       var documents = ["merged": try await stack.gateway.get("/openapi.json").text]
-      for server in stack.servers { documents[server.name] = String(decoding: server.api.body, as: UTF8.self) }
+      for server in stack.servers { documents[server.service.rawValue] = String(decoding: server.api.body, as: UTF8.self) }
       let faults = try await Self.faults(in: documents)
       #expect(faults.isEmpty, "\(faults)")
     }
@@ -88,12 +88,12 @@ import Web
         "GET /api/v1/auth/me: 401 is no application/problem+json"
       ),
     ])
-  func whatIsMissingOrWrongInADocumentIsNamed(text: String, replacement: String, complaint: String) async throws {
+  func whatIsMissingOrWrongInADocumentIsNamed(text: String, replacement: String, expectedFault: String) async throws {
     try await withStack(.sqlite) { stack in
-      let auth = String(decoding: try #require(stack.servers.first { $0.name == "auth" }).api.body, as: UTF8.self)
+      let auth = String(decoding: try #require(stack.servers.first { $0.service == .auth }).api.body, as: UTF8.self)
       #expect(auth.contains(text))
       let faults = try await Self.faults(in: ["auth": auth.replacing(text, with: replacement)])
-      #expect(faults.contains(complaint), "\(faults)")
+      #expect(faults.contains(expectedFault), "\(faults)")
     }
   }
 

@@ -94,7 +94,7 @@ import Web
   /// With TLS a close takes until the peer agrees, which this one never does; what it sends meanwhile is ignored.
   @Test func anAnswerThatBrokeIsNotMended() async throws {
     try await withTestCertificate { certificate in
-      try await withStubbornService(certificate) { port in
+      try await withServiceIgnoringTLSClose(certificate) { port in
         try await withGateway { gateway in
           let serviceAddresses = ServiceAddresses(Settings([:]))
           serviceAddresses.set(.auth, to: gateway.stack.auth.base)
@@ -214,7 +214,9 @@ private func withTestCertificate(_ body: (TestCertificate) async throws -> Void)
 
 /// Runs a service that sends an invalid chunk in the middle of its response, sends the last chunk a little later, and
 /// reads nothing after the request, so that it never agrees to a TLS close.
-private func withStubbornService(_ certificate: TestCertificate, _ body: (Int) async throws -> Void) async throws {
+private func withServiceIgnoringTLSClose(
+  _ certificate: TestCertificate, _ body: (Int) async throws -> Void
+) async throws {
   let tls = try NIOSSLContext(
     configuration: .makeServerConfiguration(
       certificateChain: try NIOSSLCertificate.fromPEMFile(certificate.certificateFile.path).map { .certificate($0) },
@@ -223,7 +225,7 @@ private func withStubbornService(_ certificate: TestCertificate, _ body: (Int) a
     .childChannelInitializer { channel in
       channel.eventLoop.makeCompletedFuture {
         let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandlers([NIOSSLServerHandler(context: tls), StubbornHandler()])
+        try pipeline.addHandlers([NIOSSLServerHandler(context: tls), TLSCloseIgnoringHandler()])
       }
     }
     .bind(host: "127.0.0.1", port: 0).get()
@@ -234,21 +236,21 @@ private func withStubbornService(_ certificate: TestCertificate, _ body: (Int) a
   try await server.close()
 }
 
-private final class StubbornHandler: ChannelInboundHandler {
+private final class TLSCloseIgnoringHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let text = String(buffer: unwrapInboundIn(data))
     guard text.contains("GET /echo") else { return context.close(promise: nil) }
-    say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n", context)
+    send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n", context)
     let channel = context.channel
     channel.setOption(.autoRead, value: false).assumeIsolated().whenSuccess {
-      channel.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(100)) { self.say("0\r\n\r\n", context) }
+      channel.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(100)) { self.send("0\r\n\r\n", context) }
     }
   }
 
-  private func say(_ words: String, _ context: ChannelHandlerContext) {
-    context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: words)), promise: nil)
+  private func send(_ text: String, _ context: ChannelHandlerContext) {
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
   }
 }

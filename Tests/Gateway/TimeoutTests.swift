@@ -114,7 +114,7 @@ import Testing
         let service = try await gateway.service.listening.number
         try await eventually("the kernel's timers") {
           let table = try tcpTable()
-          return isWatched(table, local: gateway.port) && isWatched(table, remote: service)
+          return hasKeepAliveTimer(table, local: gateway.port) && hasKeepAliveTimer(table, remote: service)
         }
         raw.close()
       }
@@ -130,7 +130,7 @@ import Testing
     }
 
     /// Whether an established connection with this port has a keep-alive timer (`02:`).
-    private func isWatched(_ table: String, local: Int? = nil, remote: Int? = nil) -> Bool {
+    private func hasKeepAliveTimer(_ table: String, local: Int? = nil, remote: Int? = nil) -> Bool {
       table.split(separator: "\n").map { $0.split(separator: " ") }.contains { row in
         guard row.count > 5, row[3] == "01", row[5].hasPrefix("02:") else { return false }
         return local.map { isPort($0, of: row[1]) } ?? true && remote.map { isPort($0, of: row[2]) } ?? true

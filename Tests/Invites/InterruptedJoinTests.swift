@@ -9,7 +9,7 @@ import Wire
 
 /// Joins that a crash or an outage has interrupted.
 @Suite struct InterruptedJoinTests {
-  /// Claims as a request does whose process dies right afterwards.
+  /// Claims as a request does whose process crashes right afterwards.
   private func claim(_ link: ShareLink, _ user: UserID, _ stack: TestStack) async throws {
     _ = try await stack.claim(try #require(InviteID(link.id, prefix: .invite)), user)
   }

@@ -6,7 +6,7 @@ import Wire
 
 @testable import Invites
 
-/// A process dies after each of the steps of a join, for every kind of target.
+/// A process is killed after each of the steps of a join, for every kind of target.
 @Suite struct JoinCrashTests {
   /// A target that alice shares, with an invite for two uses.
   private struct SharedTarget: Sendable {
@@ -109,7 +109,7 @@ import Wire
           "existing_users": others.map { ["user_id": $0.id.description] },
         ])
       #expect(added.int("added_members") == 11)
-      // One process dies before it calls groups, one after the response.
+      // One process is killed before it calls groups, one after the response.
       #expect(try await stack.join(claim).outcome == .full)
       stack.clock.advance(by: .seconds(30))
       try await eventually("nothing claimed") { try await stack.count("invite_use", in: "invites") == 0 }

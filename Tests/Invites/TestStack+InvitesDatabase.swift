@@ -8,7 +8,7 @@ import Wire
 
 /// Access to the database of the invites service, for the steps of a process that died between them.
 extension TestStack {
-  /// Claims a use as a request does whose process dies right afterwards.
+  /// Claims a use as a request does whose process crashes right afterwards.
   func claim(_ id: InviteID, _ user: UserID) async throws -> JoinClaim {
     let now = clock.now
     let attempt = try await withInvites { database in
@@ -18,9 +18,9 @@ extension TestStack {
     return claim
   }
 
-  /// Joins the target, as a process that dies before it records the outcome.
+  /// Joins the target, as a process that crashes before it records the outcome.
   func join(_ claim: JoinClaim) async throws -> JoinResult {
-    try await JoinTargets(in: dependencies(of: "invites")).join(claim.user, by: claim.invite, claim.id)
+    try await JoinTargetClient(in: dependencies(of: "invites")).join(claim.user, by: claim.invite, claim.id)
   }
 
   func withInvites<T>(_ body: (any Database) async throws -> T) async throws -> T {

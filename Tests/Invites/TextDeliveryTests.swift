@@ -35,7 +35,7 @@ import Wire
       let group = try await alice.group("The “Cabin”")
       _ = try await texting.invite([number(5)], to: group, by: alice)
       try await eventually("a try") { texting.twilio.calls == 1 }
-      try await settled(texting)
+      try await waitUntilSettled(texting)
       #expect(texting.texts(to: number(5)).count == 1 && texting.twilio.calls == 1)
       // The provider lists the first text; the second one is another.
       texting.stack.clock.advance(by: .seconds(86_401))
@@ -57,10 +57,10 @@ import Wire
         return try await eventualWait(texting)
       }
       #expect(try await wait(after: .acceptsThenFails(status: 502), number(5)) > 25)
-      try await settled(texting)
+      try await waitUntilSettled(texting)
       // Twilio answered that it has not accepted it.
       #expect(try await wait(after: .refuses(status: 503, code: 20503), number(6)) < 5)
-      try await settled(texting)
+      try await waitUntilSettled(texting)
       #expect(texting.texts(to: number(5)).count == 1 && texting.texts(to: number(6)).count == 1)
     }
   }
@@ -99,7 +99,7 @@ import Wire
 
   /// The contents of the outbox.
   private func sealedText(_ texting: TextingStack) async throws -> [[UInt8]] {
-    try await settled(texting)
+    try await waitUntilSettled(texting)
     let database = try await texting.stack.testDatabase.open("invites", [])
     let found = try await database.read { db in
       try db.rows("select content from outbox where content is not null").map {
@@ -116,7 +116,7 @@ import Wire
     }
   }
 
-  private func settled(_ texting: TextingStack) async throws {
+  private func waitUntilSettled(_ texting: TextingStack) async throws {
     let database = try await texting.stack.testDatabase.open("invites", [])
     do {
       try await eventually("an empty outbox", passing: .seconds(20), on: texting.stack.clock) {
@@ -138,7 +138,7 @@ import Wire
       let code = try await texting.invite([number(5)], to: try await alice.group(), by: alice)[0]
       try await eventually("a try") { texting.twilio.calls == 1 }
       #expect(try await bob.browser.post("/api/invites/redeem/\(code)").status == 200)
-      try await settled(texting)
+      try await waitUntilSettled(texting)
       #expect(texting.twilio.messages.isEmpty)
     }
   }

@@ -48,7 +48,7 @@ import Wire
       let keys = try settings.dataKeys()
       let textInvites = TextInviteStore(
         invites: InviteStore(database: database, keys: keys), quotas: .init(keys: keys),
-        textQuotas: try .init(settings), addressQuota: try .inviteTextsPerAddress(settings),
+        smsQuotas: try .init(settings), addressQuota: try .inviteTextsPerAddress(settings),
         outbox: Outbox(database: database, keys: keys, in: stack.dependencies, deliveries: []),
         links: try AppLinks(settings))
       func sent(to index: Int) async throws -> Int {

@@ -105,33 +105,33 @@ import Wire
     try await withStack(engine, ["TRUSTED_PROXIES": "127.0.0.0/8"]) { stack in
       let alice = try await stack.signIn("alice")
       let made = try await alice.browser.post("/api/groups/\(try await alice.group())/invites")
-      func look(_ address: Int, _ code: String) async throws -> Int {
+      func lookUp(_ address: Int, _ code: String) async throws -> Int {
         try await stack.gateway.with(["X-Forwarded-For": "203.0.113.\(address)"]).get("/i/\(code)").status
       }
       let database = try await stack.testDatabase.open("invites", [])
-      #expect(try await look(1, "ZZZZZZ") == 404)
+      #expect(try await lookUp(1, "ZZZZZZ") == 404)
       let spent = try await database.write { db in
         try db.change("update quota set taken = 3000 where name = 'wrong looks of all'")
       }
       #expect(spent == 1)
       await database.close()
-      #expect(try await look(1, made.string("code")) == 429)
-      #expect(try await look(2, made.string("code")) == 200)
+      #expect(try await lookUp(1, made.string("code")) == 429)
+      #expect(try await lookUp(2, made.string("code")) == 200)
     }
   }
 
   /// One client may have 65,536 IPv6 /64 networks, each with its free first lookup: they are counted together.
   @Test(arguments: engines) func noFirstLookIsFreeOfWhatItsNeighboursHaveLookedFor(engine: Engine) async throws {
     try await withStack(engine, ["TRUSTED_PROXIES": "127.0.0.0/8"]) { stack in
-      @Sendable func look(_ address: String) async throws -> Int {
+      @Sendable func lookUp(_ address: String) async throws -> Int {
         try await stack.gateway.with(["X-Forwarded-For": address]).get("/i/ZZZZZZ").status
       }
       for (network, other) in [("2001:db8:7:%::1", "2001:db8:8:1::1"), ("203.0.113.%", "203.0.112.1")] {
         let statuses = try await atOnce(130) { index in
-          try await look(network.replacingOccurrences(of: "%", with: "\(index + 1)"))
+          try await lookUp(network.replacingOccurrences(of: "%", with: "\(index + 1)"))
         }
         #expect(statuses.count { $0 == 404 } == 120 && statuses.count { $0 == 429 } == 10, "\(network)")
-        #expect(try await look(other) == 404)
+        #expect(try await lookUp(other) == 404)
       }
     }
   }

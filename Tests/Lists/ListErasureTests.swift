@@ -70,7 +70,7 @@ import Wire
       #expect(try await bob.get("/api/v1/tasks/\(late)").object("task")["missed_reason"] is NSNull)
       let changed = try await bob.get("/api/v1/lists/\(theirs)/tasks?since=\(tasksCursor)").objects("tasks")
       #expect(Set(changed.compactMap { $0.int("id") }) == [task, late])
-      try await nothingNames(alice.id, in: stack)
+      try await expectNoRows(alice.id, in: stack)
     }
   }
 
@@ -144,7 +144,7 @@ import Wire
     return secrets.filter { secret in bytes.contains { $0.range(of: Data(secret.utf8)) != nil } }
   }
 
-  private func nothingNames(_ user: UserID, in stack: TestStack) async throws {
+  private func expectNoRows(_ user: UserID, in stack: TestStack) async throws {
     let database = try await stack.testDatabase.open("lists", [])
     let counts = try await database.read { db in
       try [

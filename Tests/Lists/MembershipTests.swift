@@ -228,20 +228,20 @@ import Wire
       }
       // The cache entry of alice has expired by then.
       stack.clock.advance(by: .seconds(61))
-      let before = try await questions(stack)
+      let before = try await peopleRequestCount(stack)
       #expect(try await direct.get("/api/v1/lists").objects("lists").count == 5)
-      #expect(try await questions(stack) == before + 1)
+      #expect(try await peopleRequestCount(stack) == before + 1)
       // Until the entries expire, auth is not called again.
       #expect(try await direct.get("/api/v1/lists").status == 200 && people == 50)
-      #expect(try await questions(stack) == before + 1)
+      #expect(try await peopleRequestCount(stack) == before + 1)
       stack.clock.advance(by: .seconds(61))
       #expect(try await direct.get("/api/v1/lists").status == 200)
-      #expect(try await questions(stack) == before + 2)
+      #expect(try await peopleRequestCount(stack) == before + 2)
     }
   }
 
   /// The number of calls to auth for people.
-  private func questions(_ stack: TestStack) async throws -> Int {
+  private func peopleRequestCount(_ stack: TestStack) async throws -> Int {
     let metrics = try await stack.auth.get("/metrics").text
     let line = #/kith_http_requests_total\{route="/internal/users/people",method="POST",status="200"\} (\d+)/#
     return metrics.firstMatch(of: line).flatMap { Int($0.output.1) } ?? 0

@@ -49,7 +49,7 @@ import Wire
         for _ in 0..<Self.readers {
           group.addTask {
             let reader = try await SlowReader(port: port)
-            try await reader.ask(path, bearer: alice.access)
+            try await reader.sendRequest(path, bearer: alice.access)
             try await reader.read(atLeast: 300_000)
             return reader
           }
@@ -69,7 +69,7 @@ import Wire
         for _ in 0..<Self.readers {
           group.addTask {
             let reader = try await SlowReader(port: port)
-            try await reader.ask(tasksPath, bearer: alice.access)
+            try await reader.sendRequest(tasksPath, bearer: alice.access)
             try await reader.read(atLeast: 100_000)
             return reader
           }
@@ -83,7 +83,7 @@ import Wire
             group.addTask {
               let reader = try await SlowReader(port: port)
               defer { reader.close() }
-              try await reader.ask(todayPath, bearer: alice.access)
+              try await reader.sendRequest(todayPath, bearer: alice.access)
               try await reader.readToEnd(at: today.body.count)
             }
           }
@@ -126,7 +126,7 @@ private final class SlowReader: Sendable {
 
   var count: Int { received.count.withLock { $0 } }
 
-  func ask(_ path: String, bearer: String) async throws {
+  func sendRequest(_ path: String, bearer: String) async throws {
     let head = "GET \(path) HTTP/1.1\r\nHost: lists\r\nAuthorization: Bearer \(bearer)\r\n\r\n"
     try await channel.writeAndFlush(ByteBuffer(string: head))
   }

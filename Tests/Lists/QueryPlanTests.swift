@@ -60,7 +60,7 @@ import Wire
     // Other names than these tables and their aliases are common table expressions or subqueries of the statement.
     return [
       "list", "membership", "task", "task_event", "task_tag", "tag", "invite_use", "removal", "completion_day",
-      "named_people", "list_tag", "n", "l", "m", "t", "c", "o", "g", "ol", "e", "j",
+      "named_people", "list_tag", "matching", "joined", "parent", "subtask",
     ].contains(name)
   }
 
@@ -72,7 +72,7 @@ import Wire
     let now = Date()
     #expect(try (ListDetails.allIfFew(of: user, at: now, on: db)?.count ?? lists) == lists)
     let ids = try ListStore.revisions(of: user, on: db).map { try $0.get("id", as: Int.self) }
-    let details = try ListDetails.some(Array(ids.prefix(16)), of: user, at: now, on: db)
+    let details = try ListDetails.withIDs(Array(ids.prefix(16)), of: user, at: now, on: db)
     #expect(ids.count == lists && details[0].list.taskCount == 1000)
     let others = Set((0..<500).map { _ in UserID.new(at: now) })
     #expect(try SharedLists.people(with: user, among: others, on: db).isEmpty)
@@ -84,8 +84,8 @@ import Wire
     _ = try TaskSelection.changes(of: one, since: TasksCursor(list: list, revision: 990), limit: 500, on: db)
     let selection = try TaskSelection.page(nil, of: one, on: db).0
     #expect(selection.chunks.flatMap(\.self) == tasks.map(\.task.id))
-    #expect(try TaskDetails.some(selection.chunks[0], of: one, on: db).map(\.task.id) == selection.chunks[0])
-    #expect(try TaskDetails.some(selection.chunks[0], for: user, on: db).map(\.task.id) == selection.chunks[0])
+    #expect(try TaskDetails.withIDs(selection.chunks[0], of: one, on: db).map(\.task.id) == selection.chunks[0])
+    #expect(try TaskDetails.withIDs(selection.chunks[0], for: user, on: db).map(\.task.id) == selection.chunks[0])
     #expect(try SharedLists.people(with: user, on: db).contains(user))
     let task = try #require(tasks.first?.task.id)
     _ = try TaskDetails.one(TaskReference(id: task), for: user, on: db)

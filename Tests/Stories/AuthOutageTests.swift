@@ -86,15 +86,15 @@ import Testing
       // `try?`: the gateway waits for an answer as long as this client does.
       let away = try? await alice.browser.get("/api/v1/auth/me")
       #expect(away.map { [502, 503, 504].contains($0.status) } ?? true, "the premise: auth is away")
-      try await everybodyReads()
-      try await everybodyWrites()
-      try await invitesGoOut()
+      try await expectReads()
+      try await expectWrites()
+      try await expectInvites()
       // Sessions that had ended before the outage stay ended.
       #expect(try await dan.browser.get("/api/v1/lists").status == 401)
       #expect(try await gateway.bearing("nonsense").get("/api/v1/lists").status == 401)
     }
 
-    private func everybodyReads() async throws {
+    private func expectReads() async throws {
       for path in ["/api/v1/lists", "/api/v1/today", "/api/groups", "/api/v1/credits/balance", "/collections"] {
         for user in [alice, bob, carol] {
           let reply = try await user.browser.get(path)
@@ -115,7 +115,7 @@ import Testing
       #expect(try await alice.browser.get("/api/groups").text.contains("alice"))
     }
 
-    private func everybodyWrites() async throws {
+    private func expectWrites() async throws {
       for user in [alice, bob, carol] {
         let made = try await user.browser.post("/api/v1/lists", ["list": ["name": "More"]])
         #expect(made.status == 201, "\(made.text)")
@@ -131,7 +131,7 @@ import Testing
       }
     }
 
-    private func invitesGoOut() async throws {
+    private func expectInvites() async throws {
       let link = try await alice.browser.post("/collections/\(collection)/invites", ["role": "EDITOR"])
       #expect(link.status == 201, "\(link.text)")
       let invite = link["data"] as? [String: Any]

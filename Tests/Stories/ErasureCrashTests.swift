@@ -9,7 +9,7 @@ import Wire
   private func name(_ number: Int) -> String { "liddell-\(number)-of-wonderland" }
 
   /// A user about whom every service stores data.
-  private func live(_ number: Int, with kith: KithProcess) async throws -> SignedInUser {
+  private func createUser(_ number: Int, with kith: KithProcess) async throws -> SignedInUser {
     let name = name(number)
     let token = try await kith.gateway.with(["X-Admin-Key": TestStack.adminKey, "User-Agent": "Kith of \(name)"])
       .post("/api/v1/auth/dev/token", ["email": "\(name)@example.com", "display_name": name])
@@ -31,14 +31,14 @@ import Wire
     try await testDatabase.count("erasure where finished_at is null", in: "auth")
   }
 
-  /// Makes the leases of the dead process expire.
+  /// Makes the leases of the killed process expire.
   private func release(in testDatabase: TestDatabase) async throws {
     let (database, now) = (try await testDatabase.open("auth", []), Date())
     try await database.write { db in try db.change("update erasure set due_at = \(now) where due_at is not null") }
     await database.close()
   }
 
-  private func remains(_ secrets: [String], in testDatabase: TestDatabase) async throws -> [String] {
+  private func residualData(_ secrets: [String], in testDatabase: TestDatabase) async throws -> [String] {
     let rows = testDatabase.engine == .postgres ? try await ResidualData.inRows(secrets, of: testDatabase) : []
     return try rows + ResidualData.inFiles(secrets, of: testDatabase)
   }
@@ -54,11 +54,11 @@ import Wire
       for round in 0..<6 {
         var users: [SignedInUser] = []
         for number in round * 3..<round * 3 + 3 {
-          users.append(try await live(number, with: kith))
+          users.append(try await createUser(number, with: kith))
           secrets += [name(number), String(format: "%064d", 770_000 + number)]
         }
         let crowd = users
-        #expect(try await remains(secrets.suffix(6), in: testDatabase).count >= 6)
+        #expect(try await residualData(secrets.suffix(6), in: testDatabase).count >= 6)
         let statuses = try await atOnce(crowd.count) {
           try await crowd[$0].browser.delete("/api/v1/auth/account").status
         }
@@ -76,7 +76,7 @@ import Wire
       }
       #expect(interrupted > 0)
       #expect(await kith.stop() == 0)
-      #expect(try await remains(secrets, in: testDatabase) == [])
+      #expect(try await residualData(secrets, in: testDatabase) == [])
     }
   }
 }

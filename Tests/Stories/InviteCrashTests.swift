@@ -12,7 +12,7 @@ import Wire
     return try await SignedInUser(token, through: kith.gateway)
   }
 
-  /// Makes the leases of the dead process expire.
+  /// Makes the leases of the killed process expire.
   private func release(_ table: SQL, in testDatabase: TestDatabase) async throws {
     let database = try await testDatabase.open("invites", [])
     let now = Date()

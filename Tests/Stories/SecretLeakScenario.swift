@@ -201,9 +201,9 @@ struct SecretLeakScenario {
       try await eventually("Twilio") { twilio.calls >= 2 + index }
     }
     let stranger = secrets.record("nobody.special@example.com")
-    mail.next(.says("451 4.2.0 <\(stranger)> later", to: "RCPT"))
-    mail.next(.says("550 5.1.1 <\(stranger)> is unknown here", to: "RCPT"))
-    mail.next(.hangsUp(at: "DATA"))
+    mail.next(.replies("451 4.2.0 <\(stranger)> later", to: "RCPT"))
+    mail.next(.replies("550 5.1.1 <\(stranger)> is unknown here", to: "RCPT"))
+    mail.next(.closesConnection(at: "DATA"))
     for _ in 1...2 { #expect(try await gateway.post("/auth/v1/otp", ["email": stranger]).status == 200) }
     try await eventually("failures in the log") {
       let log = kith.child.printed()

@@ -9,7 +9,7 @@ import Wire
 /// A successful start logs no warnings, and a failing one logs the reason.
 @Suite struct StartupLogTests {
   /// Lines at warning or above.
-  private func alarms(_ process: KithProcess) -> [String] {
+  private func warnings(_ process: KithProcess) -> [String] {
     process.child.printed().split(separator: "\n").map(String.init).filter { line in
       ["warning", "error", "critical"].contains { line.contains(#""level":"\#($0)""#) }
     }
@@ -22,7 +22,7 @@ import Wire
         let elsewhere = Dictionary(ServiceName.bundled.map { ("\($0.variablePrefix)_URL", refusingServer.url) }) { $1 }
         let kith = try await KithProcess.start(in: testDatabase, elsewhere.merging(["LOG_LEVEL": "debug"]) { $1 })
         #expect(kith.child.printed().contains(#""message":"listening""#), "the premise: this is its log")
-        #expect(alarms(kith) == [])
+        #expect(warnings(kith) == [])
         #expect(refusingServer.calls == 0)
         #expect(await kith.stop() == 0)
       }
@@ -34,7 +34,7 @@ import Wire
       try await withTestDatabase(.sqlite) { testDatabase in
         let processes = try ServiceProcesses(order, in: testDatabase)
         try await processes.ready()
-        for (name, process) in processes.all { #expect(alarms(process) == [], "\(name) of \(order)") }
+        for (name, process) in processes.all { #expect(warnings(process) == [], "\(name) of \(order)") }
         for process in processes.all.values { #expect(await process.stop() == 0) }
       }
     }
@@ -46,8 +46,8 @@ import Wire
         ["SERVICE_KEY": name == "auth" ? TestStack.keys[name] ?? "" : "the key of nobody 0123456789 abcdefghij"]
       }
       let credits = try #require(processes.all["credits"])
-      try await eventually("a complaint") { !alarms(credits).isEmpty }
-      let line = try #require(alarms(credits).first)
+      try await eventually("a complaint") { !warnings(credits).isEmpty }
+      let line = try #require(warnings(credits).first)
       #expect(line.contains("check SERVICE_KEY") && line.contains(#""by":"auth""#), "\(line)")
       // It retries many times a second and logs once a minute.
       try await eventually("many questions") {
@@ -55,7 +55,7 @@ import Wire
         let asked = metrics.firstMatch(of: /sessions\/ended",method="GET",status="403"} (\d+)/)
         return (asked.flatMap { Int($0.1) } ?? 0) > 10
       }
-      #expect(alarms(credits).count { $0.contains("check SERVICE_KEY") } < 5)
+      #expect(warnings(credits).count { $0.contains("check SERVICE_KEY") } < 5)
       for process in processes.all.values { #expect(await process.stop() == 0) }
     }
   }

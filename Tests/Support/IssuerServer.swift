@@ -40,7 +40,7 @@ package final class IssuerServer: Sendable {
     state.withLock { $0.keys = [(id, secret)] }
   }
 
-  package func goDown(_ isDown: Bool = true) { state.withLock { $0.isDown = isDown } }
+  package func setDown(_ isDown: Bool = true) { state.withLock { $0.isDown = isDown } }
 
   /// Replaces a member of the discovery document.
   package func discover(_ member: String, as value: String) { state.withLock { $0.discovered[member] = value } }

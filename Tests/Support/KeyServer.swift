@@ -28,7 +28,7 @@ package final class KeyServer: Sendable {
     state.withLock { $0.keys = [(id, key)] }
   }
 
-  package func goDown(_ isDown: Bool = true) { state.withLock { $0.isDown = isDown } }
+  package func setDown(_ isDown: Bool = true) { state.withLock { $0.isDown = isDown } }
 
   /// An identity token with Apple's claims; `nil` in `changes` removes a claim.
   package func identityToken(

@@ -19,13 +19,13 @@ package final class MailServer: Sendable {
 
   /// What it does instead of its normal reply to a command; `CONNECT` is the greeting, `.` the end of the message.
   package enum Behavior: Sendable {
-    case says(String, to: String)
+    case replies(String, to: String)
     case hangs(at: String)
-    case hangsUp(at: String)
+    case closesConnection(at: String)
 
     var verb: String {
       switch self {
-      case .says(_, let verb), .hangs(let verb), .hangsUp(let verb): verb
+      case .replies(_, let verb), .hangs(let verb), .closesConnection(let verb): verb
       }
     }
   }
@@ -33,7 +33,7 @@ package final class MailServer: Sendable {
   private struct State {
     var messages: [ReceivedMail] = []
     var connections = 0
-    var moods: [Behavior] = []
+    var pendingBehaviors: [Behavior] = []
     var port = 0
     var channels: [ObjectIdentifier: any Channel] = [:]
   }
@@ -77,13 +77,13 @@ package final class MailServer: Sendable {
 
   /// Sets the behavior for the next `times` that its command occurs.
   package func next(_ behavior: Behavior, times: Int = 1) {
-    state.withLock { $0.moods += Array(repeating: behavior, count: times) }
+    state.withLock { $0.pendingBehaviors += Array(repeating: behavior, count: times) }
   }
 
   func behavior(at verb: String) -> Behavior? {
     state.withLock { state in
-      guard let index = state.moods.firstIndex(where: { $0.verb == verb }) else { return nil }
-      return state.moods.remove(at: index)
+      guard let index = state.pendingBehaviors.firstIndex(where: { $0.verb == verb }) else { return nil }
+      return state.pendingBehaviors.remove(at: index)
     }
   }
 
@@ -124,7 +124,7 @@ package final class MailServer: Sendable {
     }
   }
 
-  fileprivate func hangUp() {
+  fileprivate func closeConnections() {
     for channel in state.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) }
   }
 }
@@ -137,6 +137,6 @@ package func withMailServer<T>(
   let result: Result<T, any Error>
   do { result = .success(try await body(server)) } catch { result = .failure(error) }
   try await channel.close()
-  server.hangUp()
+  server.closeConnections()
   return try result.get()
 }

@@ -13,7 +13,7 @@ final class SMTPSession: ChannelInboundHandler {
   private var bytes: [UInt8] = []
   private var expecting = Expecting.command
   private var isEncrypted: Bool
-  private var isMute = false
+  private var isHanging = false
   private var user: String?
   private var message = ReceivedMail()
   private var greeting = ""
@@ -24,13 +24,13 @@ final class SMTPSession: ChannelInboundHandler {
   }
 
   func channelActive(context: ChannelHandlerContext) {
-    if !deviates(at: "CONNECT", context) { reply("220 localhost ESMTP", context) }
+    if !appliesBehavior(at: "CONNECT", context) { reply("220 localhost ESMTP", context) }
     context.fireChannelActive()
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     bytes += Array(buffer: unwrapInboundIn(data))
-    while !isMute, let end = bytes.firstIndex(of: 0x0A) {
+    while !isHanging, let end = bytes.firstIndex(of: 0x0A) {
       let line = String(decoding: bytes[..<end], as: UTF8.self)
       bytes.removeSubrange(...end)
       // A server need not accept lines that end with a bare line feed.
@@ -47,7 +47,7 @@ final class SMTPSession: ChannelInboundHandler {
     case .credentials: signIn(line, context)
     case .message where line == ".":
       expecting = .command
-      guard !deviates(at: ".", context) else { return }
+      guard !appliesBehavior(at: ".", context) else { return }
       server.received(message)
       reply("250 2.0.0 taken", context)
     case .message: message.source += (line.hasPrefix(".") ? String(line.dropFirst()) : line) + "\r\n"
@@ -56,7 +56,7 @@ final class SMTPSession: ChannelInboundHandler {
 
   private func execute(_ line: String, _ context: ChannelHandlerContext) {
     let verb = line.prefix { $0 != " " }.uppercased()
-    guard !deviates(at: verb, context) else { return }
+    guard !appliesBehavior(at: verb, context) else { return }
     switch verb {
     case "EHLO", "HELO":
       greeting = String(line.dropFirst(5))
@@ -114,11 +114,11 @@ final class SMTPSession: ChannelInboundHandler {
   }
 
   /// Applies the behavior that a test has set for a command, if any.
-  private func deviates(at verb: String, _ context: ChannelHandlerContext) -> Bool {
+  private func appliesBehavior(at verb: String, _ context: ChannelHandlerContext) -> Bool {
     switch server.behavior(at: verb) {
-    case .says(let line, _): reply(line, context)
-    case .hangs: isMute = true
-    case .hangsUp: context.close(promise: nil)
+    case .replies(let line, _): reply(line, context)
+    case .hangs: isHanging = true
+    case .closesConnection: context.close(promise: nil)
     case nil: return false
     }
     return true

@@ -109,27 +109,25 @@ package func withStack(
       func within(_ name: String) -> Dependencies {
         dependencies.with(settings.overlaid(["SERVICE_KEY": TestStack.keys[name] ?? ""]))
       }
-      let auth = try await buildAuth(within("auth"))
-      let invites = try await buildInvites(within("invites"))
-      let groups = try await buildGroups(within("groups"))
-      let lists = try await buildLists(within("lists"))
-      let credits = try await buildCredits(within("credits"))
+      let servers = [
+        try await buildAuth(within("auth")), try await buildInvites(within("invites")),
+        try await buildGroups(within("groups")), try await buildLists(within("lists")),
+        try await buildCredits(within("credits")),
+      ]
       let gateway = try buildGateway(within("gateway"))
-      try await running([auth, invites, groups, lists, credits, gateway]) {
-        let ports = (try await auth.port.number, try await credits.port.number, try await gateway.port.number)
-        let invitesURL = "http://127.0.0.1:\(try await invites.port.number)"
-        let groupsURL = "http://127.0.0.1:\(try await groups.port.number)"
-        let listsURL = "http://127.0.0.1:\(try await lists.port.number)"
-        dependencies.serviceAddresses.set(.invites, to: invitesURL)
-        dependencies.serviceAddresses.set(.lists, to: listsURL)
-        dependencies.serviceAddresses.set(.groups, to: groupsURL)
-        dependencies.serviceAddresses.set(.auth, to: "http://127.0.0.1:\(ports.0)")
-        dependencies.serviceAddresses.set(.credits, to: "http://127.0.0.1:\(ports.1)")
+      try await running((servers as [any Service]) + [gateway]) {
+        let addresses = dependencies.serviceAddresses
+        for server in servers {
+          addresses.set(server.service, to: "http://127.0.0.1:\(try await server.port.number)")
+        }
+        func browser(_ service: ServiceName) -> Browser {
+          Browser(addresses.urls(of: service)[0])
+        }
         let stack = TestStack(
           testDatabase: testDatabase, clock: clock, apple: apple, dependencies: dependencies,
-          gateway: Browser("http://127.0.0.1:\(ports.2)"), auth: Browser("http://127.0.0.1:\(ports.0)"),
-          invites: Browser(invitesURL), groups: Browser(groupsURL), lists: Browser(listsURL),
-          credits: Browser("http://127.0.0.1:\(ports.1)"), servers: [auth, invites, groups, lists, credits])
+          gateway: Browser("http://127.0.0.1:\(try await gateway.port.number)"), auth: browser(.auth),
+          invites: browser(.invites), groups: browser(.groups), lists: browser(.lists),
+          credits: browser(.credits), servers: servers)
         try await stack.ready()
         try await body(stack)
       }

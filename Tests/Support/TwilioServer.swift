@@ -31,7 +31,7 @@ package final class TwilioServer: Sendable {
     case hangs
   }
 
-  private let state = Mutex((messages: [Message](), calls: 0, moods: [Behavior]()))
+  private let state = Mutex((messages: [Message](), calls: 0, pendingBehaviors: [Behavior]()))
   private let listening = ListeningPort()
   private let address = Mutex("")
 
@@ -42,7 +42,7 @@ package final class TwilioServer: Sendable {
 
   /// Sets the behavior of the next `times` calls.
   package func next(_ behavior: Behavior, times: Int = 1) {
-    state.withLock { $0.moods += Array(repeating: behavior, count: times) }
+    state.withLock { $0.pendingBehaviors += Array(repeating: behavior, count: times) }
   }
 
   package var settings: [String: String] {
@@ -56,7 +56,7 @@ package final class TwilioServer: Sendable {
     let body = try await request.body.collect(upTo: 64 * 1024)
     let behavior = state.withLock { state in
       state.calls += 1
-      return state.moods.isEmpty ? nil : state.moods.removeFirst()
+      return state.pendingBehaviors.isEmpty ? nil : state.pendingBehaviors.removeFirst()
     }
     switch behavior {
     case .refuses(let status, let code, let headers): return Self.refusal(status, code, headers)

@@ -13,7 +13,7 @@ private final class FakeServer: Sendable {
 
   var fetches: Int { state.withLock { $0.fetches } }
   func publish(_ ids: String...) { state.withLock { $0.ids = ids } }
-  func goDown(_ isDown: Bool) { state.withLock { $0.isDown = isDown } }
+  func setDown(_ isDown: Bool) { state.withLock { $0.isDown = isDown } }
 
   func fetch() async throws -> JWKS {
     let (ids, isDown) = state.withLock { state in
@@ -66,7 +66,7 @@ private final class ManualClock: Sendable {
     let (server, clock) = (FakeServer(), ManualClock())
     let keys = RemoteJWKS(now: { clock.now }) { try await server.fetch() }
     _ = try await keys.key("a")
-    server.goDown(true)
+    server.setDown(true)
     clock.advance(by: .seconds(4000))
     _ = try await keys.key("a")
     #expect(server.fetches == 2)
@@ -79,7 +79,7 @@ private final class ManualClock: Sendable {
       try await server.fetch()
     }
     _ = try await keys.key("a")
-    server.goDown(true)
+    server.setDown(true)
     clock.advance(by: .seconds(61))
     #expect(keys.cachedKey("a") == nil, "the premise: it would be looked up again")
     _ = try await keys.key("a")
@@ -90,7 +90,7 @@ private final class ManualClock: Sendable {
     _ = try await keys.key("a")
     #expect(keys.cachedKey("a") != nil)
     // A removed key is rejected as soon as the server answers.
-    server.goDown(false)
+    server.setDown(false)
     server.publish("b")
     clock.advance(by: .seconds(61))
     await #expect(throws: TokenRejected.unknownKey) { _ = try await keys.key("a") }
@@ -98,11 +98,11 @@ private final class ManualClock: Sendable {
 
   @Test func withoutAFirstSetThereIsNoVerdict() async throws {
     let (server, clock) = (FakeServer(), ManualClock())
-    server.goDown(true)
+    server.setDown(true)
     let keys = RemoteJWKS(now: { clock.now }) { try await server.fetch() }
     await #expect(throws: FakeServer.Down.self) { _ = try await keys.key("a") }
     await #expect(throws: KeysUnavailable.self) { _ = try await keys.key("a") }
-    server.goDown(false)
+    server.setDown(false)
     clock.advance(by: .seconds(1))
     _ = try await keys.key("a")
   }
@@ -139,12 +139,12 @@ private final class ManualClock: Sendable {
     defer { refreshing.cancel() }
     _ = try await keys.key("a")
     #expect(keys.cachedKey("a") != nil)
-    server.goDown(true)
+    server.setDown(true)
     server.publish("b")
     let before = server.fetches
     try await until { server.fetches > before + 2 }
     #expect(keys.cachedKey("a") != nil, "a server that does not answer removes no key")
-    server.goDown(false)
+    server.setDown(false)
     try await until { keys.cachedKey("a") == nil }
     #expect(keys.cachedKey("b") != nil && keys.removals == 1)
   }

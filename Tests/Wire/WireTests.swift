@@ -4,7 +4,7 @@ import Wire
 
 @Suite struct WireTests {
   private func encoded(_ failure: Failure, at path: String) throws -> [String: Any] {
-    let problem = Problem(failure, as: Dialect(path: path), requestID: "r1")
+    let problem = Problem(failure, as: APIDialect(path: path), requestID: "r1")
     return try #require(try JSONSerialization.jsonObject(with: JSON.encode(problem)) as? [String: Any])
   }
 
@@ -53,7 +53,7 @@ import Wire
   @Test func whoNamesGoTruesVersionGetsItsBodyAlone() throws {
     func sent(_ failure: Failure, at path: String, version: String?) throws -> (FailureResponse, [String: Any]) {
       let answer = FailureResponse(
-        failure, as: Dialect(path: path), version: version.flatMap { GoTrueVersion($0) }, requestID: "r1")
+        failure, as: APIDialect(path: path), version: version.flatMap { GoTrueVersion($0) }, requestID: "r1")
       return (answer, try #require(try JSONSerialization.jsonObject(with: answer.body) as? [String: Any]))
     }
     let (answer, body) = try sent(.unauthorized, at: "/auth/v1/user", version: "2024-01-01")
@@ -85,7 +85,7 @@ import Wire
   {
     let now = Date(timeIntervalSince1970: 1_795_248_930.25)
     let failure = Failure(.limited, "rate_limited", "Later.", retryAfterSeconds: 42)
-    let problem = Problem(failure, as: Dialect(path: path), requestID: nil, at: now)
+    let problem = Problem(failure, as: APIDialect(path: path), requestID: nil, at: now)
     let body = try #require(try JSONSerialization.jsonObject(with: JSON.encode(problem)) as? [String: Any])
     let error = try #require(body["error"] as? [String: Any])
     #expect(error["status"] as? Int == 429 && error["retry_after"] as? Int == 42)
@@ -112,7 +112,7 @@ import Wire
     #expect(arrived.code == sent.code)
     #expect(arrived.message == sent.message)
     #expect(arrived.fields == sent.fields)
-    #expect(Dialect.api.status(of: arrived.kind) == Dialect.api.status(of: kind))
+    #expect(APIDialect.api.status(of: arrived.kind) == APIDialect.api.status(of: kind))
   }
 
   @Test func idsAreVersionSevenAndSortByTime() throws {

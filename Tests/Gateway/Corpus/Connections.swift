@@ -11,15 +11,15 @@ extension RawRequest {
     "ｃlose", "close\\",
   ]
 
-  static let connections: [RawRequest] = Array([disarming, unreadable, disarmingInDisguise].joined())
+  static let connections: [RawRequest] = Array([namingReservedFields, unreadable, disguisedReservedFields].joined())
 
-  private static let disarming: [RawRequest] = reservedFields.map {
+  private static let namingReservedFields: [RawRequest] = reservedFields.map {
     get("Connection names \($0)", "Connection: \($0)", "X-Other: 1")
   }
 
   private static let unreadable: [RawRequest] = noTokens.map { get("Connection says \($0)", "Connection: \($0)") }
 
-  private static let disarmingInDisguise: [RawRequest] = [
+  private static let disguisedReservedFields: [RawRequest] = [
     get("Connection names X-User-ID in lower case", "Connection: x-user-id"),
     get("Connection names X-Service-Key behind close", "Connection: close, X-Service-Key"),
     get("Connection names X-Request-Id before close", "Connection: X-Request-Id,close"),

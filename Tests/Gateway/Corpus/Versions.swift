@@ -10,9 +10,9 @@ extension RawRequest {
     "\"HTTP/1.1\"", "HTTP/1.1;q=1", "HTTP/1.1,HTTP/1.0", "HTTP/１.１", "HTTP/1\u{0}.1", "HTTP/1.1\u{0B}", "1.1", "/1.1",
   ]
 
-  static let versions: [RawRequest] = Array([unspoken, unreadable, fromOtherTimes].joined())
+  static let versions: [RawRequest] = Array([unsupported, unreadable, otherProtocols].joined())
 
-  private static let unspoken: [RawRequest] = unknown.map {
+  private static let unsupported: [RawRequest] = unknown.map {
     requestLine("The version \($0) is not spoken", "GET /echo HTTP/\($0)", status: 505)
   }
 
@@ -20,7 +20,7 @@ extension RawRequest {
     requestLine("\($0.debugDescription) is no version", "GET /echo \($0)")
   }
 
-  private static let fromOtherTimes: [RawRequest] = [
+  private static let otherProtocols: [RawRequest] = [
     .init("A client speaks HTTP/2 without being asked", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", status: 505),
     .init("A client of HTTP/0.9 asks", "GET /echo\r\n", status: 400),
     requestLine("A POST comes in an unknown version", "POST /count HTTP/1.2", status: 505),

@@ -34,7 +34,7 @@ import Wire
       var users: [SignedInUser] = []
       for name in ["alice", "bob", "carol", "dave"] { users.append(try await stack.signIn(name)) }
       let group = try await users[0].group("Ours")
-      for user in users.dropFirst() { try await stack.seat(user, in: group, by: users[0]) }
+      for user in users.dropFirst() { try await stack.addMember(user, in: group, by: users[0]) }
       let sent = try await atOnce(4) { [users] index in
         try await users[index].send(SamplePhotos.jpeg, to: group).status
       }
@@ -59,7 +59,7 @@ import Wire
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       let (carol, dave) = (try await stack.signIn("carol"), try await stack.signIn("dave"))
       let group = try await alice.group("Ours")
-      for user in [bob, carol, dave] { try await stack.seat(user, in: group, by: alice) }
+      for user in [bob, carol, dave] { try await stack.addMember(user, in: group, by: alice) }
       let photo = try await alice.send(SamplePhotos.jpeg, to: group).string("photo_id")
       #expect(try await recipients(photo, stack) == [bob.id, carol.id, dave.id])
       #expect(try await bob.browser.post("/users/\(alice.id)/block").status == 200)
@@ -82,7 +82,7 @@ import Wire
         "/api/photos/confirm-upload", ["photo_id": pendingUpload.string("photo_id")])
       #expect(confirmed.status == 200)
       try await eventually("the delivery") { try await outcomes(stack) == ["done"] }
-      // It is forgotten with its sender.
+      // It is deleted with its sender.
       let erased = try await stack.groups.with(stack.with(key: "auth")).delete("/internal/users/\(alice.id)/data")
       #expect(erased.status == 204)
       #expect(try await outcomes(stack).isEmpty)

@@ -3,8 +3,8 @@ import Foundation
 /// Builds HEIC files of equal tiles, also ones that no camera would write.
 struct HEIC {
   /// The coded data of a picture of 128 × 64 pixels, one unit, and its decoder configuration.
-  static let picture = ending(of: SamplePhotos.heicWithPlace, "mdat", 70)
-  static let configuration = ending(of: SamplePhotos.heicWithPlace, "hvcC", 0x77 - 8)
+  static let picture = ending(of: SamplePhotos.heicWithLocation, "mdat", 70)
+  static let configuration = ending(of: SamplePhotos.heicWithLocation, "hvcC", 0x77 - 8)
 
   var coded = HEIC.picture
   var configuration = HEIC.configuration
@@ -21,12 +21,12 @@ struct HEIC {
   var isFromAPhone = false
 
   /// The content of the Exif and tone-map items, which nothing reads.
-  static let place = Data("where it was taken".utf8)
+  static let location = Data("where it was taken".utf8)
 
   var data: Data {
     let head = Self.box("ftyp", Data("heic\0\0\0\0mif1heic\(isFromAPhone ? "tmap" : "")".utf8))
     let start = head.count + meta(at: 0).count + 8
-    return head + meta(at: start) + Self.box("mdat", coded + Self.place)
+    return head + meta(at: start) + Self.box("mdat", coded + Self.location)
   }
 
   /// The items of the file: the tile, the grid, and those that phones add.
@@ -43,7 +43,7 @@ struct HEIC {
       let (method, offset, count) =
         switch item.kind {
         case "hvc1": (0, start, coded.count)
-        case "Exif", "tmap": (0, start + coded.count, Self.place.count)
+        case "Exif", "tmap": (0, start + coded.count, Self.location.count)
         default: (1, 0, grid.count)
         }
       return Self.bytes(item.id, 2) + Self.bytes(method, 2) + Self.bytes(0, 2) + Self.bytes(1, 2)

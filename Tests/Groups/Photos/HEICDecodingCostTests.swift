@@ -18,7 +18,7 @@ import Wire
   }
 
   @Test func whatCamerasMakeIsTaken() async throws {
-    #expect(try pixels(SamplePhotos.heicWithPlace) == 128 * 64)
+    #expect(try pixels(SamplePhotos.heicWithLocation) == 128 * 64)
     #expect(try pixels(HEIC().data) == 4 * 128 * 64)
     let made = try await renditions(HEIC().data)
     #expect(made.dimensions.width == 256 && made.dimensions.height == 128)
@@ -31,7 +31,7 @@ import Wire
     let (made, plain) = (try await renditions(photo), try await renditions(HEIC().data))
     #expect(made.large == plain.large && made.small == plain.small)
     #expect(made.dimensions.width == 256 && made.dimensions.height == 128)
-    #expect(photo.range(of: HEIC.place) != nil && Data(made.large).range(of: HEIC.place) == nil)
+    #expect(photo.range(of: HEIC.location) != nil && Data(made.large).range(of: HEIC.location) == nil)
     // The gain map may be a grid itself, and its tiles count.
     var heavy = HEIC(isFromAPhone: true)
     heavy.configuration = HEIC.configuration(5000, 5000)
@@ -81,7 +81,7 @@ import Wire
     var random = SystemRandomNumberGenerator()
     let started = ContinuousClock.now
     var refused = 0
-    for file in [SamplePhotos.heicWithPlace, HEIC().data] {
+    for file in [SamplePhotos.heicWithLocation, HEIC().data] {
       for end in 0..<file.count { if (try? pixels(file.prefix(end))) == nil { refused += 1 } }
       for _ in 0..<5000 {
         var damaged = file

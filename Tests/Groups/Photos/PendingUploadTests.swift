@@ -21,7 +21,7 @@ import Wire
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       let group = try await alice.group("Ours")
-      try await stack.seat(bob, in: group, by: alice)
+      try await stack.addMember(bob, in: group, by: alice)
       let (id, url) = try await createUploadURL(alice, group)
       let nothing = try await confirm(alice, id)
       #expect(nothing.status == 400 && nothing.string("code") == "nothing_uploaded")
@@ -30,7 +30,7 @@ import Wire
       #expect(try await confirm(alice, id).status == 422)
       let tampered = stack.path(url).replacing("signature=", with: "signature=A")
       #expect(try await stack.gateway.send(.PUT, tampered, body: SamplePhotos.jpeg).status == 403)
-      #expect(try await stack.gateway.send(.PUT, stack.path(url), body: SamplePhotos.jpegWithPlace).status == 200)
+      #expect(try await stack.gateway.send(.PUT, stack.path(url), body: SamplePhotos.jpegWithLocation).status == 200)
       #expect(try await alice.today(group).isEmpty)
       #expect(try await alice.browser.get("/api/photos/\(id)").status == 404)
       #expect(try await confirm(bob, id).status == 404)

@@ -63,7 +63,7 @@ import Wire
     try await withStack(engine, ["RATE_LIMIT_PHOTO": "1000000"]) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       let group = try await alice.group("Ours")
-      try await stack.seat(bob, in: group, by: alice)
+      try await stack.addMember(bob, in: group, by: alice)
       let id = try await alice.send(SamplePhotos.jpeg, to: group).string("photo_id")
       let path = stack.path(try #require(try await bob.today(group).first)["url"])
       #expect(try await stack.groups.get(path).status == 200)
@@ -113,7 +113,7 @@ import Wire
     try await withStack(.postgres) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       let group = try await alice.group("Ours")
-      try await stack.seat(bob, in: group, by: alice)
+      try await stack.addMember(bob, in: group, by: alice)
       #expect(try await alice.send(SamplePhotos.jpeg, to: group).status == 200)
       let path = stack.path(try #require(try await bob.today(group).first)["url"])
       let other = try await buildGroups(stack.dependencies(of: "groups"))

@@ -47,7 +47,7 @@ import Wire
         try await stack.signIn("alice"), try await stack.signIn("bob"), try await stack.signIn("carol")
       )
       let group = try await alice.group("Ours")
-      try await stack.seat(bob, in: group, by: alice)
+      try await stack.addMember(bob, in: group, by: alice)
       let id = try await alice.send(SamplePhotos.jpeg, to: group).string("photo_id")
       #expect(try await carol.browser.delete("/api/photos/\(id)").status == 404)
       #expect(try await bob.browser.delete("/api/photos/\(id)").status == 403)
@@ -65,7 +65,7 @@ import Wire
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       let (group, other) = (try await alice.group("Ours"), try await alice.group("Others"))
-      try await stack.seat(bob, in: group, by: alice)
+      try await stack.addMember(bob, in: group, by: alice)
       #expect(try await alice.send(SamplePhotos.jpeg, to: group).status == 200)
       let path = stack.path(try await bob.today(group).first?["url"])
       #expect(try await bob.send(SamplePhotos.jpeg, to: group).status == 200)
@@ -90,7 +90,7 @@ import Wire
       var groups: [GroupID] = []
       for _ in 0..<5 {
         groups.append(try await alice.group("Ours"))
-        try await stack.seat(bob, in: groups[groups.count - 1], by: alice)
+        try await stack.addMember(bob, in: groups[groups.count - 1], by: alice)
       }
       let statuses = try await atOnce(11) { [groups] index in
         guard index < 10 else {
@@ -163,7 +163,7 @@ import Wire
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       let group = try await alice.group("Ours")
-      try await stack.seat(bob, in: group, by: alice)
+      try await stack.addMember(bob, in: group, by: alice)
       let kept = try await alice.send(SamplePhotos.jpeg, to: group).string("photo_id")
       let lost = try await bob.send(SamplePhotos.jpeg, to: group).string("photo_id")
       let database = try await stack.testDatabase.open("groups", [])

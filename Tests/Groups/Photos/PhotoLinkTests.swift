@@ -148,7 +148,7 @@ import Wire
   @Test(arguments: engines) func whoLeavesOrIsBlockedSeesNoMore(engine: Engine) async throws {
     try await withPhoto(engine) { stack, alice, group, large, _ in
       let (bob, carol) = (try await stack.signIn("bob"), try await stack.signIn("carol"))
-      for user in [bob, carol] { try await stack.seat(user, in: group, by: alice) }
+      for user in [bob, carol] { try await stack.addMember(user, in: group, by: alice) }
       let id = try #require(try await bob.today(group).first?["id"] as? String)
       let (bobs, carols) = (
         stack.path(try await bob.today(group).first?["url"]), stack.path(try await carol.today(group).first?["url"])

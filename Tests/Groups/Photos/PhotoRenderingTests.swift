@@ -32,7 +32,7 @@ import Wire
     return markers
   }
 
-  @Test(arguments: [SamplePhotos.jpegWithPlace, SamplePhotos.heicWithPlace, pngWithPlace])
+  @Test(arguments: [SamplePhotos.jpegWithLocation, SamplePhotos.heicWithLocation, pngWithLocation])
   func nothingSaysWhereAPhotoWasTaken(photo: Data) async throws {
     for secret in SamplePhotos.secrets { #expect(photo.range(of: secret) != nil) }
     try await withStack(.sqlite) { stack in
@@ -51,8 +51,8 @@ import Wire
   }
 
   /// A PNG file with the same EXIF data and a text chunk.
-  static let pngWithPlace: Data = {
-    let jpeg = SamplePhotos.jpegWithPlace
+  static let pngWithLocation: Data = {
+    let jpeg = SamplePhotos.jpegWithLocation
     let start = jpeg.range(of: Data("Exif\0\0".utf8))?.upperBound ?? jpeg.startIndex
     let exif = Data(jpeg[start...].prefix(600))
     return PNG.noise(40, 30, chunks: [("eXIf", exif), ("tEXt", Data("Author\0KITHSECRETTEXT".utf8))])
@@ -73,7 +73,7 @@ import Wire
       let input = try await renditions(photo).map { $0.base64EncodedString() }.joined(separator: "\n")
       return try await Python.run(program, input: input).split(separator: "\n").map { $0.split(separator: " ") }
     }
-    for photo in [SamplePhotos.jpeg, SamplePhotos.jpegWithPlace, SamplePhotos.heicWithPlace] {
+    for photo in [SamplePhotos.jpeg, SamplePhotos.jpegWithLocation, SamplePhotos.heicWithLocation] {
       let large = try #require(try await seen(photo).first)
       #expect(large[0...3] == ["JPEG", "RGB", "128", "48"] && large[7] == "0", "\(large)")
       let colour = large[4...6].compactMap { Int($0) }
@@ -92,7 +92,8 @@ import Wire
   @Test func whatIsHiddenInAPhotoIsNotServed() async throws {
     let page = Data("<script>alert('KITHSECRET')</script>".utf8)
     for photo in [
-      SamplePhotos.jpeg + page, PNG.noise(40, 30, chunks: [("zzZz", page)]) + page, SamplePhotos.heicWithPlace + page,
+      SamplePhotos.jpeg + page, PNG.noise(40, 30, chunks: [("zzZz", page)]) + page,
+      SamplePhotos.heicWithLocation + page,
     ] {
       for made in try await renditions(photo) { #expect(made.range(of: Data("KITHSECRET".utf8)) == nil) }
     }

@@ -32,7 +32,7 @@ enum MultipartForm {
 
 extension TestStack {
   /// Makes a user a member.
-  func seat(_ user: SignedInUser, in group: GroupID, by owner: SignedInUser) async throws {
+  func addMember(_ user: SignedInUser, in group: GroupID, by owner: SignedInUser) async throws {
     let groups = GroupsClient(in: dependencies(of: "invites"))
     let joined = try await groups.join(group, user.id, by: .init(inviteID: .new(at: Date()), invitedBy: owner.id))
     guard joined.outcome == .joined else { throw Unexpected(reply: "\(joined)") }

@@ -102,7 +102,7 @@ import Wire
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       let group = try await alice.group("Ours")
-      try await stack.seat(bob, in: group, by: alice)
+      try await stack.addMember(bob, in: group, by: alice)
       let (database, keys) = (try await stack.testDatabase.open("groups", []), try #require(DataKeys(["a key"])))
       let folder = try PhotoFolder(stack.testDatabase.folder.appendingPathComponent("photos").path)
       let leaving = InterceptedPhotoFiles(base: folder) {
@@ -134,18 +134,18 @@ import Wire
       let alice = try await stack.signIn("alice")
       let group = try await alice.group("Ours")
       let browser = alice.browser.with(["Content-Type": "image/heic"])
-      let nowhere = try await browser.send(.POST, "/api/photos/upload", body: SamplePhotos.heicWithPlace)
+      let nowhere = try await browser.send(.POST, "/api/photos/upload", body: SamplePhotos.heicWithLocation)
       #expect(nowhere.status == 422 && nowhere.string("detail") == "group_id is required")
       let path = "/api/photos/upload?group_id=\(group)"
       #expect(try await browser.send(.POST, path, body: Data()).status == 422)
-      #expect(try await browser.send(.POST, path, body: SamplePhotos.heicWithPlace).status == 200)
+      #expect(try await browser.send(.POST, path, body: SamplePhotos.heicWithLocation).status == 200)
     }
   }
 
   private static let noPhotos: [(Data, Int)] = [
     (Data("GIF89a, and what follows".utf8), 415), (SamplePhotos.avif, 415), (Data("<svg/>".utf8), 415),
     (Data("%PDF-1.7".utf8), 415), (SamplePhotos.jpeg.dropLast(200), 422),
-    (SamplePhotos.heicWithPlace.dropLast(300), 422),
+    (SamplePhotos.heicWithLocation.dropLast(300), 422),
     (Data([0xFF, 0xD8, 0xFF]) + Data("nothing".utf8), 422), (PNG.noise(40, 30).dropLast(1000), 422),
     (Data(), 422),
   ]

@@ -142,13 +142,13 @@ import Wire
       try await withStack(.sqlite, Self.settings(endpoint)) { stack in
         let alice = try await stack.signIn("alice")
         let group = try await alice.group("Ours")
-        let size = SamplePhotos.heicWithPlace.count
+        let size = SamplePhotos.heicWithLocation.count
         let pendingUpload = try await alice.browser.post(
           "/api/photos/upload-url", ["group_id": group.description, "size": size])
         let url = pendingUpload.string("upload_url")
         #expect(url.hasPrefix("\(endpoint)/photos/") && url.contains("X-Amz-Expires=900&"))
         #expect(url.contains("X-Amz-SignedHeaders=content-length%3Bhost&"))
-        #expect(try await Browser("").send(.PUT, url, body: SamplePhotos.heicWithPlace).status == 200)
+        #expect(try await Browser("").send(.PUT, url, body: SamplePhotos.heicWithLocation).status == 200)
         let confirmed = try await alice.browser.post(
           "/api/photos/confirm-upload", ["photo_id": pendingUpload.string("photo_id")])
         #expect(confirmed.status == 200)
@@ -167,7 +167,7 @@ import Wire
         let bucket = PhotoBucket(bucket: "photos", endpoint: endpoint, signer: Self.signer, logger: quiet)
         #expect(try await bucket.list(after: nil).count == 4)
         // The presigned URL still works after the photo was confirmed.
-        #expect(try await Browser("").send(.PUT, url, body: SamplePhotos.heicWithPlace).status == 200)
+        #expect(try await Browser("").send(.PUT, url, body: SamplePhotos.heicWithLocation).status == 200)
         #expect(try await bucket.list(after: nil).count == 5)
         let (database, clock) = (try await stack.testDatabase.open("groups", []), stack.clock)
         try await PhotoSweep(
@@ -207,7 +207,7 @@ import Wire
         let tooMuch = Data(repeating: 0xFF, count: 10 * 1024 * 1024 + 1)
         // `try?`: a client that still sends may see the connection break before it reads the refusal.
         try await eventually("a refusal") { (try? await stack.gateway.send(.PUT, path, body: tooMuch))?.status == 413 }
-        #expect(try await stack.gateway.send(.PUT, path, body: SamplePhotos.heicWithPlace).status == 200)
+        #expect(try await stack.gateway.send(.PUT, path, body: SamplePhotos.heicWithLocation).status == 200)
         let confirmed = try await alice.browser.post(
           "/api/photos/confirm-upload", ["photo_id": pendingUpload.string("photo_id")])
         #expect(confirmed.status == 200)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Small photos as phones might send them, left half red, right half blue. Those "with place" have EXIF data with the
-/// maker and the location: 59° 54' 50.51" N.
+/// Small photos as phones might send them, left half red, right half blue. Those "with location" have EXIF data with
+/// the maker and the location: 59° 54' 50.51" N.
 enum SamplePhotos {
   /// 128 × 48 pixels.
   static let jpeg = decoded(
@@ -18,7 +18,7 @@ enum SamplePhotos {
     AKKKKACiiigDYooor8pP0oKKKKACiiigAooooAx6KKK/Vj81CiiigAooooAKKKKAP//Z
     """)
 
-  static let jpegWithPlace = decoded(
+  static let jpegWithLocation = decoded(
     """
     /9j/4QFqRXhpZgAASUkqAAgAAAAIAA8BAgAPAAAAfgAAABIBAwABAAAAAQAAABoBBQABAAAAbgAAABsBBQABAAAAdgAAACgBAwAB
     AAAAAgAAABMCAwABAAAAAQAAAGmHBAABAAAAjgAAACWIBAABAAAACAEAAAAAAAA4YwAA6AMAADhjAADoAwAAS0lUSFNFQ1JFVE1B
@@ -37,7 +37,7 @@ enum SamplePhotos {
     KK/KT9KCiiigAooooAKKKKAMeiiiv1Y/NQooooAKKKKACiiigD//2Q==
     """)
 
-  static let heicWithPlace = decoded(
+  static let heicWithLocation = decoded(
     """
     AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAeVtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAA
     AA5waXRtAAAAAAACAAAAEGlkYXQAAAAAAIAAMAAAAExpbG9jAQAAAERAAAMAAQAAAAAAAAIJAAEAAAAAAAAARgACAAEAAAAAAAAA
@@ -121,8 +121,8 @@ enum SamplePhotos {
   }()
 
   /// The numbers of the location, as EXIF encodes them.
-  static let place = Data([0xBB, 0x13, 0, 0, 100, 0, 0, 0])
-  static let secrets = [place, Data("KITHSECRET".utf8)]
+  static let location = Data([0xBB, 0x13, 0, 0, 100, 0, 0, 0])
+  static let secrets = [location, Data("KITHSECRET".utf8)]
 
   private static func decoded(_ text: String) -> Data {
     // The text is a valid constant; a test with empty data fails.

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 /// Requests for a code to another user's address or number have no effect on that user's account.
-@Suite struct StrangerCodeRequestTests {
+@Suite struct UnsolicitedCodeRequestTests {
   typealias Session = SupabaseSwift.Session
   private static let plantedMetadata: [String: any Sendable] = ["data": ["display_name": "Mallory", "team": "red"]]
 
