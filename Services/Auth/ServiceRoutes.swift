@@ -16,7 +16,7 @@ struct ServiceRoutes: Sendable {
     routes.get("/.well-known/jwks.json", use: Self.publishedKeys(ring))
     routes.group(context: ServiceCaller.self).post("/api/v1/users/resolve", use: resolve)
     let internalRoutes = routes.group(context: ServiceCaller.self)
-      .add(middleware: RequiresService(["gateway", "invites", "groups", "lists", "credits"]))
+      .add(middleware: RequiresService.anyProcess)
     internalRoutes.get("/internal/users", use: userWithAnyID)
     internalRoutes.get("/internal/users/{id}", use: profile)
     internalRoutes.get("/internal/sessions/ended", use: endedSessions)

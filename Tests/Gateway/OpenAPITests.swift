@@ -67,7 +67,9 @@ import Web
   func everyDocumentIsWhole() async throws {
     try await withStack(.sqlite) { stack in
       var documents = ["merged": try await stack.gateway.get("/openapi.json").text]
-      for server in stack.servers { documents[server.service.rawValue] = String(decoding: server.api.body, as: UTF8.self) }
+      for server in stack.servers {
+        documents[server.service.rawValue] = String(decoding: server.api.body, as: UTF8.self)
+      }
       let faults = try await Self.faults(in: documents)
       #expect(faults.isEmpty, "\(faults)")
     }

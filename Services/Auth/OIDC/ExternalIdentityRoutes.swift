@@ -9,8 +9,7 @@ struct ExternalIdentityRoutes: Sendable {
   let policy: VerificationPolicy
 
   func add(to routes: Router<Context>) {
-    let names = Set(ServiceName.allCases.map(\.rawValue)).union(["gateway"])
-    routes.group(context: ServiceCaller.self).add(middleware: RequiresService(names))
+    routes.group(context: ServiceCaller.self).add(middleware: RequiresService.anyProcess)
       .post("/internal/users/identified", use: identified)
   }
 

@@ -25,3 +25,10 @@ package struct RequiresService: MiddlewareProtocol {
     return try await next(request, context)
   }
 }
+
+extension RequiresService {
+  /// The gateway and every service, for what each process needs: users and ended sessions.
+  package static var anyProcess: RequiresService {
+    RequiresService(Set(["gateway"] + ServiceName.allCases.map(\.rawValue)))
+  }
+}
