@@ -2,7 +2,8 @@ import Hummingbird
 import Web
 import Wire
 
-/// The page of a collection that a request asks for, numbered from 1.
+/// The page of a collection that a request asks for, numbered from 1. Only the clients of lists number pages: credits are
+/// paged by `limit` and `offset`, collections by `skip` and `take`, as their clients send it.
 struct Page: Sendable {
   let number: Int
   let size: Int

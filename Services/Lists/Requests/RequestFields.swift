@@ -25,7 +25,8 @@ enum FieldValue<Value: Sendable>: Sendable {
   }
 }
 
-/// The fields of a request body or query, read one by one, so that one response names every invalid field.
+/// The fields of a request body or query, read one by one, so that one response names every invalid field. For partial
+/// updates, in which an absent field is not the same as null, which a `Decodable` body does not distinguish.
 struct RequestFields {
   private var members: [String: JSONValue]
   private var errors: [Failure.Field] = []

@@ -1,4 +1,5 @@
-/// Validates several values and reports all invalid fields at once.
+/// Validates several decoded values and reports all that violate a rule at once. Fields of a wrong type are reported
+/// before, by the decoding of the body.
 package enum FieldErrors {
   /// The results of all `read` closures.
   ///
