@@ -65,15 +65,22 @@ struct LedgerStore: Sendable {
 
   /// The user's postings, the newest first.
   func history(of user: UserID, limit: Int, offset: Int) async throws -> [HistoryEntry] {
-    try await database.read { db in
-      try db.rows(
-        """
-        select p.amount, p.balance_after, o.type, o.description, o.reference_id, o.reference_type, o.created_at
-        from ledger_posting p join ledger_operation o on o.id = p.operation_id
-        where p.account_id = \(user) order by p.position desc limit \(limit) offset \(offset)
-        """
-      ).map(HistoryEntry.init)
-    }
+    try await database.read { db in try Self.history(of: user, limit: limit, offset: offset, on: db) }
+  }
+
+  /// An account's postings are numbered without gaps, so the offset is subtracted instead of walked.
+  static func history(
+    of user: UserID, limit: Int, offset: Int, on db: any Connection
+  ) throws -> [HistoryEntry] {
+    try db.rows(
+      """
+      select p.amount, p.balance_after, o.type, o.description, o.reference_id, o.reference_type, o.created_at
+      from ledger_posting p join ledger_operation o on o.id = p.operation_id
+      where p.account_id = \(user)
+        and p.position <= (select posting_count - \(offset) from ledger_account where id = \(user))
+      order by p.position desc limit \(limit)
+      """
+    ).map(HistoryEntry.init)
   }
 
   /// Posts the operation; nil when the balance is too small, and then nothing has changed.

@@ -17,6 +17,14 @@ package struct SQL: Sendable, ExpressibleByStringInterpolation {
     self.bindings = interpolation.bindings
   }
 
+  private init(text: String, bindings: [Value]) {
+    self.text = text
+    self.bindings = bindings
+  }
+
+  /// The statement behind a keyword, such as `explain`.
+  package func preceded(by keyword: StaticString) -> SQL { SQL(text: "\(keyword) \(text)", bindings: bindings) }
+
   package struct StringInterpolation: StringInterpolationProtocol {
     var text = ""
     var bindings: [Value] = []
