@@ -127,7 +127,7 @@ let package = Package(
       ["Groups", "Outbox", "Tokens", "kith", .hummingbird, .lifecycle, .logging, .nio, .nioHTTP1] + .serviceTests),
     .tests(
       "Lists", ["Lists", "kith", .hummingbird, .lifecycle, .nio, .nioPosix, .nioHTTP1] + .serviceTests),
-    .tests("Credits", ["Tokens"] + .serviceTests),
+    .tests("Credits", ["Credits", "Tokens"] + .serviceTests),
     .tests(
       "Stories",
       ["Auth", "Credits", "Gateway", "Tokens", .crypto, .hummingbird] + .serviceTests + .programs),
