@@ -2,6 +2,7 @@
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
   let input = Array(UnsafeBufferPointer(start: bytes, count: count))
+  // libFuzzer reports an input that stops the process.
   if let violation = ParserProperties.violation(by: input) { fatalError(violation) }
   return 0
 }
