@@ -33,7 +33,7 @@ let package = Package(
     // What every process shares.
     .shared("Wire"),
     .shared("Prometheus"),
-    .shared("Database", ["Wire", .grdb, .crypto]),
+    .shared("Database", ["Wire", .grdb, .crypto, .deque]),
     .system("CPostgres", pkgConfig: "libpq", apt: "libpq-dev", brew: "libpq"),
     .shared("Postgres", ["Wire", "Database", "CPostgres", .deque, .logging]),
     .shared("Tokens", ["Wire", .crypto, .cryptoExtras]),

@@ -1,7 +1,8 @@
 /// A service's own database, on SQLite or PostgreSQL.
 ///
 /// Bodies are synchronous, run on a thread that may block, and must have no side effects beyond the connection they are
-/// given: after a serialization failure or a deadlock they are run again. A thrown error rolls back.
+/// given: they are run again after a serialization failure or a deadlock, and on SQLite when another body has ended the
+/// transaction that they share. A thrown error rolls back.
 package protocol Database: Sendable {
   var engine: Engine { get }
 

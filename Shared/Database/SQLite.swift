@@ -6,6 +6,7 @@ import Wire
 package final class SQLite: Database {
   package let engine = Engine.sqlite
   private let pool: DatabasePool
+  private let commits: GroupCommit
   private let lock: FileLock
   private let service: String
   private let indexes = UniqueIndexes()
@@ -30,8 +31,13 @@ package final class SQLite: Database {
       }
       // Switching a new file to WAL takes an exclusive lock for which SQLite does not wait: one process at a time.
       pool = try lock.withLock { try DatabasePool(path: path, configuration: configuration) }
-      // GRDB sets NORMAL, which survives a crash of the process but may lose the last commits in a power cut.
-      try pool.writeWithoutTransaction { try $0.execute(sql: "pragma synchronous = full") }
+      try pool.writeWithoutTransaction { db in
+        // GRDB sets NORMAL, which survives a crash of the process but may lose the last commits in a power cut.
+        try db.execute(sql: "pragma synchronous = full")
+        // What a savepoint overwrites is kept in memory. Beyond 64 KB it would be written to a file outside the folder.
+        try db.execute(sql: "pragma temp_store = memory")
+      }
+      commits = GroupCommit(pool)
     } catch {
       throw DatabaseFailure.unusable("\(path): \(SQLiteFailure.message(for: error))")
     }
@@ -43,23 +49,19 @@ package final class SQLite: Database {
     }
   }
 
-  /// SQLite has one writer at a time, so both isolation levels are serializable.
+  /// SQLite has one writer at a time, so both isolation levels are serializable. Concurrent calls share a commit
+  /// (``GroupCommit``). A body that has begun is completed, also when its task is cancelled.
   @discardableResult
   package func write<T: Sendable>(
     _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
   ) async throws -> T {
-    try await translatingErrors { [pool, indexes] in
-      try await pool.writeWithoutTransaction { db in
-        var result: T?
-        try db.inTransaction(.immediate) {
-          result = try body(SQLiteConnection(db: db, indexes: indexes))
-          return .commit
-        }
-        guard let result else { throw DatabaseFailure.other("the transaction had no result") }
-        return result
-      }
+    try await translatingErrors { [commits, indexes] in
+      try await commits.write { try body(SQLiteConnection(db: $0, indexes: indexes)) }
     }
   }
+
+  /// How many calls of ``write(_:_:)`` wait for the writer.
+  var waitingCount: Int { commits.waitingCount }
 
   package func migrate(_ migrations: [Migration]) async throws {
     try lock.withLock {

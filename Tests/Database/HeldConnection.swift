@@ -8,10 +8,13 @@ struct HeldConnection: Sendable {
 
   /// Returns after ``release()``: true, or false when that was not called within a minute.
   func hold(_ database: any Database) async throws -> Bool {
-    try await database.read { _ in
-      entered.continuation.yield()
-      return released.wait(timeout: .now() + 60) == .success
-    }
+    try await database.read { _ in wait() }
+  }
+
+  /// For a body that is given the connection. Returns as ``hold(_:)`` does.
+  func wait() -> Bool {
+    entered.continuation.yield()
+    return released.wait(timeout: .now() + 60) == .success
   }
 
   /// Returns once the connection is in use.

@@ -14,6 +14,7 @@ import Testing
       #expect(try await setting("pragma foreign_keys", "foreign_keys") == 1)
       #expect(try await setting("pragma secure_delete", "secure_delete") == 1)
       #expect(try await setting("pragma busy_timeout", "timeout") == 5000)
+      #expect(try await setting("pragma temp_store", "temp_store") == 2)  // MEMORY
       let mode = try await database.write { try $0.row("pragma journal_mode")?.get("journal_mode", as: String.self) }
       #expect(mode == "wal")
       let reader = try await database.read { try $0.row("pragma foreign_keys")?.get("foreign_keys", as: Int.self) }
