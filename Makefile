@@ -19,9 +19,10 @@ lint: ## Check the formatting of the sources, and Package.swift against their im
 format: ## Format the sources in place
 	swift format --in-place --recursive --parallel $(SOURCES)
 
-bench: ## Benchmark kith, lists, photos, and the gateway against HAProxy, nginx and Caddy (ARGS for the gateway's)
+bench: ## Benchmark kith, lists, SQLite, photos, and the gateway against HAProxy, nginx and Caddy (ARGS for the gateway's)
 	@Benchmarks/run
 	@Benchmarks/lists/run
+	@Benchmarks/sqlite/run
 	@Benchmarks/gateway/run $(ARGS)
 	@Benchmarks/photos/run
 
