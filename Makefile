@@ -19,12 +19,8 @@ lint: ## Check the formatting of the sources, and Package.swift against their im
 format: ## Format the sources in place
 	swift format --in-place --recursive --parallel $(SOURCES)
 
-bench: ## Benchmark kith, lists, SQLite, photos, and the gateway against HAProxy, nginx and Caddy (ARGS for the gateway's)
-	@Benchmarks/run
-	@Benchmarks/lists/run
-	@Benchmarks/sqlite/run
-	@Benchmarks/gateway/run $(ARGS)
-	@Benchmarks/photos/run
+bench: ## Measure everything against other programs (ARGS="balance spend" for some rows, ARGS=--help lists them)
+	@Benchmarks/run $(ARGS)
 
 fuzz: ## Fuzz the gateway's parsers (ARGS=600 for ten minutes)
 	@scripts/fuzz $(ARGS)

@@ -1,2 +1,3 @@
 -- The index of lists.
-wrk.path = "/api/v1/lists"
+dofile(os.getenv("PHONE"))
+get("/api/v1/lists")

@@ -1,0 +1,3 @@
+-- The balance.
+dofile(os.getenv("PHONE"))
+get("/api/v1/credits/balance")

@@ -1,0 +1,1 @@
+"""What all rows of the benchmark share: programs, PostgreSQL, data, load, and the table of results."""

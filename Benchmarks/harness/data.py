@@ -1,0 +1,84 @@
+"""The data of the benchmark on PostgreSQL, inserted into the tables that the services have made."""
+from harness.services import ACCOUNTS, USERS, uuid_sql
+
+# How many users ask for their lists in turn, and how many lists of their own each has.
+ASKERS = 10_000
+OWN_LISTS = 9
+TASKS_PER_LIST = 5
+HISTORY = 1_000_000
+HISTORIAN = ACCOUNTS
+
+# Foreign keys are not checked row by row: the rows below agree with each other.
+QUICKLY = "set session_replication_role = replica; set synchronous_commit = off;"
+
+
+def insert_accounts(postgres):
+    """100,000 accounts with a confirmed address each; the first 1,000 have a session."""
+    postgres.sql(f"""{QUICKLY} set search_path = auth;
+        insert into account (id, email, display_name, created_at, last_login_at, locale, time_zone)
+          select {uuid_sql('n')}::uuid, 'user' || n || '@example.com', 'User ' || n, now(), now(), 'en', 'Europe/London'
+          from generate_series(1, {ACCOUNTS}) n;
+        insert into identity (issuer, subject, account_id, email, is_email_verified, is_private_email, created_at)
+          select 'email', 'user' || n || '@example.com', {uuid_sql('n')}::uuid, 'user' || n || '@example.com', true,
+            false, now() from generate_series(1, {ACCOUNTS}) n;
+        insert into session (id, account_id, opened_at, tokens_until, last_seen_at)
+          select {uuid_sql('n', group=1)}::uuid, {uuid_sql('n')}::uuid,
+            now(), now() + interval '1 day', now() from generate_series(1, {USERS}) n;""")
+    postgres.sql("vacuum analyze")
+
+
+def insert_lists(postgres):
+    """10,000 users with ten lists each: nine of their own, each shared with a member of its own, and one of the next
+    user's. So an index shows eleven people, and all of them together all 100,000 accounts."""
+    owned = f"from generate_series(0, {ASKERS - 1}) n, generate_series(0, {OWN_LISTS - 1}) k"
+    postgres.sql(f"""{QUICKLY} set search_path = lists;
+        insert into list (id, owner_id, name, visibility, color, task_count, member_count, created_at, updated_at)
+          select n * {OWN_LISTS} + k + 1, {uuid_sql('n + 1')}::uuid, 'List ' || k, 'private', 'blue',
+            {TASKS_PER_LIST}, case when k = 0 then 2 else 1 end, now(), now() {owned};
+        insert into membership (list_id, user_id, role, created_at, updated_at)
+          select n * {OWN_LISTS} + k + 1, {uuid_sql(f'{ASKERS} + n * {OWN_LISTS} + k + 1')}::uuid, 'editor',
+            now(), now() {owned};
+        insert into membership (list_id, user_id, role, created_at, updated_at)
+          select n * {OWN_LISTS} + 1, {uuid_sql(f'(n + {ASKERS - 1}) % {ASKERS} + 1')}::uuid, 'editor', now(), now()
+          from generate_series(0, {ASKERS - 1}) n;
+        insert into task (list_id, creator_id, title, words, status, priority, starred, strict_mode, position, revision,
+            created_at, updated_at, due_at)
+          select id, owner_id, 'A task', 'a task', 'pending', 0, false, false, 65536 * t, 1, now(), now(),
+            case when t < 3 then now() end from list, generate_series(1, {TASKS_PER_LIST}) t;
+        select setval(pg_get_serial_sequence('list', 'id'), (select max(id) from list));""")
+    postgres.sql("vacuum analyze")
+
+
+def insert_credits(postgres):
+    """A ledger account with a large balance for each user."""
+    postgres.sql(f"""{QUICKLY} set search_path = credits;
+        insert into ledger_account (id, kind, balance, lifetime_earned, opened_at, is_welcomed)
+          select {uuid_sql('n')}, 'user', 1000000000, 1000000000, now(), true from generate_series(1, {ACCOUNTS}) n;""")
+    postgres.sql("vacuum analyze")
+
+
+def insert_history(postgres):
+    """A million postings of one user."""
+    postgres.sql(f"""{QUICKLY} set search_path = credits;
+        update ledger_account set posting_count = {HISTORY} where id = {uuid_sql(HISTORIAN)};
+        create temporary table operation as
+          select n, md5(n::text)::uuid as id from generate_series(1, {HISTORY}) n;
+        insert into ledger_operation (id, type, description, created_at)
+          select id, 'generation', 'A scene', now() - interval '1 second' * ({HISTORY} - n) from operation;
+        insert into ledger_posting (operation_id, account_id, amount, balance_after, position)
+          select id, {uuid_sql(HISTORIAN)}, -1, 2000000 - n, n from operation;
+        insert into ledger_posting (operation_id, account_id, amount) select id, 'revenue', 1 from operation;""")
+    postgres.sql("vacuum analyze")
+
+
+def insert_sessions(postgres, group, count):
+    """Sessions of the 1,000 users, each with a refresh token that has not been used: refresh_token(group, n)."""
+    session = f"{uuid_sql('n', group)}::uuid"
+    postgres.sql(f"""{QUICKLY} set search_path = auth;
+        insert into session (id, account_id, opened_at, tokens_until, last_seen_at)
+          select {session}, {uuid_sql(f'n % {USERS} + 1')}::uuid, now(), now() + interval '15 minutes', now()
+          from generate_series(1, {count}) n;
+        insert into refresh_token (hash, session_id, issued_at, expires_at)
+          select sha256(convert_to('refresh-token-of-the-benchmark-' || {group} || '-' || n, 'UTF8')), {session},
+            now(), now() + interval '30 days' from generate_series(1, {count}) n;
+        analyze session, refresh_token;""")

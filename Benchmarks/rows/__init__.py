@@ -1,0 +1,22 @@
+"""The rows of the benchmark by name, in the order in which they are measured."""
+from rows import databases, fastapi, gateway, history, photos, processes, sqlite
+
+ROWS = {
+    "lists-cold": databases.lists_changing,
+    "lists-warm": databases.lists_recent,
+    "task": databases.task,
+    "balance": databases.balance,
+    "spend": databases.spend,
+    "spend-keyed": databases.spend_keyed,
+    "refresh": databases.refresh,
+    "gateway": gateway.gateway,
+    "kith": processes.kith,
+    "six": processes.six,
+    "history": history.history,
+    "fastapi": fastapi.fastapi,
+    "in-process": processes.in_process,
+    "sqlite": sqlite.sqlite,
+    "links": photos.links,
+    "photos": photos.photos,
+    "proxies": gateway.proxies,
+}

@@ -1,0 +1,97 @@
+"""Requests for each second of CPU time, of Kith through its gateway and of a FastAPI server with the same routes."""
+import hashlib, json, shutil, subprocess
+
+from harness import data
+from harness.machine import BENCHMARKS, ROOT, available_cores, fail, free_port, placements, prepare
+from harness.postgres import CONNECTIONS
+from harness.report import Goal, Values
+from harness.services import USERS, session_id, user_id
+from harness.tokens import access_token
+from harness.wrk import load
+
+ROUTES = {"me": ("auth", "/api/v1/auth/me"), "balance": ("credits", "/api/v1/credits/balance")}
+WARM_UP = 2
+
+
+def fastapi(bench):
+    """Requests for each second of CPU time, of Kith through its gateway and of a FastAPI server"""
+    prepare("python3-venv")
+    postgres = bench.database(data.insert_accounts, data.insert_credits)
+    placement = placements()[0]
+    users = bench.kith.users_file(f"users-{USERS}", range(1, USERS + 1))
+    for is_logging in (True, False):
+        server = start_fastapi(bench, postgres, is_logging)
+        services = {"auth": bench.start("kith-auth", postgres, is_logging)}
+        services["credits"] = bench.start("kith-credits", postgres, is_logging, peers=[services["auth"]])
+        gateway = bench.start("kith-gateway", is_logging=is_logging, peers=services.values())
+        for route, (name, path) in ROUTES.items():
+            verify(bench, path, server, gateway)
+            ratios, ours, theirs = [], [], []
+            for _ in range(bench.rounds):
+                for program, watched, results in (
+                        (gateway, [gateway, services[name]], ours), (server, [server], theirs)):
+                    for seconds in (WARM_UP, bench.seconds):
+                        result = load(program, "gateway/load.lua", seconds, core=placement.others, watched=watched,
+                                      variables={"USERS": users, "PATH_OF_REQUESTS": path})
+                    results.append(result)
+                ratios.append(sum(theirs[-1].cpu.values()) / sum(ours[-1].cpu.values()))
+            show(bench, route, is_logging, ratios, ours, theirs)
+        bench.stop(gateway, services["credits"], services["auth"], server)
+
+
+def show(bench, route, is_logging, ratios, ours, theirs):
+    figures = "; ".join(
+        f"{name} {Values([sum(result.cpu.values()) for result in results]).median:,.0f} µs, "
+        f"{Values([result.rate for result in results]).median:,.0f}/s"
+        for name, results in (("Kith", ours), ("FastAPI", theirs)))
+    bench.report.add(
+        "fastapi", f"requests for each second of CPU time, Kith : FastAPI, {route}",
+        placements()[0].name + ("" if is_logging else ", without log"), Values(ratios, 1),
+        Goal("≥", 30) if is_logging else None, figures)
+
+
+def start_fastapi(bench, postgres, is_logging):
+    """As many workers as there are cores, which share as many connections as a service has."""
+    port, workers = free_port(), len(available_cores())
+    environment = {
+        "DATABASE_URL": postgres.url.replace("postgresql:", "postgresql+asyncpg:"),
+        "DATABASE_CONNECTIONS": max(1, CONNECTIONS // workers), "JWT_SECRET_KEY": bench.kith.jwt_secret,
+    }
+    command = [
+        python(), "-m", "uvicorn", "app:app", "--app-dir", BENCHMARKS / "fastapi", "--port", port,
+        "--workers", workers, "--loop", "uvloop", "--http", "httptools", *([] if is_logging else ["--no-access-log"])]
+    server = bench.launch("fastapi", command, port=port, environment=environment | {"PYTHONDONTWRITEBYTECODE": 1})
+    server.wait("/health")
+    return server
+
+
+def python():
+    """A Python with the packages of requirements.txt, which are downloaded once."""
+    requirements = BENCHMARKS / "fastapi/requirements.txt"
+    digest = hashlib.sha256(requirements.read_bytes()).hexdigest()
+    folder = ROOT / ".build/benchmark-python"
+    stamp = folder / "requirements"
+    if not stamp.exists() or stamp.read_text() != digest:
+        print("Installing FastAPI from PyPI …", flush=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        for command in (["python3", "-m", "venv", folder],
+                        [folder / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements]):
+            if subprocess.run(command).returncode:
+                fail("FastAPI could not be installed from PyPI")
+        stamp.write_text(digest)
+    return folder / "bin/python"
+
+
+def verify(bench, path, server, gateway):
+    """Both must give the same response, and refuse a forged token."""
+    user, session = user_id(1), session_id(1)
+    token = access_token(bench.kith.jwt_secret, user, session)
+    forged = access_token(bench.kith.jwt_secret, user, session, signed_with="x" * 32)
+    bodies = []
+    for program in (server, gateway):
+        status, body = program.request("GET", path, {"Authorization": f"Bearer {token}"})
+        program.expect(f"GET {path}", 200, status)
+        bodies.append({name: value for name, value in json.loads(body).items() if name != "created_at"})
+        status, _ = program.request("GET", path, {"Authorization": f"Bearer {forged}"})
+        program.expect(f"GET {path} with a forged token", 401, status)
+    server.expect(f"the body of GET {path}", bodies[1], bodies[0])
