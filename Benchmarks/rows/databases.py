@@ -101,7 +101,18 @@ def compare(bench, comparison, inserts):
         compared.run(placement)
 
 
+@dataclasses.dataclass(frozen=True)
+class Round:
+    """The loads with and without log; pgbench's transactions a second, and PostgreSQL's µs for each."""
+
+    loads: dict
+    transactions: float
+    script_cpu: float
+
+
 class Compared:
+    """Measures a comparison."""
+
     def __init__(self, bench, comparison, postgres):
         self.bench, self.comparison, self.postgres = bench, comparison, postgres
         self.text = (BENCHMARKS / f"{comparison.sql or comparison.script}.sql").read_text()
@@ -110,33 +121,30 @@ class Compared:
         self.users = bench.kith.users_file(f"users-{comparison.users}", range(1, comparison.users + 1))
 
     def run(self, placement):
-        """Rounds of the service with its log, pgbench, and the service without its log."""
         services = {is_logging: self.start(placement, is_logging) for is_logging in (True, False)}
         self.check_statements(services[True])
-        ratios, rates = {True: [], False: []}, {True: [], False: []}
-        cpu, transactions, script_cpu = {}, [], []
-        for _ in range(self.bench.rounds):
-            for is_logging in (True, False):
-                result = self.load(services[is_logging], placement)
-                rates[is_logging].append(result.rate)
-                for name, microseconds in result.cpu.items():
-                    cpu.setdefault((is_logging, name), []).append(microseconds)
-                if is_logging:
-                    rate, seconds = self.pgbench(placement)
-                    transactions.append(rate)
-                    script_cpu.append(seconds * 1e6)
-            for is_logging in ratios:
-                ratios[is_logging].append(rates[is_logging][-1] / transactions[-1])
-        for is_logging in ratios:
-            names = [program.name for program in services[is_logging]] + ["postgres"]
-            used = ", ".join(f"{name} {Values(cpu[is_logging, name], 0).median:,.0f} µs" for name in names)
-            self.bench.report.add(
-                self.comparison.row, self.comparison.what,
-                placement.name + ("" if is_logging else ", without log"), Values(ratios[is_logging]),
-                Goal("≥", self.comparison.goal) if is_logging else None,
-                f"{Values(rates[is_logging]).median:,.0f}/s : pgbench {Values(transactions).median:,.0f}/s; "
-                f"CPU {used}; postgres for pgbench {Values(script_cpu).median:,.0f} µs")
+        rounds = [self.round(services, placement) for _ in range(self.bench.rounds)]
         self.bench.stop(*(program for programs in services.values() for program in programs[::-1]))
+        for is_logging in services:
+            self.show(placement, is_logging, rounds)
+
+    def round(self, services, placement):
+        """The service with its log, pgbench, and the service without its log."""
+        logging = self.load(services[True], placement)
+        transactions, cpu_seconds = self.pgbench(placement)
+        return Round({True: logging, False: self.load(services[False], placement)}, transactions, cpu_seconds * 1e6)
+
+    def show(self, placement, is_logging, rounds):
+        loads = [one.loads[is_logging] for one in rounds]
+        cpu = ", ".join(
+            f"{name} {Values([result.cpu[name] for result in loads]).median:,.0f} µs" for name in loads[0].cpu)
+        self.bench.report.add(
+            self.comparison.row, self.comparison.what, placement.name + ("" if is_logging else ", without log"),
+            Values([result.rate / one.transactions for result, one in zip(loads, rounds)]),
+            Goal("≥", self.comparison.goal) if is_logging else None,
+            f"{Values([result.rate for result in loads]).median:,.0f}/s : "
+            f"pgbench {Values([one.transactions for one in rounds]).median:,.0f}/s; "
+            f"CPU {cpu}; postgres for pgbench {Values([one.script_cpu for one in rounds]).median:,.0f} µs")
 
     def start(self, placement, is_logging):
         """The programs that serve the request: the service, and those that it calls."""
