@@ -10,7 +10,7 @@ from harness.tokens import access_token
 from harness.wrk import load
 
 ROUTES = {"me": ("auth", "/api/v1/auth/me"), "balance": ("credits", "/api/v1/credits/balance")}
-WARM_UP = 2
+WARM_UP = 1
 
 
 def fastapi(bench):
