@@ -28,6 +28,7 @@ package func buildGateway(
   upstreamTLS.trustRoots = upstreamTrust
   let upstreamContext = try NIOSSLContext(configuration: upstreamTLS)
   dependencies.registry.addProcessMetrics()
+  dependencies.registry.addLogMetrics()
   let localLimits = MemoryLimits()
   let outageLog = RedisOutageLog()
   let tracer = try dependencies.tracer(ofGatewayWithTLS: certificate != nil)

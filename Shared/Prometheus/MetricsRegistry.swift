@@ -21,6 +21,14 @@ package final class MetricsRegistry: Sendable {
     return counter
   }
 
+  /// Registers a counter without labels, whose value is read on every scrape.
+  package func counter(_ name: String, _ help: String, read: @escaping @Sendable () -> Int) {
+    add(name) { text in
+      text.head(name, .counter, help)
+      text.line(name, [], [], Double(read()))
+    }
+  }
+
   /// Registers a histogram of durations, whose name ends in `_seconds`.
   package func histogram(_ name: String, _ help: String, labels: [String] = []) -> Histogram {
     let histogram = Histogram(labels: labels)

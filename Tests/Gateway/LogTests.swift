@@ -1,10 +1,8 @@
 import Foundation
 import Support
-import Synchronization
 import Testing
-import Web
 
-/// The log never blocks the process, and never loses lines without saying how many.
+/// The log never blocks the process.
 @Suite struct LogTests {
   @Test func aReaderThatHasStalledHoldsUpNobodyAndMissesNothing() async throws {
     try await withTestDatabase(.sqlite) { testDatabase in
@@ -34,41 +32,24 @@ import Web
       #expect(text.hasSuffix("}\n"))
     }
   }
-
-  @Test func whatDoesNotFitIsCounted() throws {
-    let pipe = Foundation.Pipe()
-    let queue = LogQueue(to: pipe.fileHandleForWriting, bytesMax: 100_000)
-    let line = String(repeating: "a", count: 99) + "\n"
-    for _ in 0..<10_000 { queue.add(line) { "\($0)\n" } }
-    let reader = BackgroundReader(pipe.fileHandleForReading)
-    queue.flush(within: 10)
-    queue.add("end\n") { "\($0)\n" }
-    queue.flush(within: 10)
-    try pipe.fileHandleForWriting.close()
-    let lines = reader.text.split(separator: "\n")
-    let whole = lines.count { $0.count == 99 }
-    let missing: Int = lines.compactMap { Int($0) }.reduce(0, +)
-    #expect(missing > 5000 && whole > 500 && whole + missing == 10_000)
-    #expect(lines.last == "end")
-  }
-}
-
-/// Reads to the end of a file on its own thread.
-private final class BackgroundReader: Sendable {
-  private let all = Mutex("")
-  private let done = DispatchSemaphore(value: 0)
-
-  init(_ file: FileHandle) {
-    Thread { [self] in
-      // `try?`: an unreadable file gives no text, and the test fails.
-      let data = (try? file.readToEnd()) ?? Data()
-      all.withLock { $0 = String(decoding: data, as: UTF8.self) }
-      done.signal()
-    }.start()
-  }
-
-  var text: String {
-    done.wait()
-    return all.withLock { $0 }
+  /// The reason is written to the same pipe or disk.
+  @Test func aStartThatFailsEndsWithOneThoughNobodyReadsItsReason() async throws {
+    try await withTestDatabase(.sqlite) { testDatabase in
+      let gateway = try executable("kith-gateway")
+      func start(_ command: [String], output: String) throws -> ChildProcess {
+        try ChildProcess(command, environment: ["LOG_FORMAT": "unknown"], output: output)
+      }
+      let reasons = try start([gateway], output: testDatabase.folder.appendingPathComponent("reasons").path)
+      #expect(await reasons.end() == 1)
+      #expect(reasons.printed().hasPrefix("kith-gateway: LOG_FORMAT"))
+      let full = try start([gateway], output: "/dev/full")
+      #expect(await full.end() == 1)
+      let path = testDatabase.folder.appendingPathComponent("log").path
+      #expect(mkfifo(path, 0o600) == 0)
+      let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      let unread = try start(["sh", "-c", #"sleep 0.5; exec "$0""#, gateway], output: path)
+      close(reader)
+      #expect(await unread.end() == 1)
+    }
   }
 }

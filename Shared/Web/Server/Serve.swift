@@ -6,9 +6,11 @@ import ServiceLifecycle
 /// The body of every `main.swift`: reads the configuration, builds the service, serves until SIGTERM or SIGINT. A start
 /// that fails writes the reason as one line to standard error and exits with 1.
 package func serve(_ name: String, _ build: (Dependencies) async throws -> any Service) async {
+  // To write to a pipe that nobody reads any more is an error, not the end of the process.
+  signal(SIGPIPE, SIG_IGN)
   do {
     let settings = try await Settings.read()
-    try StandardOutputLogHandler.bootstrap(settings)
+    try StandardOutputLogHandler.bootstrap(settings, process: name)
     let logger = Logger(label: name)
     let service = try await build(Dependencies(settings, logger: logger))
     try await ServiceGroup(
@@ -16,7 +18,8 @@ package func serve(_ name: String, _ build: (Dependencies) async throws -> any S
     ).run()
   } catch {
     let program = name == "kith" ? name : "kith-\(name)"
-    FileHandle.standardError.write(Data("\(program): \(singleLine(error))\n".utf8))
+    // `try?`: without a reader there is nowhere to report that.
+    try? FileHandle.standardError.write(contentsOf: Data("\(program): \(singleLine(error))\n".utf8))
     exit(1)
   }
 }

@@ -44,6 +44,7 @@ package struct Server: Service {
     HealthRoutes(database: database, lifecycle: lifecycle, stage: stage, now: dependencies.now, isReady: isReady)
       .add(to: router)
     dependencies.registry.addProcessMetrics()
+    dependencies.registry.addLogMetrics()
     MetricsRoutes(registry: dependencies.registry, authenticator: authenticator, stage: stage).add(to: router)
     router.get("/openapi.json") { _, _ in
       Response(status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: .init(data: api.body)))
