@@ -108,7 +108,8 @@ let package = Package(
     .tests("Tokens", ["Tokens", "Wire", .crypto, .cryptoExtras]),
     .tests(
       "Web",
-      ["Credits", "Gateway", "Tokens", .hummingbird, .httpTypes, .lifecycle, .nio, .nioPosix] + .serviceTests),
+      ["Credits", "Gateway", "Tokens", .hummingbird, .httpTypes, .lifecycle, .logging, .nio, .nioPosix]
+        + .serviceTests),
     .tests(
       "Gateway",
       [

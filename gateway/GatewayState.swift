@@ -22,7 +22,7 @@ final class GatewayState: Sendable {
   let timeouts: Timeouts
   let isTLS: Bool
   private let localRoutes: LocalRoutes
-  private let logger: Logger
+  private let accessLog: AccessLog
 
   init(
     table: RouteTable, verification: TokenVerification, lifecycle: Lifecycle, localRoutes: LocalRoutes,
@@ -32,7 +32,7 @@ final class GatewayState: Sendable {
     self.verification = verification
     self.lifecycle = lifecycle
     self.localRoutes = localRoutes
-    self.logger = logger
+    accessLog = AccessLog(logger)
     self.isTLS = isTLS
     self.timeouts = timeouts
     trustedProxies = try TrustedProxies(settings)
@@ -61,15 +61,12 @@ final class GatewayState: Sendable {
   }
 
   func log(_ exchange: Exchange, status: Int, requestID: [UInt8], duration: TimeAmount) {
-    // Load balancers probe every second; at `info` their requests would dominate the log.
-    let level: Logger.Level = exchange.isLocal ? .debug : .info
-    guard logger.logLevel <= level else { return }
-    var metadata: Logger.Metadata = [
-      "method": "\(exchange.method.rawValue)", "route": "\(exchange.route?.path ?? "-")",
-      "status": .stringConvertible(status), "request_id": "\(String(decoding: requestID, as: UTF8.self))",
-      "duration_ms": .stringConvertible(Double(duration.nanoseconds / 1000) / 1000),
-    ]
-    if let spans = exchange.spans { metadata["trace_id"] = "\(spans.server.context.traceID)" }
-    logger.log(level: level, "request", metadata: metadata)
+    // Load balancers probe the gateway's own routes every second; at `info` they would dominate the log.
+    accessLog.log(
+      isRoutine: exchange.isLocal,
+      .init(
+        exchange.method.rawValue, route: exchange.route?.path, status: status,
+        requestID: String(decoding: requestID, as: UTF8.self), traceID: exchange.spans?.server.context.traceID,
+        microseconds: Int(duration.nanoseconds / 1000)))
   }
 }

@@ -19,6 +19,7 @@ struct BoundaryMiddleware: HTTPResponder {
   /// Requests whose responses contain tokens, which no cache may store.
   let holdsTokens: @Sendable (Request) -> Bool
   let logger: Logger
+  let accessLog: AccessLog
 
   func respond(to request: Request, context: Context) async throws -> Response {
     var context = context
@@ -45,7 +46,7 @@ struct BoundaryMiddleware: HTTPResponder {
     if let span, !isRoutine(context) {
       span.endServerSpan(request.method.rawValue, route: route(context), .response(response.status.code))
     }
-    log(request, context, response, duration: duration)
+    log(request, context, response, duration, span)
     return response
   }
 
@@ -86,15 +87,14 @@ struct BoundaryMiddleware: HTTPResponder {
     return allow.isEmpty ? .notFound : .methodNotAllowed(allow: allow.sorted())
   }
 
-  private func log(_ request: Request, _ context: Context, _ response: Response, duration: Duration) {
-    let milliseconds = Double(duration.components.seconds) * 1000 + Double(duration.components.attoseconds) / 1e15
-    context.logger.log(
-      level: isRoutine(context) ? .debug : .info, "request",
-      metadata: [
-        "method": "\(request.method.rawValue)", "route": "\(context.endpointPath ?? "-")",
-        "status": .stringConvertible(response.status.code),
-        "duration_ms": .stringConvertible((milliseconds * 1000).rounded() / 1000),
-      ])
+  private func log(
+    _ request: Request, _ context: Context, _ response: Response, _ duration: Duration, _ span: ActiveSpan?
+  ) {
+    accessLog.log(
+      isRoutine: isRoutine(context),
+      .init(
+        request.method.rawValue, route: context.endpointPath, status: response.status.code,
+        requestID: context.trace.requestID, traceID: span?.context.traceID, microseconds: duration.microseconds))
   }
 
   /// Routes that other programs poll every second, which would drown the access log and the traces.
@@ -115,6 +115,13 @@ extension Request {
       return nil
     }
     return .milliseconds(milliseconds)
+  }
+}
+
+extension Duration {
+  /// Rounded to whole microseconds.
+  fileprivate var microseconds: Int {
+    Int(components.seconds) * 1_000_000 + Int((components.attoseconds + 500_000_000_000) / 1_000_000_000_000)
   }
 }
 

@@ -65,7 +65,8 @@ package struct Server: Service {
     let boundary = BoundaryMiddleware(
       router: router.buildResponder(), routes: routes, authenticator: authenticator, lifecycle: lifecycle,
       deadlines: deadlines, metrics: RequestMetrics(in: dependencies.registry), tracer: tracer,
-      runsOnEventLoop: runsOnEventLoop, holdsTokens: holdsTokens, logger: dependencies.logger)
+      runsOnEventLoop: runsOnEventLoop, holdsTokens: holdsTokens, logger: dependencies.logger,
+      accessLog: AccessLog(dependencies.logger))
     self.host = settings.string("HOST", default: "127.0.0.1")
     self.configuredPort = try settings.int("PORT", default: service.defaultPort, in: 0...65535)
     self.app = Self.application(boundary, on: host, configuredPort, dependencies.logger, port)

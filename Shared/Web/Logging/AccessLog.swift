@@ -1,0 +1,79 @@
+import Logging
+
+/// The access log: one line for each request, when it ends, at `info`.
+///
+/// The line is the one that ``StandardOutputLogHandler`` makes of ``Entry/metadata``. It is put together without that
+/// metadata, since dictionaries, their sorting and dynamic casts take longer than all else that is logged.
+package struct AccessLog: Sendable {
+  /// A request that has ended.
+  package struct Entry: Sendable {
+    let method: String
+    let route: String
+    let status: Int
+    let requestID: String
+    let traceID: String?
+    let microseconds: Int
+
+    /// - Parameters:
+    ///   - route: the path template; nil when no route matched.
+    ///   - traceID: nil when the request is not traced.
+    ///   - microseconds: the duration, which is logged in milliseconds.
+    package init(
+      _ method: String, route: String?, status: Int, requestID: String, traceID: String?, microseconds: Int
+    ) {
+      self.method = method
+      self.route = route ?? "-"
+      self.status = status
+      self.requestID = requestID
+      self.traceID = traceID
+      self.microseconds = microseconds
+    }
+  }
+
+  private let logger: Logger
+  /// nil for a logger of another kind, such as that of a test.
+  private let standardOutput: StandardOutputLogHandler?
+
+  /// - Parameter logger: has no metadata of its own.
+  package init(_ logger: Logger) {
+    self.logger = logger
+    standardOutput = logger.handler as? StandardOutputLogHandler
+  }
+
+  /// Logs a request. When its line is not to be logged, `entry` is not evaluated.
+  ///
+  /// - Parameter isRoutine: for requests that other programs repeat every second, which are logged at `debug`.
+  package func log(isRoutine: Bool, _ entry: @autoclosure () -> Entry) {
+    let level = isRoutine ? Logger.Level.debug : .info
+    guard let standardOutput else { return logger.log(level: level, "request", metadata: entry().metadata) }
+    guard standardOutput.logLevel <= level else { return }
+    standardOutput.log(entry(), at: level)
+  }
+}
+
+extension AccessLog.Entry {
+  var metadata: Logger.Metadata {
+    var metadata: Logger.Metadata = [
+      "method": "\(method)", "route": "\(route)", "status": .stringConvertible(status), "request_id": "\(requestID)",
+      "duration_ms": .stringConvertible(milliseconds),
+    ]
+    if let traceID { metadata["trace_id"] = "\(traceID)" }
+    return metadata
+  }
+
+  fileprivate var milliseconds: Double { Double(microseconds) / 1000 }
+}
+
+extension StandardOutputLogHandler {
+  /// Adds the fields in the order of their names, as ``log(event:)`` does.
+  fileprivate func log(_ entry: AccessLog.Entry, at level: Logger.Level) {
+    var line = LogLine(level, label, "request", in: format)
+    line.add("duration_ms", number: entry.milliseconds)
+    line.add("method", entry.method)
+    line.add("request_id", entry.requestID)
+    line.add("route", entry.route)
+    line.add("status", number: entry.status)
+    if let traceID = entry.traceID { line.add("trace_id", traceID) }
+    queue.add(line.end())
+  }
+}
