@@ -11,6 +11,7 @@ final class ConnectionHandle {
   private var prepared: [String: String] = [:]
   private var preparationOrder: [String] = []
   private var counter = 0
+  private var planAge = PlanAge()
   /// A commit was sent whose result has not been read yet.
   private var hasUnreadCommit = false
   /// The state of the connection is unknown: it must not be used again.
@@ -68,6 +69,8 @@ final class ConnectionHandle {
   @discardableResult
   func run(_ statements: [SQL], after begin: String? = nil, before end: String? = nil) throws -> [QueryResult] {
     try readUnreadCommit()
+    try discardOldPlans()
+    planAge.countExecutions(statements.count)
     let names = try prepare(statements.map(\.text))
     let parameters = try statements.map { try Parameters($0.bindings) }
     if let name = names.first, names.count == 1, begin == nil, end == nil {
@@ -160,6 +163,13 @@ final class ConnectionHandle {
   private func markLost() -> DatabaseFailure {
     isLost = true
     return .unavailable(Self.errorMessage(pointer))
+  }
+
+  /// Prepared statements are planned again at their next execution.
+  private func discardOldPlans() throws {
+    guard !isInTransaction, planAge.isOver() else { return }
+    try script("discard plans")
+    planAge = PlanAge()
   }
 
   /// The names of prepared statements, all of which are prepared on return: preparing one may deallocate another.
