@@ -67,35 +67,32 @@ final class ConnectionHandle {
   /// - Returns: the result of each of `statements`.
   /// - Throws: the first failure.
   @discardableResult
-  func run(_ statements: [SQL], after begin: String? = nil, before end: String? = nil) throws -> [QueryResult] {
+  func run(_ statements: [SQL], after begin: SQL? = nil, before end: SQL? = nil) throws -> [QueryResult] {
     try readUnreadCommit()
     try discardOldPlans()
     planAge.countExecutions(statements.count)
-    let names = try prepare(statements.map(\.text))
-    let parameters = try statements.map { try Parameters($0.bindings) }
-    if let name = names.first, names.count == 1, begin == nil, end == nil {
-      return [
-        try checkedResult(
-          parameters[0].withPointers { count, values, lengths, formats in
-            PQexecPrepared(pointer, name, count, values, lengths, formats, 0)
-          })
-      ]
+    let all = (begin.map { [$0] } ?? []) + statements + (end.map { [$0] } ?? [])
+    let names = try prepare(all.map(\.text))
+    let parameters = try all.map { try Parameters($0.bindings) }
+    if let name = names.first, names.count == 1 {
+      let result = try checkedResult(
+        parameters[0].withPointers { count, values, lengths, formats in
+          PQexecPrepared(pointer, name, count, values, lengths, formats, 0)
+        })
+      return statements.isEmpty ? [] : [result]
     }
     let isSent =
-      PQenterPipelineMode(pointer) == 1 && begin.map(send) ?? true
-      && zip(names, parameters).allSatisfy(send) && end.map(send) ?? true && PQpipelineSync(pointer) == 1
+      PQenterPipelineMode(pointer) == 1 && zip(names, parameters).allSatisfy(send) && PQpipelineSync(pointer) == 1
     guard isSent else { throw markLost() }
     let results = Result {
       if begin != nil { try readBeginResult() }
-      let results = try names.map { _ in try nextPipelineResult() }
+      let results = try statements.map { _ in try nextPipelineResult() }
       if end != nil { _ = try nextPipelineResult() }
       return results
     }
     leavePipeline()
     return try results.get()
   }
-
-  private func send(_ text: String) -> Bool { PQsendQueryParams(pointer, text, 0, nil, nil, nil, nil, 0) == 1 }
 
   private func send(_ name: String, _ parameters: Parameters) -> Bool {
     parameters.withPointers { count, values, lengths, formats in
@@ -176,7 +173,9 @@ final class ConnectionHandle {
   ///
   /// - Throws: ``DatabaseFailure/other`` for more statements than can be prepared at once.
   private func prepare(_ texts: [String]) throws -> [String] {
-    guard texts.count <= Self.preparedMax else { throw DatabaseFailure.other("too many statements at once") }
+    guard texts.count <= Self.preparedMax || Set(texts).count <= Self.preparedMax else {
+      throw DatabaseFailure.other("too many statements at once")
+    }
     while true {
       let names = try texts.map { try prepare($0) }
       if zip(texts, names).allSatisfy({ prepared[$0] == $1 }) { return names }

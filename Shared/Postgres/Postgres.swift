@@ -68,7 +68,11 @@ package final class Postgres: Database {
   package func write<T: Sendable>(
     _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
   ) async throws -> T {
-    let begin = "begin isolation level \(isolation == .serializable ? "serializable" : "read committed") read write"
+    let begin: SQL =
+      switch isolation {
+      case .readCommitted: "begin isolation level read committed read write"
+      case .serializable: "begin isolation level serializable read write"
+      }
     for attempt in 1...Self.triesMax {
       do {
         return try await pool.withConnection { connection in

@@ -4,7 +4,7 @@ import Database
 /// no statement begins none.
 final class Transaction: Connection {
   private let connection: PooledConnection
-  private let begin: String
+  private let begin: SQL
   /// Set by the first statement.
   private var handle: ConnectionHandle?
   /// The first statement failed before the transaction had begun, or a statement failed that was sent with queued ones.
@@ -12,7 +12,7 @@ final class Transaction: Connection {
   /// Sent with the next statement or the commit.
   private var queued: [SQL] = []
 
-  init(on connection: PooledConnection, begin: String) {
+  init(on connection: PooledConnection, begin: SQL) {
     self.connection = connection
     self.begin = begin
   }
