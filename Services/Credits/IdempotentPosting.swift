@@ -17,7 +17,7 @@ struct IdempotentPosting: Sendable {
     func attempt() async throws -> Response {
       try await idempotency.once(call) {
         _ = try await accounts.balance(ofUnchecked: operation.user)
-      } effect: { db in
+      } effect: { _, db in
         try reply(try LedgerStore.post(operation, on: db))
       }.response
     }

@@ -8,69 +8,23 @@ import Wire
 
 /// Two requests with one idempotency key have one effect and one response.
 @Suite struct IdempotencyTests {
-  private struct IdempotencyFixture {
-    let database: any Database
-    let clock: TestClock
-    let idempotency: Idempotency
-
-    init(_ testDatabase: TestDatabase, secrets: [String] = ["data key for tests 0123456789"]) async throws {
-      let table = Migration("effect", "create table effect (name text not null)")
-      database = try await testDatabase.open("bank", [Idempotency.migration, table])
-      let clock = TestClock()
-      self.clock = clock
-      idempotency = Idempotency(
-        database: database, keys: try #require(DataKeys(secrets)), now: { clock.now })
-    }
-
-    func once(_ call: IdempotentCall, _ effect: (@Sendable (any Connection) throws -> Void)? = nil) async throws
-      -> Reply
-    {
-      try await idempotency.once(call) { db in
-        try db.change("insert into effect (name) values ('it')")
-        try effect?(db)
-        return try .json(["token": UUID().uuidString], status: .created)
-      }
-    }
-
-    func effects() async throws -> Int {
-      try await database.read { try $0.rows("select name from effect").count }
-    }
-  }
-
-  private func call(
-    _ key: String = "secret-key", body: String = "{}", by caller: String = "alice", to route: String = "a"
-  )
-    -> IdempotentCall
-  {
-    IdempotentCall(
-      caller: caller, route: route, key: key, path: "/api/v1/a", content: Data(body.utf8), requestID: "r1")
-  }
-
-  private func withFixture(_ engine: Engine, _ body: (IdempotencyFixture) async throws -> Void) async throws {
-    try await withTestDatabase(engine) { testDatabase in
-      let fixture = try await IdempotencyFixture(testDatabase)
-      try await body(fixture)
-      await fixture.database.close()
-    }
-  }
-
   @Test(arguments: engines) func theSameAnswerComesAgain(engine: Engine) async throws {
-    try await withFixture(engine) { fixture in
-      let first = try await fixture.once(call())
-      let second = try await fixture.once(call())
+    try await withIdempotency(engine) { fixture in
+      let first = try await fixture.once(idempotentCall())
+      let second = try await fixture.once(idempotentCall())
       #expect((first.status, first.isRepeated, second.isRepeated) == (201, false, true))
       #expect(first.body == second.body && second.status == 201)
-      await #expect(throws: Failure.idempotencyKeyReused) { _ = try await fixture.once(call(body: "{1}")) }
+      await #expect(throws: Failure.idempotencyKeyReused) { _ = try await fixture.once(idempotentCall(body: "{1}")) }
       #expect(try await fixture.effects() == 1)
-      #expect(try await fixture.once(call(by: "bob")).isRepeated == false)
-      #expect(try await fixture.once(call(to: "b")).isRepeated == false)
+      #expect(try await fixture.once(idempotentCall(by: "bob")).isRepeated == false)
+      #expect(try await fixture.once(idempotentCall(to: "b")).isRepeated == false)
       #expect(try await fixture.effects() == 3)
     }
   }
 
   @Test(arguments: engines) func fiftyAtOnceHaveOneEffect(engine: Engine) async throws {
-    try await withFixture(engine) { fixture in
-      let call = call()
+    try await withIdempotency(engine) { fixture in
+      let call = idempotentCall()
       let replies = try await atOnce(50) { _ in try await fixture.once(call) }
       #expect(Set(replies.map(\.body)).count == 1)
       #expect(replies.count { !$0.isRepeated } == 1)
@@ -79,13 +33,13 @@ import Wire
   }
 
   @Test(arguments: engines) func aDayLaterItIsForgotten(engine: Engine) async throws {
-    try await withFixture(engine) { fixture in
-      _ = try await fixture.once(call())
+    try await withIdempotency(engine) { fixture in
+      _ = try await fixture.once(idempotentCall())
       fixture.clock.advance(by: .seconds(86_390))
       #expect(try await fixture.idempotency.sweep() == 0)
-      #expect(try await fixture.once(call()).isRepeated)
+      #expect(try await fixture.once(idempotentCall()).isRepeated)
       fixture.clock.advance(by: .seconds(20))
-      #expect(try await fixture.once(call()).isRepeated == false)
+      #expect(try await fixture.once(idempotentCall()).isRepeated == false)
       fixture.clock.advance(by: .seconds(86_410))
       #expect(try await fixture.idempotency.sweep() == 1)
       #expect(try await fixture.database.read { try $0.rows("select caller from idempotency_key").count } == 0)
@@ -93,22 +47,22 @@ import Wire
   }
 
   @Test(arguments: engines) func refusalsAreKeptAndFaultsAreNot(engine: Engine) async throws {
-    try await withFixture(engine) { fixture in
-      let refusal = try await fixture.once(call()) { _ in throw Failure.insufficientCredits(cost: 3) }
+    try await withIdempotency(engine) { fixture in
+      let refusal = try await fixture.once(idempotentCall()) { _ in throw Failure.insufficientCredits(cost: 3) }
       #expect((refusal.status, refusal.isRepeated) == (402, false))
-      let again = try await fixture.once(call())
+      let again = try await fixture.once(idempotentCall())
       #expect((again.status, again.isRepeated, again.body == refusal.body) == (402, true, true))
       for fault in [Failure.broken, .unavailable, .unauthorized] {
-        await #expect(throws: fault) { _ = try await fixture.once(call("other")) { _ in throw fault } }
+        await #expect(throws: fault) { _ = try await fixture.once(idempotentCall("other")) { _ in throw fault } }
       }
       #expect(try await fixture.effects() == 0)
-      #expect(try await fixture.once(call("other")).status == 201)
+      #expect(try await fixture.once(idempotentCall("other")).status == 201)
     }
   }
 
   @Test(arguments: engines) func aLapsedClaimIsTakenOver(engine: Engine) async throws {
-    try await withFixture(engine) { fixture in
-      let call = call()
+    try await withIdempotency(engine) { fixture in
+      let call = idempotentCall()
       let effect: @Sendable (String, any Connection) throws -> Reply = { name, db in
         try db.change("insert into effect (name) values (\(name))")
         return try .json([name])
@@ -129,7 +83,7 @@ import Wire
       let reply = try await fixture.idempotency.claimed(call, steps: { "third" }, effect: effect)
       #expect(reply.isRepeated && String(decoding: reply.body, as: UTF8.self).contains("second"))
       // A server fault releases the claim at once.
-      let other = self.call("other")
+      let other = idempotentCall("other")
       await #expect(throws: Failure.broken) {
         _ = try await fixture.idempotency.claimed(other, steps: { throw Failure.broken }) { (_: Int, _) in
           try .json(1)
@@ -142,7 +96,7 @@ import Wire
   @Test(arguments: engines) func theTableTellsNothingAndKeysRotate(engine: Engine) async throws {
     try await withTestDatabase(engine) { testDatabase in
       let fixture = try await IdempotencyFixture(testDatabase, secrets: ["the old key"])
-      let first = try await fixture.once(call())
+      let first = try await fixture.once(idempotentCall())
       let row = try #require(
         try await fixture.database.read { try $0.row("select key_hash, body_hash, reply from idempotency_key") })
       for column in ["key_hash", "body_hash", "reply"] {
@@ -151,7 +105,7 @@ import Wire
       }
       await fixture.database.close()
       let rotated = try await IdempotencyFixture(testDatabase, secrets: ["the new key", "the old key"])
-      #expect(try await rotated.once(call()).body == first.body)
+      #expect(try await rotated.once(idempotentCall()).body == first.body)
       #expect(try await rotated.effects() == 1)
       await rotated.database.close()
     }

@@ -28,7 +28,7 @@ struct BlockRoutes: Sendable {
     guard blocked != blocker else { throw Failure.invalid(.init("user", "must be somebody else")) }
     return try await idempotency.once(call) {
       guard try await users.people([blocked]).keys.contains(blocked) else { throw Failure.userNotFound }
-    } effect: { db in
+    } effect: { _, db in
       try BlockStore.block(blocked, by: blocker, at: now, on: db)
       return try .json(SuccessBody(success: true))
     }.response

@@ -18,21 +18,21 @@ package struct Idempotency: Sendable {
     self.now = now
   }
 
-  /// For an effect that is one transaction: the record commits together with it. Concurrent requests with the same key
-  /// wait for each other.
+  /// For an effect that is one transaction, which ends with the insertion of the record and its reply. Of concurrent
+  /// requests with the same key one commits; the others, whose `effect` may have run, roll back and return its reply.
   ///
-  /// - Parameters:
-  ///   - call: nil runs `check` and `effect` without a record.
-  ///   - check: calls to other services that come first. It may run for a request that turns out to be a repetition, so
-  ///     it must be safe to repeat.
+  /// - Parameter call: nil runs `effect` without a record.
   package func once(
-    _ call: IdempotentCall?, check: () async throws -> Void = {},
-    effect: @escaping @Sendable (any Connection) throws -> Reply
+    _ call: IdempotentCall?, effect: @escaping @Sendable (any Connection) throws -> Reply
   ) async throws -> Reply {
-    try await once(call, check: check) { _, db in try effect(db) }
+    guard let call else { return try await database.write(effect) }
+    return try await record(store.hashed(call), effect: effect)
   }
 
   /// The same for an effect that needs the result of `check`.
+  ///
+  /// - Parameter check: calls to other services, before the transaction and not for a request whose reply is stored. It
+  ///   may run for a request that turns out to be a repetition, so it must be safe to repeat.
   package func once<T: Sendable>(
     _ call: IdempotentCall?, check: () async throws -> T,
     effect: @escaping @Sendable (T, any Connection) throws -> Reply
@@ -41,18 +41,13 @@ package struct Idempotency: Sendable {
       let checked = try await check()
       return try await database.write { try effect(checked, $0) }
     }
-    if let stored = try await storedReply(to: call) { return stored }
-    do {
-      let (checked, now) = (try await check(), now())
-      return try await database.write { [store] db in
-        if let stored = try store.begin(call, claim: nil, at: now, on: db) { return stored }
-        let reply = try effect(checked, db)
-        try store.finish(call, with: reply, claim: nil, on: db)
-        return reply
-      }
-    } catch let failure as Failure where failure.isPermanent {
-      return try await record(failure, of: call)
+    let hashed = store.hashed(call)
+    if let stored = try await storedReply(to: hashed) { return stored }
+    let checked: T
+    do { checked = try await check() } catch let failure as Failure where failure.isPermanent {
+      return try await record(hashed) { _ in throw failure }
     }
+    return try await record(hashed) { try effect(checked, $0) }
   }
 
   /// For an effect of several steps: the key is claimed before the first step, and the last commits with the reply.
@@ -68,25 +63,24 @@ package struct Idempotency: Sendable {
       let result = try await steps()
       return try await database.write { try effect(result, $0) }
     }
-    let (claim, startedAt) = (UUID().uuidString, now())
-    let stored = try await database.write { [store] in try store.begin(call, claim: claim, at: startedAt, on: $0) }
-    if let stored { return stored }
+    let (hashed, claim) = (store.hashed(call), UUID().uuidString)
+    if let stored = try await begin(hashed, claim: claim) { return stored }
     do {
       let result = try await steps()
       return try await database.write { [store] db in
         // First, so that a request that takes the claim over waits for this transaction, or this one throws.
-        try store.lock(call, claim: claim, on: db)
+        try store.lock(hashed, claim: claim, on: db)
         let reply = try effect(result, db)
-        try store.finish(call, with: reply, claim: claim, on: db)
+        try store.finish(hashed, with: reply, claim: claim, on: db)
         return reply
       }
     } catch let failure as Failure where failure.isPermanent && failure != .idempotencyKeyInUse {
       let reply = failure.reply(to: call)
-      try await database.write { [store] in try store.finish(call, with: reply, claim: claim, on: $0) }
+      try await database.write { [store] in try store.finish(hashed, with: reply, claim: claim, on: $0) }
       return reply
     } catch let error where !error.isOutcomeUnknown {
       // `try?`: a claim that is not released expires.
-      try? await database.write { [store] in try store.release(call, claim: claim, on: $0) }
+      try? await database.write { [store] in try store.release(hashed, claim: claim, on: $0) }
       throw error
     }
   }
@@ -102,18 +96,54 @@ package struct Idempotency: Sendable {
     try db.change("delete from idempotency_key where caller = \(user.description)")
   }
 
-  private func storedReply(to call: IdempotentCall) async throws -> Reply? {
+  private func storedReply(to call: HashedCall) async throws -> Reply? {
     let now = now()
-    return try await database.read { [store] in try store.reply(to: call, at: now, on: $0) }
+    return try await database.readOnce { [store] in try store.reply(to: call, at: now, on: $0) }
   }
 
-  private func record(_ failure: Failure, of call: IdempotentCall) async throws -> Reply {
-    let (now, reply) = (now(), failure.reply(to: call))
-    return try await database.write { [store] db in
-      if let stored = try store.begin(call, claim: nil, at: now, on: db) { return stored }
-      try store.finish(call, with: reply, claim: nil, on: db)
-      return reply
+  /// Runs `effect` and stores its reply or permanent failure, or returns the stored reply.
+  private func record(
+    _ call: HashedCall, effect: @escaping @Sendable (any Connection) throws -> Reply
+  ) async throws -> Reply {
+    do { return try await storedOrNewReply(to: call, effect) } catch let failure as Failure where failure.isPermanent {
+      // The effect is rolled back. A concurrent request with the same key may be the reason for the failure: its reply
+      // is stored by now.
+      let reply = failure.reply(to: call.call)
+      return try await storedOrNewReply(to: call) { _ in reply }
     }
+  }
+
+  private func storedOrNewReply(
+    to call: HashedCall, _ effect: @escaping @Sendable (any Connection) throws -> Reply
+  ) async throws -> Reply {
+    let now = now()
+    return try await afterConflict {
+      try await database.write { [store] db in
+        if let stored = try store.replyBeforeInsert(to: call, at: now, on: db) { return stored }
+        let reply = try effect(db)
+        try store.insert(call, reply: reply, at: now, on: db)
+        return reply
+      }
+    }
+  }
+
+  private func begin(_ call: HashedCall, claim: String) async throws -> Reply? {
+    let now = now()
+    return try await afterConflict {
+      try await database.write { [store] db in
+        if let stored = try store.replyBeforeInsert(to: call, at: now, on: db) { return stored }
+        try store.insert(call, claim: claim, at: now, on: db)
+        return nil
+      }
+    }
+  }
+
+  /// Runs the transaction again when a concurrent one has inserted the record: the next run finds it.
+  private func afterConflict<T>(_ transaction: () async throws -> T) async throws -> T {
+    for _ in 0..<3 {
+      do { return try await transaction() } catch DatabaseFailure.unique(IdempotencyStore.uniqueIndex) {}
+    }
+    throw DatabaseFailure.contended
   }
 }
 
