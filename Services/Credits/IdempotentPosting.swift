@@ -15,11 +15,15 @@ struct IdempotentPosting: Sendable {
     _ reply: @escaping @Sendable (LedgerStore.Outcome) throws -> Reply
   ) async throws -> Response {
     func attempt() async throws -> Response {
-      try await idempotency.once(call) {
-        _ = try await accounts.balance(ofUnchecked: operation.user)
-      } effect: { _, db in
-        try reply(try LedgerStore.post(operation, on: db))
-      }.response
+      do {
+        return try await idempotency.once(call) { db in try reply(LedgerStore.post(operation, on: db)) }.response
+      } catch is LedgerStore.AccountNotReady {
+        return try await idempotency.once(call) {
+          _ = try await accounts.balance(ofUnchecked: operation.user)
+        } effect: { _, db in
+          try reply(LedgerStore.post(operation, isChecked: true, on: db))
+        }.response
+      }
     }
     do { return try await attempt() } catch DatabaseFailure.unique("ledger_operation_idempotency") {
       // A concurrent request has posted under the key in the body; the second attempt finds its operation.

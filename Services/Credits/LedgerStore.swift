@@ -26,7 +26,7 @@ struct LedgerStore: Sendable {
 
   /// nil when the account has not been opened.
   func account(of user: UserID) async throws -> Account? {
-    try await database.read { try Self.account(of: user, on: $0) }
+    try await database.readOnce { try Self.account(of: user, on: $0) }
   }
 
   /// Opens the account and, if `grantsSignupBonus`, grants the signup credits, each once however many calls are
@@ -50,17 +50,29 @@ struct LedgerStore: Sendable {
     }
   }
 
-  /// Posts an operation of an open account, or nothing at all. An operation with an idempotency key is posted once.
+  /// The account of an operation is not open, or its signup credits are not settled: ``CreditAccounts`` has to be asked
+  /// before the operation is posted.
+  struct AccountNotReady: Error {}
+
+  /// Posts an operation, or nothing at all. An operation with an idempotency key is posted once.
   ///
-  /// - Throws: 422 when the key was used for another operation; the failure of the unique index when a concurrent
-  ///   transaction has posted under the key: a second call then finds its operation.
-  static func post(_ operation: CreditOperation, on db: any Connection) throws -> Outcome {
+  /// - Parameter isChecked: accepts an account whose signup credits are not settled.
+  /// - Throws: ``AccountNotReady``; 422 when the key was used for another operation. When a concurrent transaction has
+  ///   posted under the key, the commit throws the failure of the unique index: a second call then finds its operation.
+  static func post(
+    _ operation: CreditOperation, isChecked: Bool = false, on db: any Connection
+  ) throws -> Outcome {
+    func requireReady(_ isSettled: Bool?) throws {
+      guard isChecked || isSettled == true else { throw AccountNotReady() }
+    }
+    if let posted = try postIfCovered(operation, on: db) {
+      try requireReady(posted.isSignupBonusSettled)
+      return .posted(operation.id, balanceAfter: posted.balance)
+    }
     if let outcome = try earlierOutcome(of: operation, on: db) { return outcome }
-    if let outcome = try postIfCovered(operation, on: db) { return outcome }
-    // The balance may be too small because of a concurrent call under the same key, for whose commit the update has
-    // waited.
-    if let outcome = try earlierOutcome(of: operation, on: db) { return outcome }
-    return .insufficient(balance: try account(of: operation.user, on: db)?.balance.current ?? 0)
+    let account = try account(of: operation.user, on: db)
+    try requireReady(account?.isSignupBonusSettled)
+    return .insufficient(balance: account?.balance.current ?? 0)
   }
 
   /// The user's postings, the newest first.
@@ -83,32 +95,37 @@ struct LedgerStore: Sendable {
     ).map(HistoryEntry.init)
   }
 
-  /// Posts the operation; nil when the balance is too small, and then nothing has changed.
-  private static func postIfCovered(_ operation: CreditOperation, on db: any Connection) throws -> Outcome? {
+  /// Posts the operation; nil when one has been posted under the same idempotency key or the balance is too small, and
+  /// then nothing has changed.
+  private static func postIfCovered(
+    _ operation: CreditOperation, on db: any Connection
+  ) throws -> (balance: Int, isSignupBonusSettled: Bool)? {
     let (gained, taken) = (max(operation.amount, 0), max(-operation.amount, 0))
     let account = try db.row(
       """
       update ledger_account set balance = balance + \(operation.amount), posting_count = posting_count + 1,
         lifetime_earned = lifetime_earned + \(gained), lifetime_spent = lifetime_spent + \(taken)
-      where id = \(operation.user) and balance >= \(taken) returning balance, posting_count
+      where id = \(operation.user) and balance >= \(taken) and not exists (select 1 from ledger_operation
+        where caller = \(operation.caller) and idempotency_key = \(operation.idempotencyKey))
+      returning balance, posting_count, is_welcomed
       """)
     guard let account else { return nil }
     let balance = try account.get("balance", as: Int.self)
-    try db.change(
+    try db.enqueue(
       """
       insert into ledger_operation
         (id, type, description, reference_id, reference_type, caller, idempotency_key, created_at)
       values (\(operation.id), \(operation.type.rawValue), \(operation.description), \(operation.referenceID),
         \(operation.referenceType), \(operation.caller), \(operation.idempotencyKey), \(operation.at))
       """)
-    try db.change(
+    try db.enqueue(
       """
       insert into ledger_posting (operation_id, account_id, amount, balance_after, position)
       values (\(operation.id), \(operation.user), \(operation.amount), \(balance),
           \(try account.get("posting_count", as: Int.self))),
         (\(operation.id), \(operation.counterpart.id), \(-operation.amount), null, null)
       """)
-    return .posted(operation.id, balanceAfter: balance)
+    return (balance, try account.get("is_welcomed"))
   }
 
   /// The outcome of an earlier operation under the same key; nil when there is none.
