@@ -140,8 +140,10 @@ struct AccountStore: Sendable {
   }
 
   static func account(_ id: UserID, on db: any Connection) throws -> Account? {
-    try db.row("\(selectAccount) where id = \(id)").map(Account.init)
+    try db.row(accountSQL(id)).map(Account.init)
   }
+
+  static func accountSQL(_ id: UserID) -> SQL { "\(selectAccount) where id = \(id)" }
 
   /// Stores what an issuer sends only once. Does not replace values that the account already has.
   static func recordSignIn(

@@ -20,18 +20,21 @@ struct Profile: Sendable {
   /// An e-mail address that replaces the present one when its code has been entered.
   let newEmail: PendingEmailChange?
 
+  /// nil when there is no such account, or it is not active.
   static func find(_ user: UserID, on db: any Connection) throws -> Profile? {
-    guard let account = try AccountStore.account(user, on: db), account.isActive else { return nil }
-    let identities = try db.rows(
+    let rows = try db.rows(of: [
+      AccountStore.accountSQL(user),
       """
       select issuer, subject, email, is_email_verified, created_at from identity where account_id = \(user)
       order by created_at, case when issuer = \(Identity.emailIssuer) then 1 else 0 end, issuer
-      """
-    ).map(LinkedIdentity.init)
-    let password = try db.row("select account_id from password where account_id = \(user)")
+      """,
+      "select account_id from password where account_id = \(user)",
+      PendingEmailChange.ofUser(user),
+    ])
+    guard let account = try rows[0].first.map(Account.init), account.isActive else { return nil }
     return Profile(
-      account: account, identities: identities, hasPassword: password != nil,
-      newEmail: try PendingEmailChange.find(user, on: db))
+      account: account, identities: try rows[1].map(LinkedIdentity.init), hasPassword: !rows[2].isEmpty,
+      newEmail: try rows[3].first.map(PendingEmailChange.init))
   }
 
   /// The account's own address: verified addresses first.

@@ -9,11 +9,15 @@ struct PendingEmailChange: Sendable {
   let sentAt: Date
   let expiresAt: Date
 
-  static func find(_ user: UserID, on db: any Connection) throws -> PendingEmailChange? {
-    try db.row("select address, sent_at, expires_at from new_email where account_id = \(user)").map { row in
-      PendingEmailChange(
-        address: try row.get("address"), sentAt: try row.get("sent_at"), expiresAt: try row.get("expires_at"))
-    }
+  init(_ row: Row) throws {
+    address = try row.get("address")
+    sentAt = try row.get("sent_at")
+    expiresAt = try row.get("expires_at")
+  }
+
+  /// Selects the user's change.
+  static func ofUser(_ user: UserID) -> SQL {
+    "select address, sent_at, expires_at from new_email where account_id = \(user)"
   }
 
   /// The latest change that has not expired, of a user who wants this address or who has it and wants another.

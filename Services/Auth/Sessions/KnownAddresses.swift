@@ -12,7 +12,7 @@ struct KnownAddresses: Sendable {
 
   /// Updates a known address at most once a day.
   func record(_ address: String, of user: UserID, at now: Date, on db: any Connection) throws {
-    try db.change(
+    try db.enqueue(
       """
       insert into known_address (account_id, address_hash, seen_at) values (\(user), \(hashes(address)[0]), \(now))
       on conflict (account_id, address_hash) do update set seen_at = excluded.seen_at

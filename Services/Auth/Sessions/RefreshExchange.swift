@@ -95,7 +95,7 @@ struct RefreshExchange: Sendable {
 
   /// An ended session has to be listed until the last access token of it expires.
   private func extendSession(to pair: TokenPair, on db: any Connection) throws {
-    try db.change(
+    try db.enqueue(
       """
       update session set tokens_until = \(pair.accessExpiresAt)
       where id = \(session.id) and tokens_until < \(pair.accessExpiresAt)

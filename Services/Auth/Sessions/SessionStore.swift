@@ -114,7 +114,7 @@ struct SessionStore: Sendable {
   static func insert(
     _ token: RefreshToken, of session: SessionID, until end: Date, at now: Date, on db: any Connection
   ) throws {
-    try db.change(
+    try db.enqueue(
       """
       insert into refresh_token (hash, session_id, issued_at, expires_at)
       values (\(token.hash), \(session), \(now), \(end))
