@@ -31,6 +31,16 @@ struct TokenCache {
       isAccessToken = false
       expiresAt = external.until
     }
+
+    fileprivate func isValid(for token: Span<UInt8>, at now: Date) -> Bool {
+      guard expiresAt > now, self.token.count == token.count else { return false }
+      return self.token.withUnsafeBytes { own in
+        token.withUnsafeBytes { given in
+          guard let own = own.baseAddress, let given = given.baseAddress else { return false }
+          return memcmp(own, given, token.count) == 0
+        }
+      }
+    }
   }
 
   /// Keyed by the last bytes of the signature. Two generations bound the memory: when the young one is full, it
@@ -44,13 +54,11 @@ struct TokenCache {
 
   init(keyVersion: Int) { self.keyVersion = keyVersion }
 
-  private func entry(_ key: UInt64) -> Entry? { young[key] ?? old[key] }
-
   mutating func find(_ token: Range<Int>, _ bytes: Span<UInt8>, at now: Date) -> Entry? {
-    guard let key = Self.key(bytes, token), let found = entry(key), found.token.count == token.count else { return nil }
-    for index in found.token.indices where found.token[index] != bytes[token.lowerBound + index] { return nil }
-    guard found.expiresAt > now else { return nil }
-    if young[key] == nil { insert(found, key) }
+    guard let key = Self.key(bytes, token) else { return nil }
+    if let found = young[key] { return found.isValid(for: bytes.extracting(token), at: now) ? found : nil }
+    guard let found = old[key], found.isValid(for: bytes.extracting(token), at: now) else { return nil }
+    insert(found, key)
     return found
   }
 

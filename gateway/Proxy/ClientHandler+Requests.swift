@@ -139,8 +139,9 @@ extension ClientHandler {
   func send(to route: Route) {
     guard let exchange, let pool = loop.pool(of: route.service).choose() else { return refuse(.unavailable) }
     phase = .waiting
-    deadline = exchange.isFullyReceived ? .now() + .seconds(route.bodySeconds) : exchange.bodyDeadline
-    self.exchange?.forwardedAt = .now()
+    let now = NIODeadline.now()
+    deadline = exchange.isFullyReceived ? now + .seconds(route.bodySeconds) : exchange.bodyDeadline
+    exchange.forwardedAt = now
     guard let upstream = pool.takeIdle() else { return connect(route, pool) }
     forward(through: upstream)
   }
@@ -178,18 +179,18 @@ extension ClientHandler {
         clientSpan: clientSpan,
         traceparentHeader: exchange.spans?.beginClientSpan(to: upstream.pool.endpoint.url) ?? [])
       inbound.moveReaderIndex(forwardBy: head.byteCount)
-      self.exchange?.isHeadConsumed = true
+      exchange.isHeadConsumed = true
     }
     // A small body is sent together with its head.
     if case .length(let left) = exchange.remainingBody, left <= 16 * 1024, left <= inbound.readableBytes,
       var body = inbound.readSlice(length: left)
     {
       forwarded.writeBuffer(&body)
-      self.exchange?.bodyBytes = left
-      self.exchange?.remainingBody = .ended
+      exchange.bodyBytes = left
+      exchange.remainingBody = .ended
     }
     upstream.start(forwarded, isForHEAD: exchange.method == .HEAD, for: self)
-    if self.exchange?.requestEnded == true { requestEnded() }
+    if exchange.requestEnded { requestEnded() }
   }
 
   /// Sends the request again on a new connection, to another endpoint if there is one.
@@ -215,10 +216,12 @@ extension ClientHandler {
       exchange?.bodyBytes += count
       exchange?.remainingBody = left == count ? .ended : .length(left - count)
       upstream.send(piece)
-      if left == count { requestEnded() }
+      guard left == count else { return true }
+      upstream.flush()
+      requestEnded()
       return true
     case .chunked(let decoder):
-      forwardChunks(decoder) { upstream.send($0) }
+      forwardChunks(decoder, to: upstream)
       return true
     case .ended, nil: return false
     }
@@ -226,7 +229,7 @@ extension ClientHandler {
 
   /// Forwards all received chunks as one chunk, so that a client that sends single bytes costs the service no more than
   /// any other.
-  private func forwardChunks(_ decoder: ChunkedBodyDecoder, send: (ByteBuffer) -> Void) {
+  private func forwardChunks(_ decoder: ChunkedBodyDecoder, to upstream: UpstreamHandler) {
     var decoder = decoder
     var index = 0
     var data = ByteBuffer()
@@ -247,18 +250,20 @@ extension ClientHandler {
     if data.readableBytes > 0 {
       var size = ByteBuffer()
       size.writeChunkSize(data.readableBytes)
-      send(size)
-      send(data)
-      send(ByteBuffer(staticString: decoder.hasEnded ? "\r\n0\r\n\r\n" : "\r\n"))
+      upstream.send(size)
+      upstream.send(data)
+      upstream.send(ByteBuffer(staticString: decoder.hasEnded ? "\r\n0\r\n\r\n" : "\r\n"))
     } else if decoder.hasEnded {
-      send(ByteBuffer(staticString: "0\r\n\r\n"))
+      upstream.send(ByteBuffer(staticString: "0\r\n\r\n"))
     }
-    if decoder.hasEnded { requestEnded() }
+    guard decoder.hasEnded else { return }
+    upstream.flush()
+    requestEnded()
   }
 
+  /// Called when the whole request has been written to the service.
   private func requestEnded() {
-    guard case .forwarding(let upstream) = phase else { return }
-    upstream.flush()
+    guard case .forwarding = phase else { return }
     releaseReservation()
     guard let exchange, exchange.status == nil else { return renewDeadline() }
     deadline = .now() + .seconds(exchange.route?.responseSeconds ?? 10)

@@ -13,7 +13,7 @@ extension ClientHandler {
   // MARK: Responses of services
 
   func responseStarted(_ head: ResponseHead, _ bytes: ByteBuffer) {
-    guard var exchange else { return }
+    guard let exchange else { return }
     // Only auth may end sessions: another service, if compromised, must not be able to sign out all users.
     if exchange.route?.service == .auth, let ended = head.fields.first(.endedSessions),
       let text = bytes.getString(at: bytes.readerIndex + ended.value.start, length: ended.value.count)
@@ -27,7 +27,6 @@ extension ClientHandler {
     exchange.status = head.status
     exchange.spans?.upstreamStatus = head.status
     exchange.responseFraming = unknownLength ? (exchange.isVersion10 ? .untilClose : .chunked) : head.framing
-    self.exchange = exchange
     let bodyCount = hasBody ? min(head.declaredLength ?? 0, Self.coalescedBytesMax) : 0
     loop.outbound.clear(minimumCapacity: head.byteCount + 1024 + bodyCount)
     Forwarding.writeResponse(head, bytes, to: &loop.outbound)
@@ -163,13 +162,12 @@ extension ClientHandler {
 
   func write(_ response: LocalResponse) {
     releaseReservation()
-    guard var exchange else { return close() }
+    guard let exchange else { return close() }
     if !exchange.isHeadConsumed { inbound.moveReaderIndex(forwardBy: head.byteCount) }
     exchange.isHeadConsumed = true
     // A client that waits for "100 Continue" may send its body or not, so the next bytes are ambiguous.
     if isDraining || !(exchange.requestEnded || canDiscardBody(of: exchange)) { exchange.mustClose = true }
     exchange.status = response.status
-    self.exchange = exchange
     loop.outbound.clear(minimumCapacity: response.body.count + 1024)
     response.writeHead(to: &loop.outbound, date: loop.dateHeader())
     writeGatewayHeaders(exchange) { $0 == .contentSecurityPolicy && response.hasContentSecurityPolicy }

@@ -2,8 +2,8 @@ import NIOCore
 import StrictHTTP
 import Wire
 
-/// The state of one request and its response.
-struct Exchange {
+/// The state of one request and its response. A class, because a value with this many references is expensive to copy.
+final class Exchange {
   let method: RequestHead.Method
   let isVersion10: Bool
   let startedAt: NIODeadline
