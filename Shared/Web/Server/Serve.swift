@@ -8,6 +8,7 @@ import ServiceLifecycle
 package func serve(_ name: String, _ build: (Dependencies) async throws -> any Service) async {
   // To write to a pipe that nobody reads any more is an error, not the end of the process.
   signal(SIGPIPE, SIG_IGN)
+  AvailableCores.limitEventLoops()
   do {
     let settings = try await Settings.read()
     try StandardOutputLogHandler.bootstrap(settings, process: name)
