@@ -1,10 +1,10 @@
 \set n random(1, :users)
 \set count :count + 1
-begin isolation level read committed read write;
+begin;
 update ledger_account set balance = balance + -1, posting_count = posting_count + 1,
   lifetime_earned = lifetime_earned + 0, lifetime_spent = lifetime_spent + 1
-where id = @user(:n)@ and balance >= 1
-  and not exists (select 1 from ledger_operation where caller = 'auth' and idempotency_key = null)
+where id = @user(:n)@ and balance >= 1 and not exists (select 1 from ledger_operation
+  where caller = 'auth' and idempotency_key = null)
 returning balance, posting_count, is_welcomed \gset
 insert into ledger_operation
   (id, type, description, reference_id, reference_type, caller, idempotency_key, created_at)

@@ -50,10 +50,17 @@ def insert_lists(postgres):
 
 
 def insert_credits(postgres):
-    """A ledger account with a large balance for each user."""
+    """A ledger account for each user, whose large balance is from one grant; one user has none yet."""
     postgres.sql(f"""{QUICKLY} set search_path = credits;
-        insert into ledger_account (id, kind, balance, lifetime_earned, opened_at, is_welcomed)
-          select {uuid_sql('n')}, 'user', 1000000000, 1000000000, now(), true from generate_series(1, {ACCOUNTS}) n;""")
+        insert into ledger_account (id, kind, balance, lifetime_earned, posting_count, opened_at, is_welcomed)
+          select {uuid_sql('n')}, 'user', 1000000000, 1000000000, 1, now(), true from generate_series(1, {ACCOUNTS}) n;
+        insert into ledger_operation (id, type, description, created_at)
+          select {uuid_sql('n')}::uuid, 'admin_grant', 'A grant', now() from generate_series(1, {HISTORIAN - 1}) n;
+        insert into ledger_posting (operation_id, account_id, amount, balance_after, position)
+          select {uuid_sql('n')}::uuid, {uuid_sql('n')}, 1000000000, 1000000000, 1
+          from generate_series(1, {HISTORIAN - 1}) n;
+        insert into ledger_posting (operation_id, account_id, amount)
+          select {uuid_sql('n')}::uuid, 'system', -1000000000 from generate_series(1, {HISTORIAN - 1}) n;""")
     postgres.sql("vacuum analyze")
 
 

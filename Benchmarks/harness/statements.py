@@ -4,15 +4,15 @@ import collections, re, time
 from harness.services import uuid_sql
 
 # What a script may write as @name(…)@, in SQL. `:run` is another number in each run, `:count` in each transaction.
-RUN = "(:run || '-' || :client_id || '-' || :count)"
+RUN = "concat(:run::text, '-', :client_id::text, '-', :count::text)"
 MACROS = {
     "user": lambda number: f"{uuid_sql(number)}::@type@",
     # Like the ids of operations it begins with the time; the same in the whole transaction.
     "unique": lambda _: "(lpad(to_hex((extract(epoch from now()) * 1000)::bigint), 12, '0')"
-        f" || substr(md5{RUN}, 1, 20))::uuid",
+        f" || substr(md5({RUN}), 1, 20))::uuid",
     "digest": lambda _: f"sha256(convert_to({RUN}, 'UTF8'))",
     "refresh_token": lambda number:
-        f"sha256(convert_to('refresh-token-of-the-benchmark-' || :run || '-' || {number}, 'UTF8'))",
+        f"sha256(convert_to('refresh-token-of-the-benchmark-' || :run::text || '-' || ({number})::text, 'UTF8'))",
     "bytes": lambda count: f"convert_to(repeat('x', {count}), 'UTF8')",
 }
 MACRO = re.compile(r"@(\w+)\(([^@]*)\)@")

@@ -56,11 +56,13 @@ def start_fastapi(bench, postgres, is_logging):
     environment = {
         "DATABASE_URL": postgres.url.replace("postgresql:", "postgresql+asyncpg:"),
         "DATABASE_CONNECTIONS": max(1, CONNECTIONS // workers), "JWT_SECRET_KEY": bench.kith.jwt_secret,
+        "LOG_LEVEL": "INFO" if is_logging else "WARNING", "PYTHONDONTWRITEBYTECODE": 1,
     }
     command = [
         python(), "-m", "uvicorn", "app:app", "--app-dir", BENCHMARKS / "fastapi", "--port", port,
-        "--workers", workers, "--loop", "uvloop", "--http", "httptools", *([] if is_logging else ["--no-access-log"])]
-    server = bench.launch("fastapi", command, port=port, environment=environment | {"PYTHONDONTWRITEBYTECODE": 1})
+        # Its access log is replaced by the app's own lines.
+        "--workers", workers, "--loop", "uvloop", "--http", "httptools", "--no-access-log"]
+    server = bench.launch("fastapi", command, port=port, environment=environment)
     server.wait("/health")
     return server
 
