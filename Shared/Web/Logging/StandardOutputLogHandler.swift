@@ -24,12 +24,10 @@ package struct StandardOutputLogHandler: LogHandler {
   }
 
   package func log(event: LogEvent) {
-    let metadata = self.metadata.merging(event.metadata ?? [:]) { $1 }
+    var metadata = self.metadata.merging(event.metadata ?? [:]) { $1 }
+    if let id = Trace.current?.requestID, metadata["request_id"] == nil { metadata["request_id"] = "\(id)" }
+    if let id = ActiveSpan.current?.context.traceID, metadata["trace_id"] == nil { metadata["trace_id"] = "\(id)" }
     var line = LogLine(event.level, label, event.message.description, in: format)
-    if format == .json {
-      if let id = Trace.current?.requestID, metadata["request_id"] == nil { line.add("request_id", id) }
-      if let id = ActiveSpan.current?.context.traceID, metadata["trace_id"] == nil { line.add("trace_id", id) }
-    }
     for (key, value) in metadata.sorted(by: { $0.key < $1.key }) { line.add(key, value) }
     queue.add(line.end())
   }
