@@ -9,10 +9,15 @@ import Synchronization
 final class ConnectionPool: Sendable {
   /// Exactly one of `run` and `reject` is called, once.
   private struct Job: Sendable {
-    let id: Int
+    let cancellation: Cancellation
     let deadline: ContinuousClock.Instant
     let run: @Sendable (PooledConnection) -> Void
     let reject: @Sendable (any Error) -> Void
+  }
+
+  /// Whether the task of a job has been cancelled. Written and read in the lock of the pool.
+  private final class Cancellation: Sendable {
+    let isRequested = Atomic(false)
   }
 
   private struct State {
@@ -20,10 +25,7 @@ final class ConnectionPool: Sendable {
     var createdCount = 0
     var waiting: Deque<Job> = []
     var hasTimeoutTask = false
-    var lastJobID = 0
     var isClosed = false
-    /// The ids of jobs that were cancelled before they were enqueued or while they run, until `withConnection` returns.
-    var cancelled: Set<Int> = []
   }
 
   private enum Assignment {
@@ -49,21 +51,17 @@ final class ConnectionPool: Sendable {
   ///   task was cancelled before, and what `body` throws.
   func withConnection<T: Sendable>(_ body: @escaping @Sendable (PooledConnection) throws -> T) async throws -> T {
     try Task.checkCancellation()
-    let id = state.withLock { state in
-      state.lastJobID += 1
-      return state.lastJobID
-    }
-    defer { state.withLock { _ = $0.cancelled.remove(id) } }
+    let cancellation = Cancellation()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         submit(
           Job(
-            id: id, deadline: .now + acquireTimeout,
+            cancellation: cancellation, deadline: .now + acquireTimeout,
             run: { connection in continuation.resume(with: Result { try body(connection) }) },
             reject: { continuation.resume(throwing: $0) }))
       }
     } onCancel: {
-      cancel(id)
+      cancel(cancellation)
     }
   }
 
@@ -96,7 +94,7 @@ final class ConnectionPool: Sendable {
   private func assign(_ job: Job) -> Assignment {
     state.withLock { state in
       if state.isClosed { return .rejection(DatabaseFailure.unavailable("closed")) }
-      if state.cancelled.remove(job.id) != nil { return .rejection(CancellationError()) }
+      if job.cancellation.isRequested.load(ordering: .relaxed) { return .rejection(CancellationError()) }
       // The one that became idle last, so that the threads of the others can stay asleep.
       if let connection = state.idle.popLast() { return .connection(connection) }
       if state.createdCount < size {
@@ -158,14 +156,11 @@ final class ConnectionPool: Sendable {
     return next
   }
 
-  private func cancel(_ id: Int) {
+  /// Rejects a job that waits or has not been enqueued yet. A running job is not interrupted.
+  private func cancel(_ cancellation: Cancellation) {
     let job = state.withLock { state -> Job? in
-      guard let index = state.waiting.firstIndex(where: { $0.id == id }) else {
-        // Not enqueued yet, or already running: a running job is not interrupted.
-        state.cancelled.insert(id)
-        return nil
-      }
-      return state.waiting.remove(at: index)
+      cancellation.isRequested.store(true, ordering: .relaxed)
+      return state.waiting.firstIndex { $0.cancellation === cancellation }.map { state.waiting.remove(at: $0) }
     }
     job?.reject(CancellationError())
   }

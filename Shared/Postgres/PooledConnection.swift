@@ -27,8 +27,9 @@ final class PooledConnection: @unchecked Sendable {
   func submit(_ job: @escaping @Sendable (PooledConnection) -> Void) {
     condition.lock()
     jobs.append(job)
-    condition.signal()
     condition.unlock()
+    // After the unlock, so that the thread that wakes up does not wait for it.
+    condition.signal()
   }
 
   /// Runs `body` on the thread, after all earlier jobs, and waits for its result.
