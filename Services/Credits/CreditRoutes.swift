@@ -11,7 +11,8 @@ struct CreditRoutes: Sendable {
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    routes.get("/api/v1/credits/costs") { _, _ in Response.json(["costs": operationCosts]) }
+    let costs = Response.json(["costs": operationCosts])
+    routes.get("/api/v1/credits/costs") { _, _ in costs }
     routes.post("/api/v1/credits/admin/grant", use: grant)
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.get("/api/v1/credits/balance", use: balance)
