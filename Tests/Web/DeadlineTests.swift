@@ -7,15 +7,13 @@ import Wire
 @Suite struct DeadlineTests {
   @Test func whatTakesTooLongIsCancelledAndTheRestIsNot() async throws {
     let deadlines = RequestDeadlines(limit: .milliseconds(100), interval: .milliseconds(10))
-    try await running([deadlines]) {
-      let quick = try await deadlines.withDeadline { 7 }
-      #expect(quick == 7)
-      let started = ContinuousClock.now
-      await #expect(throws: DeadlineExceeded.self) {
-        try await deadlines.withDeadline { try await Task.sleep(for: .seconds(30)) }
-      }
-      #expect(ContinuousClock.now - started < .seconds(5))
+    let quick = try await deadlines.withDeadline { 7 }
+    #expect(quick == 7)
+    let started = ContinuousClock.now
+    await #expect(throws: DeadlineExceeded.self) {
+      try await deadlines.withDeadline { try await Task.sleep(for: .seconds(30)) }
     }
+    #expect(ContinuousClock.now - started < .seconds(5))
     // An error of the operation itself is not replaced.
     let lenient = RequestDeadlines(limit: .seconds(60))
     await #expect(throws: CancellationError.self) { try await lenient.withDeadline { throw CancellationError() } }
@@ -23,14 +21,26 @@ import Wire
 
   @Test func aCallerWhoWaitsForLessGetsLessAndNobodyGetsMore() async throws {
     let deadlines = RequestDeadlines(limit: .seconds(60), interval: .milliseconds(10))
-    try await running([deadlines]) {
-      let started = ContinuousClock.now
+    let started = ContinuousClock.now
+    await #expect(throws: DeadlineExceeded.self) {
+      try await deadlines.withDeadline(.milliseconds(50)) { try await Task.sleep(for: .seconds(30)) }
+    }
+    #expect(ContinuousClock.now - started < .seconds(10))
+    let left = try await deadlines.withDeadline(.seconds(3600)) { Deadline.remaining(of: .seconds(3600)) }
+    #expect(left <= .seconds(60))
+  }
+
+  @Test(.timeLimit(.minutes(1))) func noTimerRunsWhileNoRequestDoesAndTheNextRequestHasADeadlineAgain() async throws {
+    let deadlines = RequestDeadlines(limit: .milliseconds(50), interval: .milliseconds(10))
+    #expect(!deadlines.isSweeping)
+    for _ in 0..<3 {
       await #expect(throws: DeadlineExceeded.self) {
-        try await deadlines.withDeadline(.milliseconds(50)) { try await Task.sleep(for: .seconds(30)) }
+        try await deadlines.withDeadline {
+          #expect(deadlines.isSweeping)
+          try await Task.sleep(for: .seconds(30))
+        }
       }
-      #expect(ContinuousClock.now - started < .seconds(10))
-      let left = try await deadlines.withDeadline(.seconds(3600)) { Deadline.remaining(of: .seconds(3600)) }
-      #expect(left <= .seconds(60))
+      while deadlines.isSweeping { try await Task.sleep(for: .milliseconds(10)) }
     }
   }
 

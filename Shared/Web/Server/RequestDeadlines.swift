@@ -1,4 +1,3 @@
-import ServiceLifecycle
 import Synchronization
 import Wire
 
@@ -8,8 +7,8 @@ struct DeadlineExceeded: Error {}
 /// Cancels requests that exceed their deadline.
 ///
 /// One periodic sweep serves all requests: a sleeping task per request would stay in memory until its deadline, long
-/// after the request has been answered.
-final class RequestDeadlines: Service {
+/// after the request has been answered. The sweep ends when no request runs and begins again with the next one.
+final class RequestDeadlines: Sendable {
   private struct Running {
     let end: ContinuousClock.Instant
     let task: RunningTask
@@ -18,6 +17,7 @@ final class RequestDeadlines: Service {
   private struct State {
     var lastID: UInt64 = 0
     var running: [UInt64: Running] = [:]
+    var isSweeping = false
   }
 
   private let state = Mutex(State())
@@ -50,11 +50,7 @@ final class RequestDeadlines: Service {
   private func cancelled<T>(at end: ContinuousClock.Instant, _ body: () async throws -> T) async throws -> T {
     try await withUnsafeCurrentTask { task in
       guard let task else { return try await body() }
-      let id = state.withLock { state in
-        state.lastID += 1
-        state.running[state.lastID] = Running(end: end, task: RunningTask(task: task))
-        return state.lastID
-      }
+      let id = add(Running(end: end, task: RunningTask(task: task)))
       do {
         let result = try await body()
         _ = isInTime(id)
@@ -66,27 +62,41 @@ final class RequestDeadlines: Service {
     }
   }
 
+  private func add(_ request: Running) -> UInt64 {
+    let (id, isSweeping) = state.withLock { state in
+      defer { state.isSweeping = true }
+      state.lastID += 1
+      state.running[state.lastID] = request
+      return (state.lastID, state.isSweeping)
+    }
+    if !isSweeping { startSweep() }
+    return id
+  }
+
   /// Removes the task, so that it is not cancelled from here on. False when its deadline has passed.
   private func isInTime(_ id: UInt64) -> Bool { state.withLock { $0.running.removeValue(forKey: id) != nil } }
 
-  func run() async throws {
-    await cancelWhenGracefulShutdown { [self] in
-      // Not `repeatUntilCancelled`, as the sleep comes first: the requests are swept once more at shutdown.
-      while !Task.isCancelled {
-        // `try?`: a cancelled sleep ends the loop.
-        try? await Task.sleep(for: interval)
-        sweep(at: .now)
-      }
+  /// Whether the sweep runs, and with it a timer.
+  var isSweeping: Bool { state.withLock(\.isSweeping) }
+
+  private func startSweep() {
+    // Detached, as it outlives the request that starts it, and has none of its task-local values.
+    Task.detached { [self] in
+      // `try?`: nothing cancels this task.
+      repeat { try? await Task.sleep(for: interval) } while sweep(at: .now)
     }
   }
 
-  private func sweep(at now: ContinuousClock.Instant) {
+  /// Returns false, and leaves the sweep to the next request, when no request runs.
+  private func sweep(at now: ContinuousClock.Instant) -> Bool {
     // Under the lock, as a task must not end while it is being cancelled.
     state.withLock { state in
       for (id, request) in state.running where request.end <= now {
         request.task.cancel()
         state.running[id] = nil
       }
+      state.isSweeping = !state.running.isEmpty
+      return state.isSweeping
     }
   }
 }

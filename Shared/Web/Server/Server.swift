@@ -59,7 +59,7 @@ package struct Server: Service {
     let drainSeconds = try settings.int("DRAIN_SECONDS", default: stage == .production ? 3 : 0, in: 0...60)
     self.drainDelay = .seconds(drainSeconds)
     let deadlines = RequestDeadlines(limit: requestTimeout)
-    self.background = background + [deadlines]
+    self.background = background
     let tracer = try dependencies.tracer(for: service)
     self.exporter = tracer?.exporter
     let boundary = BoundaryMiddleware(
