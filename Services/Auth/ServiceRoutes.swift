@@ -19,7 +19,7 @@ struct ServiceRoutes: Sendable {
       .add(middleware: RequiresService.anyProcess)
     internalRoutes.get("/internal/users", use: userWithAnyID)
     internalRoutes.get("/internal/users/{id}", use: profile)
-    internalRoutes.get("/internal/sessions/ended", use: endedSessions)
+    internalRoutes.offEventLoop().get("/internal/sessions/ended", use: endedSessions)
   }
 
   /// The public keys for our access tokens.

@@ -33,8 +33,7 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
         ContactQuotaSweep(database: database, quotas: quotas, logger: dependencies.logger, now: now),
       ],
     // An upload may arrive over a slow connection. The gateway sets the timeout of each route.
-    requestTimeout: .seconds(180), isReady: { verification.ended.isLoaded },
-    runsOnEventLoop: PhotoFileRoutes.isFileDownload
+    requestTimeout: .seconds(180), isReady: { verification.ended.isLoaded }
   ) { routes in
     GroupRoutes(
       groups: groups, contacts: contacts, textInvites: TextInviteOutbox(outbox: photos.outbox),

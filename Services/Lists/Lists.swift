@@ -24,7 +24,7 @@ package func buildLists(_ dependencies: Dependencies) async throws -> Server {
     authenticator: verification.authenticator(serviceKeys, users: users, now: now),
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
     background: verification.background + [IdempotencySweep(idempotency, logger: dependencies.logger)],
-    isReady: { verification.ended.isLoaded }, runsOnEventLoop: ListRoutes.isIndex
+    isReady: { verification.ended.isLoaded }
   ) { routes in
     ListRoutes(database: database, peopleCache: peopleCache, idempotentChange: idempotentChange, now: now)
       .add(to: routes)

@@ -11,7 +11,7 @@ import Wire
 
 /// Which requests run on an event loop.
 @Suite struct EventLoopTests {
-  @Test(arguments: engines) func onlyQuickRequestsAreAnsweredOnTheLoopOfTheirConnection(engine: Engine) async throws {
+  @Test(arguments: engines) func onlyWhatTakesLongLeavesTheLoopOfItsConnection(engine: Engine) async throws {
     try await withTestDatabase(engine) { testDatabase in
       let dependencies = Dependencies(
         Settings(
@@ -24,9 +24,13 @@ import Wire
       ) { _ in nil }
       let server = try Server(
         .credits, in: dependencies, database: database, authenticator: authenticator,
-        api: OpenAPI(yaml: Array("paths: {}".utf8)), runsOnEventLoop: { $0.uri.path == "/quick" }
+        api: OpenAPI(yaml: Array("paths: {}".utf8))
       ) { routes in
-        routes.get("/slow") { _, _ in "\(MultiThreadedEventLoopGroup.currentEventLoop == nil)" }
+        let isOffLoop = { @Sendable (_: Request, _: Context) in
+          "\(MultiThreadedEventLoopGroup.currentEventLoop == nil)"
+        }
+        routes.offEventLoop().get("/slow", use: isOffLoop)
+        routes.post("/body", use: isOffLoop)
         routes.get("/quick") { _, _ in
           let loop = MultiThreadedEventLoopGroup.currentEventLoop
           var isOnLoop = [loop != nil]
@@ -45,7 +49,21 @@ import Wire
         let browser = Browser("http://127.0.0.1:\(try await server.port.number)")
         #expect(try await browser.get("/quick").text == "true true true true")
         #expect(try await browser.get("/slow").text == "true")
+        #expect(try await browser.post("/body", ["text": String(repeating: "x", count: 16 * 1024)]).text == "true")
+        #expect(try await browser.post("/body", ["text": "x"]).text == "false")
       }
     }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func whatComputesForLongOnALoopIsReported() async throws {
+    let (log, group) = (RecordedLog(), MultiThreadedEventLoopGroup.singleton)
+    await withTaskExecutorPreference(EventLoopExecutor(group.next(), logger: log.logger)) { await Task.yield() }
+    #expect(log.count(.warning) == 0)
+    await withTaskExecutorPreference(EventLoopExecutor(group.next(), logger: log.logger)) {
+      let started = EventLoopExecutor.threadMilliseconds
+      while EventLoopExecutor.threadMilliseconds - started < 2 * EventLoopExecutor.longMilliseconds {}
+      await Task.yield()
+    }
+    while log.count(.warning) == 0 { try await Task.sleep(for: .milliseconds(10)) }
   }
 }

@@ -1,6 +1,7 @@
 import NIOCore
 import Traces
 import Web
+import Wire
 
 /// The state that the connections of one event loop share: pools, token cache, output buffer, deadlines. Used on that
 /// loop only, so nothing is locked.

@@ -10,7 +10,7 @@ struct PersonalDataExportRoutes: Sendable {
   let otherServices: PersonalDataClients
 
   func add(to routes: Router<Context>) {
-    routes.group(context: SignedIn.self).get("/api/v1/users/me/export", use: export)
+    routes.group(context: SignedIn.self).offEventLoop().get("/api/v1/users/me/export", use: export)
   }
 
   /// Fails when any service does not answer, so that an export is never incomplete.

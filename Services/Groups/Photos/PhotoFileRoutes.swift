@@ -16,11 +16,6 @@ struct PhotoFileRoutes: Sendable {
     routes.put("/api/photos/{id}/file", use: upload)
   }
 
-  /// Whether a request downloads a file. Most of these are answered from memory.
-  @Sendable static func isFileDownload(_ request: Request) -> Bool {
-    request.method == .get && request.uri.path.hasSuffix("/file")
-  }
-
   @Sendable private func download(_ request: Request, _ context: Context) async throws -> Response {
     let now = now()
     let requested = try PhotoFileRequest(request, context)

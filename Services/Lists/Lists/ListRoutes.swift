@@ -19,15 +19,10 @@ struct ListRoutes: Sendable {
     let userRoutes = routes.forUsers()
     userRoutes.get("/api/v1/lists", use: index)
     userRoutes.post("/api/v1/lists", use: create)
-    userRoutes.get("/api/v1/lists/{list}", use: show)
+    userRoutes.offEventLoop().get("/api/v1/lists/{list}", use: show)
     userRoutes.patch("/api/v1/lists/{list}", use: change)
     userRoutes.put("/api/v1/lists/{list}", use: change)
     userRoutes.delete("/api/v1/lists/{list}", use: delete)
-  }
-
-  /// Whether a request is for all lists of a user. Most users have few, so it is served on the event loop.
-  @Sendable static func isIndex(_ request: Request) -> Bool {
-    request.method == .get && request.uri.string == "/api/v1/lists"
   }
 
   /// With `since`: only the lists that have changed, and tombstones of those that the user can no longer see. Few lists

@@ -12,7 +12,7 @@ struct TagRoutes: Sendable {
 
   func add(to routes: Router<Context>) {
     let userRoutes = routes.forUsers()
-    userRoutes.get("/api/v1/tags", use: index)
+    userRoutes.offEventLoop().get("/api/v1/tags", use: index)
     userRoutes.post("/api/v1/tags", use: create)
     userRoutes.get("/api/v1/tags/{tag}", use: show)
     userRoutes.patch("/api/v1/tags/{tag}", use: change)

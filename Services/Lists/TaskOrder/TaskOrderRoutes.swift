@@ -15,7 +15,7 @@ struct TaskOrderRoutes: Sendable {
   private static let bytesMax = 512 * 1024
 
   func add(to routes: Router<Context>) {
-    let (userRoutes, bulkRoutes) = (routes.forUsers(), routes.forUsers(bytesMax: Self.bytesMax))
+    let (userRoutes, bulkRoutes) = (routes.forUsers(), routes.forUsers(bytesMax: Self.bytesMax).offEventLoop())
     for method in [HTTPRequest.Method.post, .patch] {
       bulkRoutes.on("/api/v1/tasks/reorder", method: method, use: reorder)
       bulkRoutes.on("/api/v1/lists/{list}/tasks/reorder", method: method, use: reorder)

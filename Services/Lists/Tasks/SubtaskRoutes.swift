@@ -16,7 +16,7 @@ struct SubtaskRoutes: Sendable {
     let userRoutes = routes.forUsers()
     for task in TaskRoutes.paths {
       let (all, one) = (RouterPath("\(task)/subtasks"), "\(task)/subtasks/{subtask}")
-      userRoutes.get(all, use: index)
+      userRoutes.offEventLoop().get(all, use: index)
       userRoutes.post(all, use: create)
       userRoutes.get(RouterPath(one), use: show)
       userRoutes.patch(RouterPath(one), use: change)

@@ -17,7 +17,7 @@ struct TaskRoutes: Sendable {
 
   func add(to routes: Router<Context>) {
     let userRoutes = routes.forUsers()
-    userRoutes.get("/api/v1/lists/{list}/tasks", use: index)
+    userRoutes.offEventLoop().get("/api/v1/lists/{list}/tasks", use: index)
     userRoutes.post("/api/v1/lists/{list}/tasks", use: create)
     for path in Self.paths {
       userRoutes.get(RouterPath(path), use: show)

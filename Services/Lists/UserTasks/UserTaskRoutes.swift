@@ -14,7 +14,7 @@ struct UserTaskRoutes: Sendable {
   private static let pageMax = 4000
 
   func add(to routes: Router<Context>) {
-    let userRoutes = routes.forUsers()
+    let userRoutes = routes.forUsers().offEventLoop()
     userRoutes.get("/api/v1/tasks", use: index)
     userRoutes.get("/api/v1/tasks/search", use: search)
     userRoutes.get("/api/v1/today", use: today)

@@ -38,12 +38,12 @@ package struct CallerAuthenticator: Sendable {
     _ request: Request, _ context: Context, keyOf service: CallingService?
   ) async throws -> Context {
     var context = context
-    if keys.isEmpty { context.missingServiceFailure = .serviceKeysUnset }
-    context.service = originatingService(service, named: request.headers[.serviceName])
+    context.hasServiceKeys = !keys.isEmpty
+    context.service = originatingService(service, named: request.header(.serviceName))
     if let bearer = request.bearer {
       context.caller = try await caller(bearing: bearer)
-    } else if let service, service.mayAssertUsers, let name = request.headers[.userID] {
-      let session = request.headers[.sessionID].flatMap { SessionID($0) }
+    } else if let service, service.mayAssertUsers, let name = request.header(.userID) {
+      let session = request.header(.sessionID).flatMap { SessionID($0) }
       let user = try await user(named: name, in: session, by: service)
       context.caller = user.map { .user($0, session: session) } ?? .rejected(.userNotFound)
     }
@@ -52,7 +52,7 @@ package struct CallerAuthenticator: Sendable {
 
   /// The service whose key the request carries in `X-Service-Key`, if any.
   func service(of request: Request) -> CallingService? {
-    request.headers[.serviceKey].flatMap { keys.service(presenting: $0) }
+    request.header(.serviceKey).flatMap { keys.service(presenting: $0) }
   }
 
   /// Whether the request carries a service key as its bearer token, which is how Prometheus can send one.
@@ -98,7 +98,7 @@ package struct CallerAuthenticator: Sendable {
 extension Request {
   /// The token of `Authorization: Bearer …` (RFC 6750 §2.1); the scheme is case-insensitive.
   package var bearer: String? {
-    guard let header = headers[.authorization]?.utf8, let space = header.firstIndex(of: UInt8(ascii: " ")),
+    guard let header = self.header(.authorization)?.utf8, let space = header.firstIndex(of: UInt8(ascii: " ")),
       header[..<space].count == 6, String(header[..<space])?.lowercased() == "bearer"
     else { return nil }
     let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }

@@ -31,10 +31,10 @@ extension Request {
 
   /// The request with the connection's address as its `X-Forwarded-For`. Unchanged for the gateway, and for a service
   /// that sends no such header.
-  func replacingForwardedFor(_ peerAddress: String?, from service: CallingService?) -> Request {
+  func replacingForwardedFor(_ context: Context, from service: CallingService?) -> Request {
     if let service, service.isGateway || !headers.contains(.forwardedFor) { return self }
     var head = head
-    head.headerFields[.forwardedFor] = peerAddress
+    head.headerFields[.forwardedFor] = context.peerAddress
     return Request(head: head, body: body)
   }
 }

@@ -1,29 +1,45 @@
 import Foundation
 import Hummingbird
+import Logging
+import NIOCore
 import Wire
 
 /// The request context of all routes: caller, calling service, trace and connection address.
 package struct Context: RequestContext {
+  package typealias Source = ContextSource
+
   package var coreContext: CoreRequestContextStorage
   package var caller: Caller = .anonymous
   package var service: CallingService?
-  /// What ``ServiceCaller`` throws when `service` is nil.
-  var missingServiceFailure = Failure.wrongServiceKey
-  package var trace = Trace(requestID: nil, traceparent: nil)
-  /// The peer of the connection: the client or a proxy. nil when it has no IP address.
-  let peerAddress: String?
-  /// Whether the request has a header that proxies add.
-  var isForwarded = false
+  /// Whether this process has service keys; without any, no service is authenticated.
+  var hasServiceKeys = true
+  package let trace: Trace
+  /// Whether a proxy or a service may have forwarded the request.
+  let isForwarded: Bool
+  private let channel: any Channel
 
-  package init(source: ApplicationRequestContextSource) {
+  package init(source: ContextSource) {
     coreContext = .init(source: source)
-    peerAddress = source.channel.remoteAddress?.ipAddress
+    trace = source.trace
+    isForwarded = source.isForwarded
+    channel = source.channel
   }
+
+  /// The peer of the connection: the client or a proxy. nil when it has no IP address.
+  var peerAddress: String? { channel.remoteAddress?.ipAddress }
 
   var isLoopback: Bool {
-    guard let peerAddress, !isForwarded else { return false }
+    guard !isForwarded, let peerAddress else { return false }
     return peerAddress == "::1" || peerAddress.hasPrefix("127.") || peerAddress.hasPrefix("::ffff:127.")
   }
+}
+
+/// What a ``Context`` is made from: the connection of a request, and what the headers say about its way here.
+package struct ContextSource: RequestContextSource {
+  package let logger: Logger
+  let channel: any Channel
+  let trace: Trace
+  let isForwarded: Bool
 }
 
 /// The user on whose behalf a request is made, if any.
@@ -61,7 +77,9 @@ package struct ServiceCaller: ChildRequestContext {
 
   /// - Throws: 403 without a valid service key; 503 when this process has no keys configured.
   package init(context: Context) throws {
-    guard let service = context.service else { throw context.missingServiceFailure }
+    guard let service = context.service else {
+      throw context.hasServiceKeys ? Failure.wrongServiceKey : .serviceKeysUnset
+    }
     self.service = service
     coreContext = context.coreContext
   }

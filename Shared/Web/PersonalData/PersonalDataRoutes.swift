@@ -28,7 +28,7 @@ package struct PersonalDataRoutes<Store: PersonalDataStoring>: Sendable {
 
   package func add(to routes: Router<Context>) {
     let inside = routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["auth"]))
-    inside.get("/internal/users/{id}/data", use: export)
+    inside.offEventLoop().get("/internal/users/{id}/data", use: export)
     inside.delete("/internal/users/{id}/data", use: erase)
   }
 

@@ -1,11 +1,13 @@
 import Foundation
+import HTTPTypes
 import Hummingbird
 import Logging
+import NIOCore
 import Traces
 import Wire
 
 /// The outermost layer of every service: authentication, deadline, error responses, request id, metrics, access log.
-struct BoundaryMiddleware: HTTPResponder {
+struct BoundaryMiddleware: Sendable {
   let router: RouterResponder<Context>
   let routes: [RegisteredRoute]
   let authenticator: CallerAuthenticator
@@ -14,40 +16,39 @@ struct BoundaryMiddleware: HTTPResponder {
   let metrics: RequestMetrics
   /// nil when no collector is configured.
   let tracer: Tracer?
-  /// Requests that run on the event loop of their connection: their handlers neither block nor compute for long.
-  let runsOnEventLoop: @Sendable (Request) -> Bool
   /// Requests whose responses contain tokens, which no cache may store.
   let holdsTokens: @Sendable (Request) -> Bool
   let logger: Logger
   let accessLog: AccessLog
 
-  func respond(to request: Request, context: Context) async throws -> Response {
-    var context = context
-    let trace = Trace(
-      requestID: request.headers[.requestID], traceparent: request.headers[.traceparent],
-      tracestate: request.headers[.tracestate])
-    context.trace = trace
-    context.logger = logger
-    context.logger[metadataKey: "request_id"] = "\(trace.requestID)"
-    context.isForwarded = request.isForwarded
+  /// - Parameter channel: the connection of the request.
+  func respond(to request: Request, on channel: any Channel) async -> Response {
     let started = ContinuousClock.now
+    let trace = Trace(
+      requestID: request.header(.requestID), traceparent: request.header(.traceparent),
+      tracestate: request.header(.tracestate))
     let service = authenticator.service(of: request)
-    let request = request.replacingForwardedFor(context.peerAddress, from: service)
+    let context = Context(
+      source: ContextSource(
+        logger: logger, channel: channel, trace: trace, isForwarded: service != nil || request.isForwarded))
+    let request = request.replacingForwardedFor(context, from: service)
     let span = tracer?.begin(continuing: trace.traceparent, isTrusted: service != nil)
-    if let span { context.logger[metadataKey: "trace_id"] = "\(span.context.traceID)" }
-    var response = await Trace.$current.withValue(trace) {
-      await ActiveSpan.within(span) { await respondWithinDeadline(to: request, context, keyOf: service) }
+    // Everything that is logged in here has the ids of the trace.
+    return await Trace.$current.withValue(trace) {
+      await ActiveSpan.within(span) {
+        var response = await respondWithinDeadline(to: request, context, keyOf: service)
+        response.headers[.requestID] = trace.requestID
+        if lifecycle.isDraining { response.headers[.connection] = "close" }
+        let duration = ContinuousClock.now - started
+        metrics.record(
+          request.method.rawValue, route: context.endpointPath, status: response.status.code, duration: duration)
+        if let span, !isRoutine(context) {
+          span.endServerSpan(request.method.rawValue, route: route(context), .response(response.status.code))
+        }
+        log(request, context, response, duration, span)
+        return response
+      }
     }
-    response.headers[.requestID] = trace.requestID
-    if lifecycle.isDraining { response.headers[.connection] = "close" }
-    let duration = ContinuousClock.now - started
-    metrics.record(
-      request.method.rawValue, route: context.endpointPath, status: response.status.code, duration: duration)
-    if let span, !isRoutine(context) {
-      span.endServerSpan(request.method.rawValue, route: route(context), .response(response.status.code))
-    }
-    log(request, context, response, duration, span)
-    return response
   }
 
   private func respondWithinDeadline(
@@ -55,10 +56,8 @@ struct BoundaryMiddleware: HTTPResponder {
   ) async -> Response {
     do {
       return try await deadlines.withDeadline(request.callerTimeout) {
-        if runsOnEventLoop(request) { return try await routed(request, context, service) }
-        return try await withTaskExecutorPreference(globalConcurrentExecutor) {
-          try await routed(request, context, service)
-        }
+        // Decoding a large body may take longer than the event loop can be held.
+        try await offEventLoop(if: request.mayHaveLargeBody) { try await routed(request, context, service) }
       }
     } catch {
       return Failure(describing: error, logger: context.logger)
@@ -109,9 +108,22 @@ struct BoundaryMiddleware: HTTPResponder {
 }
 
 extension Request {
+  /// The value of a header field, or the values of several with this name, joined by commas. The subscript of
+  /// `HTTPFields` returns the same, but instantiates several generic types on each call.
+  func header(_ name: HTTPField.Name) -> String? {
+    let values = headers[values: name]
+    return values.count > 1 ? values.joined(separator: ", ") : values.first
+  }
+
+  /// Whether its body has more than 16 KiB, or a length that is not known before it has been received.
+  fileprivate var mayHaveLargeBody: Bool {
+    guard let length = header(.contentLength) else { return method != .get && method != .head && method != .delete }
+    return Int(length).map { $0 > 16 * 1024 } ?? true
+  }
+
   /// How long the caller waits (`X-Timeout-Ms`); nil when it does not say so.
   fileprivate var callerTimeout: Duration? {
-    guard let text = headers[.timeout], let milliseconds = Int64(text), (1...3_600_000).contains(milliseconds) else {
+    guard let text = header(.timeout), let milliseconds = Int64(text), (1...3_600_000).contains(milliseconds) else {
       return nil
     }
     return .milliseconds(milliseconds)

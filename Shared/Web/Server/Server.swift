@@ -13,7 +13,8 @@ package struct Server: Service {
   package let api: OpenAPI
   package let port = ListeningPort()
   let routes: [RegisteredRoute]
-  private let app: Application<BoundaryMiddleware>
+  private let http: any Service
+  private let logger: Logger
   private let host: String
   private let configuredPort: Int
   private let database: any Database
@@ -26,15 +27,14 @@ package struct Server: Service {
   ///   - background: services that run beside the server and stop after it.
   ///   - requestTimeout: how long a request may take, its body included, unless its caller asks for less.
   ///   - isReady: further conditions for readiness.
-  ///   - runsOnEventLoop: requests that run on the event loop of their connection, which serves many others: their
-  ///     handlers do not block, and compute for less than a millisecond.
   ///   - holdsTokens: requests whose responses no cache may store.
-  ///   - routes: adds the service's own routes; `/health`, `/metrics` and `/openapi.json` are added here.
+  ///   - routes: adds the service's own routes; `/health`, `/metrics` and `/openapi.json` are added here. Handlers run
+  ///     on the event loop of their connection, which serves many others: they do not block, and those that compute
+  ///     for more than a millisecond are in a group ``RouterMethods/offEventLoop()``.
   package init(
     _ service: ServiceName, in dependencies: Dependencies, database: any Database, authenticator: CallerAuthenticator,
     api: OpenAPI, background: [any Service] = [], requestTimeout: Duration = .seconds(30),
     isReady: @escaping @Sendable () async -> Bool = { true },
-    runsOnEventLoop: @escaping @Sendable (Request) -> Bool = { _ in false },
     holdsTokens: @escaping @Sendable (Request) -> Bool = { _ in false }, routes add: (Router<Context>) -> Void
   ) throws {
     let settings = dependencies.settings
@@ -65,30 +65,18 @@ package struct Server: Service {
     let boundary = BoundaryMiddleware(
       router: router.buildResponder(), routes: routes, authenticator: authenticator, lifecycle: lifecycle,
       deadlines: deadlines, metrics: RequestMetrics(in: dependencies.registry), tracer: tracer,
-      runsOnEventLoop: runsOnEventLoop, holdsTokens: holdsTokens, logger: dependencies.logger,
-      accessLog: AccessLog(dependencies.logger))
+      holdsTokens: holdsTokens, logger: dependencies.logger, accessLog: AccessLog(dependencies.logger))
     self.host = settings.string("HOST", default: "127.0.0.1")
     self.configuredPort = try settings.int("PORT", default: service.defaultPort, in: 0...65535)
-    self.app = Self.application(boundary, on: host, configuredPort, dependencies.logger, port)
-  }
-
-  private static func application(
-    _ boundary: BoundaryMiddleware, on host: String, _ port: Int, _ logger: Logger, _ listening: ListeningPort
-  ) -> Application<BoundaryMiddleware> {
-    Application(
-      responder: boundary,
-      server: EventLoopServer.http1(
-        .init(
-          idleTimeout: .seconds(75),
-          httpDecoderConfiguration: .init(
-            maxHeaderFieldSize: 16 * 1024, maxHeaderListSize: 24 * 1024, maxHeaderFieldCount: 96))),
-      configuration: .init(address: .hostname(host, port: port), backlog: 1024),
-      onServerRunning: { channel in
-        let bound = channel.localAddress?.port ?? port
+    let (host, logger, port) = (host, dependencies.logger, port)
+    self.logger = logger.warningsOnly
+    self.http = EventLoopServer.service(
+      host: host, port: configuredPort, logger: self.logger, respond: boundary.respond,
+      onServerRunning: { [configuredPort] channel in
+        let bound = channel.localAddress?.port ?? configuredPort
         logger.info("listening", metadata: ["host": "\(host)", "port": .stringConvertible(bound)])
-        listening.opened(on: bound)
-      },
-      logger: logger.warningsOnly)
+        port.opened(on: bound)
+      })
   }
 
   /// Serves until graceful shutdown: readiness fails first, for as long as load balancers need to notice; then no new
@@ -100,7 +88,7 @@ package struct Server: Service {
 
   private func serve() async throws {
     defer { port.ended() }
-    let listener = Listener(app: app, port: port)
+    let listener = Listener(http: http, port: port)
     let drain = ShutdownDelay(lifecycle: lifecycle, duration: drainDelay, port: port)
     let services: [any Service] = background + [listener, drain]
     do {
@@ -111,7 +99,7 @@ package struct Server: Service {
               service: $0, successTerminationBehavior: .gracefullyShutdownGroup,
               failureTerminationBehavior: .gracefullyShutdownGroup)
           },
-          logger: app.logger)
+          logger: logger)
       ).run()
     } catch {
       await database.close()
@@ -123,11 +111,11 @@ package struct Server: Service {
 
 /// The HTTP server. Marks its port as ended when it could not start.
 private struct Listener: Service {
-  let app: Application<BoundaryMiddleware>
+  let http: any Service
   let port: ListeningPort
 
   func run() async throws {
-    do { try await app.run() } catch {
+    do { try await http.run() } catch {
       port.ended()
       throw error
     }
