@@ -47,7 +47,9 @@ struct TokenCache {
   /// replaces the old one.
   private var young: [UInt64: Entry] = [:]
   private var old: [UInt64: Entry] = [:]
-  private static let generationEntriesMax = 4096
+  /// About 1 KB each. When more users than this take turns, most tokens are verified again, which doubles the work of a
+  /// request.
+  private static let generationEntriesMax = 16_384
 
   /// The version of the keys with which the tokens were verified.
   let keyVersion: Int
