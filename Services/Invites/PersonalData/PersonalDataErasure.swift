@@ -12,8 +12,9 @@ enum PersonalDataErasure {
     // The user's number and address are their data, also in invites of others.
     try db.change(
       """
-      update invite set sealed_phone = null, sealed_email = null
-      where invitee_id = \(user) or id in (select invite_id from invite_use where user_id = \(user))
+      update invite set sealed_phone = null, sealed_email = null where id in (
+        select id from invite where invitee_id = \(user)
+        union select invite_id from invite_use where user_id = \(user))
       """)
     try db.change(
       """
