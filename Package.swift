@@ -70,7 +70,7 @@ let package = Package(
         .lifecycle, .logging,
       ]),
     .service("Lists", ["Tokens", "Memberships", .crypto] + .buffers),
-    .service("Credits", [.logging]),
+    .service("Credits", ["Tokens", .logging]),
     .gateway(
       [
         "StrictHTTP", "DocumentationBundles", "Wire", "Prometheus", "Tokens", "Traces", "Web", "Clients", .nioPosix,

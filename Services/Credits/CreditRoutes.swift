@@ -26,9 +26,22 @@ struct CreditRoutes: Sendable {
   @Sendable private func history(_ request: Request, _ context: SignedIn) async throws -> Response {
     let limit = try request.queryNumber("limit", default: 20, in: 1...100)
     let offset = try request.queryNumber("offset", default: 0, in: 0...Int(Int32.max))
+    let cursor = try request.uri.queryParameters["cursor"].map { try HistoryCursor(String($0)) }
+    guard cursor == nil || offset == 0 else {
+      throw Failure.invalid(.init("offset", "must be left out with a cursor"))
+    }
     _ = try await accounts.balance(ofSignedIn: context.user)
-    let entries = try await accounts.store.history(of: context.user, limit: limit, offset: offset)
-    return .json(entries.map(HistoryBody.init))
+    let entries = try await accounts.store.history(of: context.user, limit: limit, offset: offset, before: cursor)
+    var response = Response.json(entries.map(HistoryBody.init))
+    response.headers[.link] = entries.last.flatMap { Self.nextPage(after: $0, limit: limit) }
+    return response
+  }
+
+  /// The link to the page after an entry (RFC 8288); nil after the oldest entry.
+  private static func nextPage(after entry: HistoryEntry, limit: Int) -> String? {
+    guard entry.position > 1 else { return nil }
+    let cursor = HistoryCursor(position: entry.position).text
+    return "</api/v1/credits/history?limit=\(limit)&cursor=\(cursor)>; rel=\"next\""
   }
 
   /// Checks the administrator's key before it reads the body.
@@ -73,6 +86,11 @@ private struct BalanceBody: Encodable {
     self.lifetime_earned = balance.lifetimeEarned
     self.lifetime_spent = balance.lifetimeSpent
   }
+}
+
+extension HTTPField.Name {
+  // `!`: the name is a constant that is a valid token.
+  fileprivate static let link = Self("Link")!
 }
 
 struct HistoryBody: Encodable {

@@ -71,6 +71,8 @@ struct Balance: Sendable, Hashable {
 
 /// One posting in a user's history.
 struct HistoryEntry: Sendable, Hashable {
+  /// Its number in the user's history, from 1 for the oldest.
+  let position: Int
   let amount: Int
   let balanceAfter: Int
   let type: String

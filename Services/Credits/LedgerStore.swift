@@ -76,20 +76,30 @@ struct LedgerStore: Sendable {
   }
 
   /// The user's postings, the newest first.
-  func history(of user: UserID, limit: Int, offset: Int) async throws -> [HistoryEntry] {
-    try await database.read { db in try Self.history(of: user, limit: limit, offset: offset, on: db) }
+  func history(
+    of user: UserID, limit: Int, offset: Int = 0, before cursor: HistoryCursor? = nil
+  ) async throws -> [HistoryEntry] {
+    try await database.read { db in
+      try Self.history(of: user, limit: limit, offset: offset, before: cursor, on: db)
+    }
   }
 
   /// An account's postings are numbered without gaps, so the offset is subtracted instead of walked.
+  ///
+  /// - Parameters:
+  ///   - offset: how many of the newest to skip, without a cursor.
+  ///   - cursor: the last entry of the previous page.
   static func history(
-    of user: UserID, limit: Int, offset: Int, on db: any Connection
+    of user: UserID, limit: Int, offset: Int = 0, before cursor: HistoryCursor? = nil, on db: any Connection
   ) throws -> [HistoryEntry] {
     try db.rows(
       """
-      select p.amount, p.balance_after, o.type, o.description, o.reference_id, o.reference_type, o.created_at
+      select p.position, p.amount, p.balance_after, o.type, o.description, o.reference_id, o.reference_type,
+        o.created_at
       from ledger_posting p join ledger_operation o on o.id = p.operation_id
       where p.account_id = \(user)
-        and p.position <= (select posting_count - \(offset) from ledger_account where id = \(user))
+        and p.position <= coalesce(cast(\(cursor.map { $0.position - 1 }) as bigint),
+          (select posting_count - \(offset) from ledger_account where id = \(user)))
       order by p.position desc limit \(limit)
       """
     ).map(HistoryEntry.init)
@@ -165,6 +175,7 @@ struct LedgerStore: Sendable {
 
 extension HistoryEntry {
   fileprivate init(_ row: Row) throws {
+    position = try row.get("position")
     amount = try row.get("amount")
     balanceAfter = try row.get("balance_after")
     type = try row.get("type")
