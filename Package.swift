@@ -40,7 +40,10 @@ let package = Package(
     .shared("Traces", ["Wire", "Prometheus", .httpClient, .logging] + .buffers),
     .shared(
       "Web",
-      ["Wire", "Prometheus", "Database", "Postgres", "Tokens", "Traces", .crypto, .configuration, .systemPaths, .yams]
+      [
+        "Wire", "Prometheus", "Database", "Postgres", "Tokens", "Traces", .httpClient, .crypto, .configuration,
+        .systemPaths, .yams,
+      ]
         + .buffers + .server),
     .shared(
       "Clients",
@@ -70,7 +73,7 @@ let package = Package(
         .lifecycle, .logging,
       ]),
     .service("Lists", ["Tokens", "Memberships", .crypto] + .buffers),
-    .service("Credits", ["Tokens", .logging]),
+    .service("Credits", ["Tokens", .httpTypes, .logging]),
     .gateway(
       [
         "StrictHTTP", "DocumentationBundles", "Wire", "Prometheus", "Tokens", "Traces", "Web", "Clients", .nioPosix,

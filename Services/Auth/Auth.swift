@@ -29,7 +29,7 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
   let tokenIssuer = TokenPairIssuer(
     signer: try tokenKeys.signer(), lifetimes: try TokenLifetimes(settings), knownAddresses: knownAddresses)
 
-  let database = try await dependencies.openDatabase(for: "auth", authMigrations)
+  let database = try await dependencies.openDatabase(authSchema)
   let accounts = AccountStore(database: database)
   let profiles = ProfileStore(database: database)
   let sessions = SessionStore(database: database, tokenIssuer: tokenIssuer)

@@ -2,6 +2,8 @@ import Database
 import Outbox
 import Web
 
+package let authSchema = ServiceSchema("auth", authMigrations)
+
 /// The tables of the auth service. Times are UTC. Tokens and keys are stored as digests, or sealed under the token that
 /// they replace.
 let authMigrations = [

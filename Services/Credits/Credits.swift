@@ -12,7 +12,7 @@ package func buildCredits(_ dependencies: Dependencies) async throws -> Server {
   let verification = try TokenVerification(in: dependencies)
   let users = UsersClient(in: dependencies)
 
-  let database = try await dependencies.openDatabase(for: "credits", creditsMigrations)
+  let database = try await dependencies.openDatabase(creditsSchema)
   let idempotency = Idempotency(database: database, keys: dataKeys, now: dependencies.now)
   let store = LedgerStore(database: database, signupCredits: signupCredits)
   let accounts = CreditAccounts(store: store, users: users, logger: dependencies.logger, now: dependencies.now)

@@ -1,6 +1,9 @@
 import Database
 import Web
 
+package let creditsSchema = ServiceSchema(
+  "credits", creditsMigrations, appendOnlyTables: ["ledger_operation", "ledger_posting"])
+
 /// The ledger's tables. Triggers reject changes to postings and operations.
 let creditsMigrations = [
   Migration(

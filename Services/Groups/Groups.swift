@@ -10,7 +10,7 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
   let verification = try TokenVerification(in: dependencies)
   let (users, now) = (UsersClient(in: dependencies), dependencies.now)
 
-  let database = try await dependencies.openDatabase(for: "groups", groupsMigrations)
+  let database = try await dependencies.openDatabase(groupsSchema)
   let idempotency = Idempotency(database: database, keys: dataKeys, now: now)
   let photoAccess = PhotoAccessCache()
   let groups = GroupStore(database: database)

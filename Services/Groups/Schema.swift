@@ -3,6 +3,8 @@ import Outbox
 import Quotas
 import Web
 
+package let groupsSchema = ServiceSchema("groups", groupsMigrations)
+
 /// The tables of groups, photos, collections, blocks and devices.
 let groupsMigrations = [
   Migration("groups", groupTables),

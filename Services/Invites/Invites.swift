@@ -18,7 +18,7 @@ package func buildInvites(_ dependencies: Dependencies) async throws -> Server {
   let (users, now) = (UsersClient(in: dependencies), dependencies.now)
   let joinTargetClient = JoinTargetClient(in: dependencies)
 
-  let database = try await dependencies.openDatabase(for: "invites", invitesMigrations)
+  let database = try await dependencies.openDatabase(invitesSchema)
   let idempotency = Idempotency(database: database, keys: dataKeys, now: now)
   let invites = InviteStore(database: database, keys: dataKeys)
   let quotas = QuotaStore(keys: dataKeys)

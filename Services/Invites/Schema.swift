@@ -3,6 +3,8 @@ import Outbox
 import Quotas
 import Web
 
+package let invitesSchema = ServiceSchema("invites", invitesMigrations)
+
 /// The tables of invites, their uses, the quotas and the outbox.
 let invitesMigrations = [
   Migration("invites", inviteTables),

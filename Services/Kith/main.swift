@@ -1,3 +1,10 @@
+import Auth
+import Credits
+import Groups
+import Invites
+import Lists
 import Web
 
-await serve("kith") { try await buildKith($0) }
+await runProgram("kith", schemas: [authSchema, invitesSchema, groupsSchema, listsSchema, creditsSchema]) {
+  try await buildKith($0)
+}

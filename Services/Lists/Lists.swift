@@ -11,7 +11,7 @@ package func buildLists(_ dependencies: Dependencies) async throws -> Server {
   let verification = try TokenVerification(in: dependencies)
   let users = UsersClient(in: dependencies)
 
-  let database = try await dependencies.openDatabase(for: "lists", listsMigrations)
+  let database = try await dependencies.openDatabase(listsSchema)
   let idempotency = Idempotency(database: database, keys: dataKeys, now: now)
   let peopleCache = PeopleCache(users: users, now: now)
   let groups = GroupsClient(in: dependencies)

@@ -1,6 +1,8 @@
 import Database
 import Web
 
+package let listsSchema = ServiceSchema("lists", listsMigrations)
+
 /// The tables of the lists service. IDs are small integers, because the apps support no others.
 let listsMigrations = [
   Migration(

@@ -104,7 +104,8 @@ import Web
           #expect(next.refresh != app.refresh)
           #expect(try await next.status() == 200)
         }
-        let database = try await Dependencies(stack.dependencies.settings, logger: quiet).openDatabase(for: "auth", [])
+        let database = try await Dependencies(stack.dependencies.settings, logger: quiet).openDatabase(
+          ServiceSchema("auth", []))
         let ended = try await database.read { db in try db.rows("select id from session where ended_at is not null") }
         await database.close()
         #expect(ended.isEmpty)

@@ -41,10 +41,11 @@ package struct KithProcess: Sendable {
   ///
   /// - Parameter wrapper: a command that runs the executable.
   package static func launch(
-    _ name: String, _ environment: [String: String], in testDatabase: TestDatabase, wrapper: [String] = []
+    _ name: String, _ environment: [String: String], in testDatabase: TestDatabase, wrapper: [String] = [],
+    arguments: [String] = []
   ) throws -> KithProcess {
     let output = testDatabase.folder.appendingPathComponent("\(name)-\(UUID().uuidString).log").path
-    let child = try ChildProcess(wrapper + [executable(name)], environment: environment, output: output)
+    let child = try ChildProcess(wrapper + [executable(name)] + arguments, environment: environment, output: output)
     return KithProcess(
       child: child, gateway: Browser("http://127.0.0.1:\(environment["PORT"] ?? "")"),
       credits: Browser("http://127.0.0.1:\(environment["CREDITS_PORT"] ?? "")"), environment: environment)

@@ -1,3 +1,4 @@
+import Database
 import Foundation
 import Hummingbird
 import Support
@@ -25,7 +26,7 @@ import Wire
         keys: try ServiceKeys(dependencies.settings), verifier: AccessTokenVerifier(KeyRing(.init(signing: nil))),
         ended: ended, now: dependencies.now, findUser: findUser)
       let server = try Server(
-        .credits, in: dependencies, database: try await dependencies.openDatabase(for: "test", []),
+        .credits, in: dependencies, database: try await dependencies.openDatabase(ServiceSchema("test", [])),
         authenticator: authenticator, api: OpenAPI(yaml: Array("paths: {}".utf8))
       ) { routes in
         routes.get("/address") { request, _ in request.clientAddress }

@@ -17,7 +17,7 @@ import Wire
         Settings(
           testDatabase.settings.merging(["PORT": "0", "SERVICE_KEY": "a-key-of-32-characters-for-a-test"]) { $1 }),
         logger: quiet)
-      let database = try await dependencies.openDatabase(for: "test", [])
+      let database = try await dependencies.openDatabase(ServiceSchema("test", []))
       let authenticator = CallerAuthenticator(
         keys: try ServiceKeys(dependencies.settings), verifier: AccessTokenVerifier(KeyRing(.init(signing: nil))),
         ended: EndedSessionList(), now: dependencies.now

@@ -1,4 +1,4 @@
 import Gateway
 import Web
 
-await serve("gateway") { try buildGateway($0) }
+await runProgram("gateway") { try buildGateway($0) }

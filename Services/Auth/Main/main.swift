@@ -1,4 +1,4 @@
 import Auth
 import Web
 
-await serve("auth") { try await buildAuth($0) }
+await runProgram("auth", schemas: [authSchema]) { try await buildAuth($0) }

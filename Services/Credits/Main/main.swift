@@ -1,4 +1,4 @@
 import Credits
 import Web
 
-await serve("credits") { try await buildCredits($0) }
+await runProgram("credits", schemas: [creditsSchema]) { try await buildCredits($0) }

@@ -1,4 +1,4 @@
 import Groups
 import Web
 
-await serve("groups") { try await buildGroups($0) }
+await runProgram("groups", schemas: [groupsSchema]) { try await buildGroups($0) }

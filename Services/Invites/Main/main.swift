@@ -1,4 +1,4 @@
 import Invites
 import Web
 
-await serve("invites") { try await buildInvites($0) }
+await runProgram("invites", schemas: [invitesSchema]) { try await buildInvites($0) }

@@ -1,4 +1,4 @@
 import Lists
 import Web
 
-await serve("lists") { try await buildLists($0) }
+await runProgram("lists", schemas: [listsSchema]) { try await buildLists($0) }

@@ -6,19 +6,33 @@ extension Dependencies {
   /// Opens the service's database and runs its pending migrations.
   ///
   /// - Throws: ``DatabaseFailure/unusable`` with one line that says what to fix.
-  package func openDatabase(for service: String, _ migrations: [Migration]) async throws -> any Database {
+  package func openDatabase(_ schema: ServiceSchema) async throws -> any Database {
+    let database = try connect(schema)
+    try await database.migrate(schema.migrations)
+    return MeasuredDatabase(database, in: registry)
+  }
+
+  /// Runs the pending migrations of a service and closes its database again. Safe to repeat, and beside services that
+  /// run.
+  ///
+  /// - Throws: ``DatabaseFailure/unusable`` with one line that says what to fix.
+  package func migrateDatabase(_ schema: ServiceSchema) async throws {
+    let database = try connect(schema)
+    try await database.migrate(schema.migrations)
+    await database.close()
+  }
+
+  private func connect(_ schema: ServiceSchema) throws -> any Database {
     let folder = settings.string("DATA_DIR", default: "data")
     let url = settings.nonempty("DATABASE_URL") ?? "\(folder)/"
-    let database: any Database
-    switch try DatabaseURL(url, service: service) {
-    case .sqlite(let path): database = try SQLite(path: path, service: service)
+    return switch try DatabaseURL(url, service: schema.name) {
+    case .sqlite(let path): try SQLite(path: path, service: schema.name)
     case .postgres(let url):
-      database = Postgres(
-        url: url, schema: service, migrationURL: settings.nonempty("MIGRATION_DATABASE_URL"),
+      Postgres(
+        url: url, schema: schema.name, migrationURL: settings.nonempty("MIGRATION_DATABASE_URL"),
+        appendOnlyTables: schema.appendOnlyTables,
         connections: try settings.int("DATABASE_CONNECTIONS", default: Postgres.defaultConnectionCount, in: 1...200),
         logger: logger)
     }
-    try await database.migrate(migrations)
-    return MeasuredDatabase(database, in: registry)
   }
 }
