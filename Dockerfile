@@ -1,32 +1,50 @@
 # One program of several: docker build --build-arg SERVICE=kith-auth .
+#
+# The program comes from one of two stages: `build` builds it, `prebuilt` takes it from .build/programs, where
+# `make release` has put it: --build-arg PROGRAMS=prebuilt. BuildKit builds only the stage that is used.
+ARG PROGRAMS=build
+
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends libargon2-dev libcurl4-openssl-dev libpq-dev libsqlite3-dev libvips-dev \
-    zlib1g-dev pkg-config \
+  && apt-get install -y --no-install-recommends binutils libargon2-dev libcurl4-openssl-dev libpq-dev libsqlite3-dev \
+    libvips-dev pkg-config zlib1g-dev \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 COPY . .
 ARG SERVICE=kith
-# The cache is shared by the images of all services, so that what they have in common is built once.
+# The cache is shared by the images of all services, so that what they have in common is built once, and a change in
+# one service builds that service only.
 RUN --mount=type=cache,id=kith-build,target=/source/.build,sharing=locked \
-  swift build -c release --product "$SERVICE" --static-swift-stdlib \
-  && install -D ".build/release/$SERVICE" /out/service
+  scripts/release "$SERVICE" && cp -r .build/programs /programs
+
+FROM scratch AS prebuilt
+COPY .build/programs /programs
+
+FROM ${PROGRAMS} AS programs
 
 FROM debian:bookworm-slim
+ARG SERVICE=kith
+ARG VERSION=dev
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="$SERVICE" \
+  org.opencontainers.image.description="Kith, the backend of an iOS app for sharing with friends and family" \
+  org.opencontainers.image.licenses="MIT" \
+  org.opencontainers.image.version="$VERSION" \
+  org.opencontainers.image.revision="$REVISION"
+# The Debian packages of the libraries that this program is linked with.
+COPY --from=programs /programs/$SERVICE.packages /tmp/packages
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends ca-certificates libargon2-1 libcurl4 libpq5 libsqlite3-0 libstdc++6 \
-    libvips42 zlib1g \
-  && rm -rf /var/lib/apt/lists/* \
+  && xargs apt-get install -y --no-install-recommends ca-certificates </tmp/packages \
+  && rm -rf /var/lib/apt/lists/* /tmp/packages /var/log/* /var/cache/* \
   && useradd --system --user-group --uid 10001 --home-dir /data kith \
   && install -d -o kith -g kith -m 700 /data
-COPY --chmod=755 scripts/healthy /usr/local/bin/healthy
-COPY --from=build /out/service /usr/local/bin/kith-service
+COPY --from=programs /programs/$SERVICE /usr/local/bin/kith-service
 USER kith
 WORKDIR /data
-# Every service listens on the same port, each in a container of its own.
+# Every service listens on the same port, each in a container of its own. With PostgreSQL only photos are written, to
+# /data; the root file system can be read-only.
 ENV HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
-VOLUME /data
 EXPOSE 8080
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=5s --timeout=4s --start-period=30s CMD ["healthy", "/health/live"]
+HEALTHCHECK --interval=5s --timeout=4s --start-period=30s CMD ["kith-service", "healthcheck"]
 ENTRYPOINT ["kith-service"]

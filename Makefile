@@ -1,10 +1,10 @@
-.PHONY: help run test lint format bench fuzz env release
+.PHONY: help run test lint format bench fuzz env release test-compose
 
 PRODUCTS := kith kith-gateway kith-auth kith-invites kith-groups kith-lists kith-credits
 SOURCES := Package.swift Services Shared gateway Tests $(wildcard Benchmarks)
 
 help: ## List the targets
-	@sed -nE 's/^([a-z]+):.*## (.*)/make \1|\2/p' Makefile | awk -F '|' '{ printf "%-14s %s\n", $$1, $$2 }'
+	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1|\2/p' Makefile | awk -F '|' '{ printf "%-14s %s\n", $$1, $$2 }'
 
 run: ## Build and start everything in one process, on http://127.0.0.1:8080
 	@scripts/run
@@ -25,9 +25,11 @@ bench: ## Measure everything against other programs (ARGS="balance spend" for so
 fuzz: ## Fuzz the gateway's parsers (ARGS=600 for ten minutes)
 	@scripts/fuzz $(ARGS)
 
-env: ## Write a .env with new secrets for docker compose (FORCE=1 replaces an existing one)
+env: ## Write a .env with new secrets for docker compose, or add what it lacks (FORCE=1 replaces all secrets)
 	@scripts/env
 
-release: ## Build optimised programs that run without a Swift installation
-	@set -e; for product in $(PRODUCTS); do \
-	  swift build -c release --static-swift-stdlib --product $$product; echo ".build/release/$$product"; done
+release: ## Build optimised programs that run without a Swift installation, into .build/programs
+	@scripts/release $(PRODUCTS)
+
+test-compose: ## Run docker-compose.yml in a Docker engine of its own, with a story through it (as root, Linux)
+	@scripts/test-compose
