@@ -24,9 +24,8 @@ package func buildGateway(
   let redis = try RedisURL(settings)
   let certificate = try Certificate(settings)
   let upstreams = Upstreams(dependencies.serviceAddresses, logger: dependencies.logger, healthProbe: healthProbe)
-  var upstreamTLS = TLSConfiguration.makeClientConfiguration()
-  upstreamTLS.trustRoots = upstreamTrust
-  let upstreamContext = try NIOSSLContext(configuration: upstreamTLS)
+  let upstreamTLS = UpstreamTLS(trustRoots: upstreamTrust)
+  if upstreams.all.contains(where: \.url.isTLS) { _ = try upstreamTLS.context() }
   dependencies.registry.addProcessMetrics()
   dependencies.registry.addLogMetrics()
   let localLimits = MemoryLimits()
@@ -38,7 +37,7 @@ package func buildGateway(
       upstreams, dependencies.serviceAddresses, stage: try settings.stage(), lifecycle: lifecycle,
       now: dependencies.now),
     openAPI: MergedOpenAPI(
-      dependencies.serviceAddresses, gateway: try OpenAPI(yaml: PackageResources.openapi_yaml), routes: routes,
+      dependencies.serviceAddresses, gateway: OpenAPI(yaml: PackageResources.openapi_yaml), routes: routes,
       publicURL: settings.string("PUBLIC_URL", default: "/")),
     metrics: {
       GatewayMetrics(
@@ -52,6 +51,17 @@ package func buildGateway(
   let state = try GatewayState(
     table: RouteTable(routes), verification: verification, lifecycle: lifecycle, localRoutes: localRoutes,
     settings: settings, isTLS: certificate != nil, timeouts: timeouts, logger: dependencies.logger)
+  let makeLoop: @Sendable (any EventLoop) -> EventLoopState = { loop in
+    EventLoopState(
+      on: loop, authenticator: Authenticator(verification, keys: keys, users: users, now: dependencies.now),
+      limiter: Limiter(
+        quotas: quotas, local: localLimits, redis: redis, on: loop, logger: dependencies.logger,
+        now: { Nanoseconds(NIODeadline.now().uptimeNanoseconds) }, outageLog: outageLog, timeout: timeouts.redis),
+      metrics: EventLoopMetrics(), tracer: tracer,
+      pool: { service in
+        ServicePool(service, upstreams) { EndpointPool($0, key: serviceKey, tls: upstreamTLS, on: loop) }
+      })
+  }
   return GatewayServer(
     state: state, certificate: certificate, upstreams: upstreams, loops: loops, exporter: tracer?.exporter,
     host: settings.string("HOST", default: "127.0.0.1"),
@@ -59,17 +69,5 @@ package func buildGateway(
     drainDelay: .seconds(
       try settings.int("DRAIN_SECONDS", default: try settings.stage() == .production ? 3 : 0, in: 0...60)),
     logger: dependencies.logger,
-    makeLoop: { loop in
-      EventLoopState(
-        on: loop, authenticator: Authenticator(verification, keys: keys, users: users, now: dependencies.now),
-        limiter: Limiter(
-          quotas: quotas, local: localLimits, redis: redis, on: loop, logger: dependencies.logger,
-          now: { Nanoseconds(NIODeadline.now().uptimeNanoseconds) }, outageLog: outageLog, timeout: timeouts.redis),
-        metrics: EventLoopMetrics(), tracer: tracer,
-        pool: { service in
-          ServicePool(service, upstreams) { endpoint in
-            EndpointPool(endpoint, key: serviceKey, tls: endpoint.url.isTLS ? upstreamContext : nil, on: loop)
-          }
-        })
-    })
+    makeLoop: makeLoop)
 }

@@ -34,7 +34,8 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
   let profiles = ProfileStore(database: database)
   let sessions = SessionStore(database: database, tokenIssuer: tokenIssuer)
   let signInCounter = SignInCounter(in: dependencies.registry)
-  let ended = EndedSessionList()
+  let ended = dependencies.endedSessions ?? EndedSessionList()
+  ended.addAge(to: dependencies)
 
   let grants = AppleGrants(
     store: AppleTokenStore(database: database, keys: messaging.keys), apple: apple, tokenClient: appleTokenClient,
@@ -60,9 +61,8 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
     store: AppleIdentityStore(database: database), keys: messaging.keys, erasure: erasure, ended: ended,
     in: dependencies)
 
-  let feed = EndedSessionsFeed(list: ended, in: dependencies) { cursor in
-    try await .all { try await sessions.ended(since: cursor, after: $0, limit: EndedSessions.pageMax, at: now()) }
-  }
+  let endedChanges = EndedSessionChanges()
+  let feed = sessions.endedFeed(to: ended, in: dependencies, onChange: endedChanges.send)
   let sweep = ExpiredRowsSweep(
     database: database, challenges: codeSender.challenges, quotas: codeSender.quotas, in: dependencies)
 
@@ -121,8 +121,9 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
     PersonalDataExportRoutes(store: personalData, otherServices: otherServices).add(to: routes)
     ExternalIdentityRoutes(accounts: externalAccounts, policy: policy).add(to: routes)
     PeopleRoutes(people: PeopleStore(database: database, policy: policy)).add(to: routes)
-    ServiceRoutes(accounts: accounts, sessions: sessions, ring: tokenKeys.ring, policy: policy, now: now)
-      .add(to: routes)
+    ServiceRoutes(
+      accounts: accounts, sessions: sessions, endedChanges: endedChanges, ring: tokenKeys.ring, policy: policy, now: now
+    ).add(to: routes)
   }
 }
 

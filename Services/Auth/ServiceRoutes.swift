@@ -8,6 +8,7 @@ import Wire
 struct ServiceRoutes: Sendable {
   let accounts: AccountStore
   let sessions: SessionStore
+  let endedChanges: EndedSessionChanges
   let ring: KeyRing
   let policy: VerificationPolicy
   let now: @Sendable () -> Date
@@ -70,7 +71,14 @@ struct ServiceRoutes: Sendable {
       return id
     }
     let limit = try request.queryNumber("limit", default: 0, in: 0...EndedSessions.pageMax)
+    let wait = try request.queryNumber("wait", default: 0, in: 0...EndedSessions.waitSecondsMax)
+    if wait > 0, let version = request.uri.queryParameters["version"] {
+      await endedChanges.wait(after: String(version), atMost: .seconds(wait))
+    }
+    // Read before the sessions, so that a session that ends in between ends the next wait.
+    let version = endedChanges.version
+    let ended = try await sessions.ended(since: since, after: last, limit: limit == 0 ? nil : limit, at: now())
     return .exactJSON(
-      try await sessions.ended(since: since, after: last, limit: limit == 0 ? nil : limit, at: now()))
+      EndedSessions(sessions: ended.sessions, cursor: ended.cursor, next: ended.next, version: version))
   }
 }

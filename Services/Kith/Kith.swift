@@ -7,6 +7,7 @@ import Invites
 import Lists
 import Logging
 import ServiceLifecycle
+import Tokens
 import Web
 import Wire
 
@@ -15,10 +16,11 @@ import Wire
 func buildKith(_ dependencies: Dependencies) async throws -> ServiceStack {
   let settings = try DevelopmentSecrets.complete(dependencies.settings)
   let serviceAddresses = ServiceAddresses(settings.overlaid(ownURLs(settings)))
+  let endedSessions = EndedSessionList()
   func makeDependencies(for name: String, _ values: [String: String]) -> Dependencies {
     Dependencies(
       settings.overlaid(values.merging(keyPresented(by: name, settings)) { $1 }), serviceAddresses: serviceAddresses,
-      logger: Logger(label: name), now: dependencies.now)
+      logger: Logger(label: name), endedSessions: endedSessions, now: dependencies.now)
   }
   // Only the gateway is behind a load balancer, which needs time to notice a stop: the others do not wait.
   func loopback(_ service: ServiceName) -> Dependencies {
@@ -32,15 +34,17 @@ func buildKith(_ dependencies: Dependencies) async throws -> ServiceStack {
   // library, and the error about the port in use would be lost.
   for service in ServiceName.bundled { try await requireFreePort(of: loopback(service).settings, service.defaultPort) }
   try await requireFreePort(of: settings, GatewayServer.defaultPort)
+  async let auth = buildAuth(loopback(.auth))
+  async let invites = buildInvites(loopback(.invites))
+  async let groups = buildGroups(loopback(.groups))
+  async let lists = buildLists(loopback(.lists))
+  async let credits = buildCredits(loopback(.credits))
   return ServiceStack(
-    servers: [
-      try await buildAuth(loopback(.auth)),
-      try await buildInvites(loopback(.invites)),
-      try await buildGroups(loopback(.groups)),
-      try await buildLists(loopback(.lists)),
-      try await buildCredits(loopback(.credits)),
-    ],
-    gateway: try buildGateway(makeDependencies(for: "gateway", [:])), serviceAddresses: serviceAddresses)
+    servers: try await [auth, invites, groups, lists, credits],
+    // The services are ready when it starts, and stop after it, so probes would only tell of a database that is down.
+    gateway: try buildGateway(
+      makeDependencies(for: "gateway", [:]), healthProbe: HealthProbe(restInterval: .seconds(60))),
+    serviceAddresses: serviceAddresses)
 }
 
 /// The URLs of the services in this process. They replace URLs in the settings, where another program may listen. A
@@ -62,15 +66,15 @@ private func keyPresented(by name: String, _ settings: Settings) -> [String: Str
   return [:]
 }
 
-/// Runs the services of one process. They start together and stop in order, the gateway first.
+/// Runs the services of one process. They start together, then the gateway, and stop in order, the gateway first.
 struct ServiceStack: Service {
   let servers: [Server]
   let gateway: GatewayServer
   let serviceAddresses: ServiceAddresses
 
   func run() async throws {
-    let portPublisher = PortPublisher(servers: servers, serviceAddresses: serviceAddresses)
-    let services: [any Service] = [portPublisher] + (servers as [any Service]) + [gateway]
+    let gatewayStart = GatewayStart(gateway: gateway, servers: servers, serviceAddresses: serviceAddresses)
+    let services: [any Service] = servers + [gatewayStart]
     try await ServiceGroup(
       configuration: .init(
         services: services.map {
@@ -81,8 +85,9 @@ struct ServiceStack: Service {
   }
 }
 
-/// Sets the address of each service once its port is known, for clients in the same process.
-private struct PortPublisher: Service {
+/// Runs the gateway once all services listen, with the addresses at which they do.
+private struct GatewayStart: Service {
+  let gateway: GatewayServer
   let servers: [Server]
   let serviceAddresses: ServiceAddresses
 
@@ -91,7 +96,11 @@ private struct PortPublisher: Service {
       do {
         let port = try await cancelWhenGracefulShutdown { try await server.port.number }
         serviceAddresses.set(server.service, to: "http://127.0.0.1:\(port)")
-      } catch { return }
+      } catch {
+        // The stack stops, or the service did not start, which its own error says.
+        return
+      }
     }
+    try await gateway.run()
   }
 }

@@ -84,14 +84,22 @@ package struct UsersClient: Sendable {
   }
 
   /// The sessions that ended since the cursor of an earlier reply; without one, all whose tokens may still be valid.
-  package func endedSessions(since cursor: Date?) async throws -> EndedSessions {
+  ///
+  /// - Parameter version: of an earlier reply; the call then waits until more sessions have ended, for at most
+  ///   ``EndedSessions/waitSecondsMax``.
+  package func endedSessions(since cursor: Date?, version: String? = nil) async throws -> EndedSessions {
     var query = ["limit": String(EndedSessions.pageMax)]
     query["since"] = cursor.map(RFC3339.milliseconds)
     return try await .all { [query] last in
       var query = query
       query["after"] = last?.description
       // The first page has a short timeout, as auth may be down.
-      let timeout = Duration.seconds(last == nil ? 2 : 5)
+      var timeout = Duration.seconds(last == nil ? 2 : 5)
+      if last == nil, let version {
+        query["version"] = version
+        query["wait"] = String(EndedSessions.waitSecondsMax)
+        timeout += .seconds(EndedSessions.waitSecondsMax)
+      }
       return try await client.call(.GET, "/internal/sessions/ended", query: query, timeout: timeout)
     }
   }

@@ -18,7 +18,9 @@ package struct Outbox: Service {
   private let now: @Sendable () -> Date
   private let backoff: Backoff
   private let configuration: WorkerConfiguration
-  private let wakeUpSignal = WakeUpSignal()
+  private let pollInterval: Duration
+  private let writes: ChangeSignal
+  private let wakeUpSignal = ChangeSignal()
 
   package static let migration = OutboxMessageStore.migration(of: "outbox")
   package static let inboxMigration = OutboxMessageStore.migration(of: "inbox")
@@ -38,10 +40,12 @@ package struct Outbox: Service {
     self.now = dependencies.now
     self.backoff = backoff
     self.configuration = configuration
+    self.pollInterval = dependencies.pollInterval
+    self.writes = dependencies.writes
   }
 
   /// Writes a message in the transaction of its cause. Call ``wakeUp()`` after the commit; without it the message waits
-  /// for the next poll, a second by default.
+  /// for about a second.
   ///
   /// - Parameters:
   ///   - deduplicationKey: identifies the cause; a second message of the same kind and key is not written.
@@ -70,8 +74,8 @@ package struct Outbox: Service {
   package func run() async throws {
     let leases = store.leases(duration: leaseDuration)
     let worker = Worker(
-      leases: leases, database: database, logger: logger, now: now, wakeUpSignal: wakeUpSignal,
-      configuration: configuration
+      leases: leases, database: database, logger: logger, now: now, wakeUpSignal: wakeUpSignal, writes: writes,
+      configuration: configuration, pollInterval: pollInterval
     ) { try await attempt($0, leases) }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await worker.run() }
@@ -143,17 +147,27 @@ package struct Outbox: Service {
     }.value
   }
 
-  /// Updates the depth metrics and deletes messages that were settled a week ago, every five seconds.
+  /// Updates the depth metrics and deletes messages that were settled a week ago: every five seconds while messages
+  /// wait or are sent, else at the poll interval.
   private func sweepPeriodically() async {
     // Not a `PeriodicSweep`: one batch each time is enough, as the interval is short.
     await cancelWhenGracefulShutdown {
-      await repeatUntilCancelled(every: .seconds(5)) {
+      await repeatAfterChanges(wakeUpSignal, atMost: pollInterval) {
         do {
           let now = now()
-          let depths = try await database.read { [store] db in try store.depths(on: db) }
+          let weekAgo = now - 7 * 86_400
+          let (depths, hasOld) = try await database.read { [store] db in
+            (try store.depths(on: db), try store.hasSettled(before: weekAgo, on: db))
+          }
           metrics.setDepths(depths, of: deliveries.keys, at: now)
-          try await database.write { [store] db in try store.sweep(before: now - 7 * 86_400, limit: 500, on: db) }
-        } catch { logger.warning("not tidied", metadata: ["table": "\(store.table.text)", "error": "\(error)"]) }
+          if hasOld {
+            try await database.write { [store] db in try store.sweep(before: weekAgo, limit: 500, on: db) }
+          }
+          return hasOld || !depths.isEmpty
+        } catch {
+          logger.warning("not tidied", metadata: ["table": "\(store.table.text)", "error": "\(error)"])
+          return true
+        }
       }
     }
   }

@@ -92,6 +92,10 @@ struct OutboxMessageStore: Sendable {
     try db.change("delete from \(table) where user_id = \(user)")
   }
 
+  func hasSettled(before date: Date, on db: any Connection) throws -> Bool {
+    try db.row("select 1 as found from \(table) where settled_at <= \(date) limit 1") != nil
+  }
+
   /// Deletes messages that were settled before `date`, at most `limit`. Returns how many.
   func sweep(before date: Date, limit: Int, on db: any Connection) throws -> Int {
     try db.change(

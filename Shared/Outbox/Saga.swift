@@ -20,8 +20,10 @@ package struct Saga: Service {
   private let now: @Sendable () -> Date
   private let backoff: Backoff
   private let configuration: WorkerConfiguration
+  private let pollInterval: Duration
+  private let writes: ChangeSignal
   private let steps: @Sendable (SagaRow) async throws -> Void
-  private let wakeUpSignal = WakeUpSignal()
+  private let wakeUpSignal = ChangeSignal()
 
   /// - Parameters:
   ///   - leases: the owner's table; its `due_at` is set in the transaction that begins the change.
@@ -40,6 +42,8 @@ package struct Saga: Service {
     self.now = dependencies.now
     self.backoff = backoff
     self.configuration = configuration
+    self.pollInterval = dependencies.pollInterval
+    self.writes = dependencies.writes
     self.steps = steps
   }
 
@@ -48,8 +52,8 @@ package struct Saga: Service {
 
   package func run() async throws {
     let worker = Worker(
-      leases: leases, database: database, logger: logger, now: now, wakeUpSignal: wakeUpSignal,
-      configuration: configuration, attempt: attempt)
+      leases: leases, database: database, logger: logger, now: now, wakeUpSignal: wakeUpSignal, writes: writes,
+      configuration: configuration, pollInterval: pollInterval, attempt: attempt)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await worker.run() }
       group.addTask { await measure() }
@@ -78,12 +82,12 @@ package struct Saga: Service {
 
   private func measure() async {
     await cancelWhenGracefulShutdown {
-      await repeatUntilCancelled(every: .seconds(5)) {
-        // `try?`: when the query fails, the last value stays.
+      await repeatAfterChanges(wakeUpSignal, atMost: pollInterval) {
         let now = now()
-        if let count = try? await database.read({ [leases] db in try leases.unfinishedCount(at: now, on: db) }) {
-          unfinished.set(count)
-        }
+        // `try?`: when the query fails, the last value stays.
+        let count = try? await database.read { [leases] db in try leases.unfinishedCount(at: now, on: db) }
+        if let count { unfinished.set(count) }
+        return count != 0
       }
     }
   }

@@ -3,15 +3,20 @@ import Foundation
 import Logging
 import ServiceLifecycle
 import Synchronization
+import Web
 
-/// Works on the due rows of one table, several at a time: when it is woken up, and at every poll interval.
+/// Works on the due rows of one table, several at a time: when it is woken up, when the next known row is due, and at
+/// every poll interval, for rows that another replica has left behind.
 struct Worker: Service {
   let leases: LeaseTable
   let database: any Database
   let logger: Logger
   let now: @Sendable () -> Date
-  let wakeUpSignal: WakeUpSignal
+  let wakeUpSignal: ChangeSignal
+  /// ``Dependencies/writes``.
+  let writes: ChangeSignal
   let configuration: WorkerConfiguration
+  let pollInterval: Duration
   /// Finishes or postpones the row. When it throws, the row is due again after its lease has expired.
   let attempt: @Sendable (LeasedRow) async throws -> Void
 
@@ -21,9 +26,11 @@ struct Worker: Service {
     let running = RunningCount()
     await withGracefulShutdownHandler {
       await withDiscardingTaskGroup { group in
+        group.addTask { await wakeUpAfterWrites() }
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
-          let claimed = await claim(configuration.concurrency - running.count)
-          for leased in claimed {
+          let version = wakeUpSignal.version
+          let claim = await claim(configuration.concurrency - running.count)
+          for leased in claim.rows {
             running.add(1)
             group.addTask {
               await work(on: leased)
@@ -31,11 +38,13 @@ struct Worker: Service {
               wakeUpSignal.send()
             }
           }
-          if claimed.isEmpty { await wakeUpSignal.wait(atMost: configuration.pollInterval) }
+          if claim.rows.isEmpty { await wakeUpSignal.wait(after: version, atMost: claim.wait) }
         }
         let end = ContinuousClock.now + configuration.shutdownTimeout
-        while running.count > 0, !Task.isCancelled, ContinuousClock.now < end {
-          await wakeUpSignal.wait(atMost: end - .now)
+        while !Task.isCancelled, ContinuousClock.now < end {
+          let version = wakeUpSignal.version
+          guard running.count > 0 else { break }
+          await wakeUpSignal.wait(after: version, atMost: end - .now)
         }
         group.cancelAll()
       }
@@ -44,15 +53,49 @@ struct Worker: Service {
     }
   }
 
-  private func claim(_ limit: Int) async -> [LeasedRow] {
-    guard limit > 0 else { return [] }
+  /// Wakes the worker up a second after transactions of this process: they may have written rows that are due later, or
+  /// have not woken it up.
+  private func wakeUpAfterWrites() async {
+    var version = writes.version
+    while !Task.isCancelled {
+      await writes.wait(after: version)
+      // `try?`: a cancelled sleep ends the loop.
+      try? await Task.sleep(for: .seconds(1))
+      version = writes.version
+      wakeUpSignal.send()
+    }
+  }
+
+  /// The rows that were leased. When there are none, `wait` is the time until the next claim.
+  private struct Claim {
+    var rows: [LeasedRow] = []
+    var wait: Duration = .zero
+  }
+
+  private func claim(_ limit: Int) async -> Claim {
+    guard limit > 0 else { return Claim(wait: pollInterval) }
     do {
       let now = now()
-      return try await database.write { [leases] db in try leases.claim(limit: limit, at: now, on: db) }
+      // A read: a transaction that writes would wake this worker up again.
+      let firstDue = try await database.read { [leases] db in try leases.nextDue(on: db) }
+      guard let firstDue, firstDue <= now else { return Claim(wait: wait(until: firstDue, at: now)) }
+      return try await database.write { [leases] db in
+        let rows = try leases.claim(limit: limit, at: now, on: db)
+        guard rows.isEmpty else { return Claim(rows: rows) }
+        // What is due waits for rows that others have leased.
+        return Claim(wait: wait(until: try leases.nextDue(after: now, on: db), at: now))
+      }
     } catch {
       logger.warning("nothing claimed", metadata: ["table": "\(leases.table.text)", "error": "\(error)"])
-      return []
+      return Claim(wait: min(pollInterval, .seconds(1)))
     }
+  }
+
+  /// The time until `due`, up to the poll interval. Times are stored in milliseconds: a wait of less than ten could end
+  /// just before the row is due.
+  private func wait(until due: Date?, at now: Date) -> Duration {
+    guard let due else { return pollInterval }
+    return min(pollInterval, max(.seconds(due.timeIntervalSince(now)), .milliseconds(10)))
   }
 
   private func work(on leased: LeasedRow) async {
@@ -63,17 +106,13 @@ struct Worker: Service {
   }
 }
 
-/// How many rows a worker works on at once, how often it polls, and how long running attempts may take at shutdown.
+/// How many rows a worker works on at once, and how long running attempts may take at shutdown.
 package struct WorkerConfiguration: Sendable {
   package var concurrency: Int
-  package var pollInterval: Duration
   package var shutdownTimeout: Duration
 
-  package init(
-    concurrency: Int = 8, pollInterval: Duration = .seconds(1), shutdownTimeout: Duration = .seconds(5)
-  ) {
+  package init(concurrency: Int = 8, shutdownTimeout: Duration = .seconds(5)) {
     self.concurrency = concurrency
-    self.pollInterval = pollInterval
     self.shutdownTimeout = shutdownTimeout
   }
 }

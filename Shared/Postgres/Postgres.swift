@@ -18,7 +18,7 @@ package final class Postgres: Database {
 
   /// Two for each core, from four to sixteen: more only compete for the cores when the database is on the same machine,
   /// and five services together must stay under the server's default limit of a hundred connections.
-  package static let defaultConnectionCount = min(16, max(4, 2 * ProcessInfo.processInfo.activeProcessorCount))
+  package static func defaultConnectionCount(_ processors: Int) -> Int { min(16, max(4, 2 * processors)) }
 
   /// The server cancels a statement that takes longer, so that no request holds a connection indefinitely.
   static let statementTimeoutMilliseconds = 8000
@@ -32,7 +32,7 @@ package final class Postgres: Database {
   ///   - acquireTimeout: how long a call waits for a free connection.
   package init(
     url: String, schema: String, migrationURL: String? = nil, appendOnlyTables: [String] = [],
-    connections: Int = defaultConnectionCount, acquireTimeout: Duration = .seconds(5), logger: Logger
+    connections: Int, acquireTimeout: Duration = .seconds(5), logger: Logger
   ) {
     self.url = url
     self.schema = schema

@@ -24,13 +24,21 @@ package final class EndedSessionList: Sendable {
   package func contains(_ session: SessionID) -> Bool { state.withLock { $0.until[session] != nil } }
 
   /// Adds a list from auth. Safe to repeat, in any order.
-  package func add(_ entries: [EndedSessions.Entry], at now: Date) {
+  ///
+  /// - Returns: whether it had entries that are new here.
+  @discardableResult
+  package func add(_ entries: [EndedSessions.Entry], at now: Date) -> Bool {
     state.withLock { state in
-      for entry in entries { state.until[entry.session] = entry.until }
+      var isNew = false
+      for entry in entries where state.until.updateValue(entry.until, forKey: entry.session) != entry.until {
+        isNew = true
+      }
       state.updatedAt = max(state.updatedAt ?? now, now)
-      guard now.timeIntervalSince(state.sweptAt) > 60 else { return }
-      state.sweptAt = now
-      state.until = state.until.filter { $0.value > now }
+      if now.timeIntervalSince(state.sweptAt) > 60 {
+        state.sweptAt = now
+        state.until = state.until.filter { $0.value > now }
+      }
+      return isNew
     }
   }
 

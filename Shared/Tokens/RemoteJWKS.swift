@@ -18,6 +18,8 @@ package actor RemoteJWKS {
   private let now: @Sendable () -> ContinuousClock.Instant
   private nonisolated let cache = Mutex(Cache())
   private nonisolated let removalCount = Atomic(0)
+  /// Receives an element when a set with keys was fetched.
+  private nonisolated let fetchedKeys = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
   private var attemptedAt: ContinuousClock.Instant?
   private var fetchInFlight: Task<Void, any Error>?
 
@@ -41,11 +43,14 @@ package actor RemoteJWKS {
   /// Changes whenever a key was removed, so that cached results can be discarded.
   package nonisolated var removals: Int { removalCount.load(ordering: .acquiring) }
 
-  /// Fetches the set periodically while it has keys, until it is cancelled, so that removed keys are noticed soon.
+  /// Fetches the set periodically while it has keys, until it is cancelled, so that removed keys are noticed soon. To be
+  /// called once.
   package func refresh(every interval: Duration) async {
     // Not `repeatUntilCancelled`: the module Web, which has it, depends on this one.
     while !Task.isCancelled {
-      if cache.withLock({ !$0.keys.isEmpty }) {
+      if cache.withLock({ $0.keys.isEmpty }) {
+        for await _ in fetchedKeys.stream { break }
+      } else {
         // `try?`: while the server does not answer, the last good set is used.
         try? await refresh()
       }
@@ -126,6 +131,7 @@ package actor RemoteJWKS {
       return cache.keys
     }
     let isOneRemoved = before.contains { id, key in fetched[id]?.isSame(as: key) != true }
+    if !fetched.isEmpty { fetchedKeys.continuation.yield() }
     if isOneRemoved { removalCount.add(1, ordering: .releasing) }
   }
 }

@@ -181,7 +181,7 @@ import Wire
   @Test func theDocumentNamesExactlyTheRoutesThatThereAre() async throws {
     try await withStack(.sqlite) { stack in
       for server in stack.servers {
-        #expect(server.api.operations == server.operations, "\(server.service)")
+        #expect(try server.api.operations == server.operations, "\(server.service)")
         #expect(!server.operations.isEmpty)
       }
       let document = try await stack.auth.get("/openapi.json")

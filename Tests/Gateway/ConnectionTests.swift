@@ -20,7 +20,8 @@ import Web
         let promise = loop.makePromise(of: Bool.self)
         loop.execute {
           let pool = EndpointPool(
-            Endpoint(.credits, url, nil), key: "k", tls: nil, on: loop, resolver: DualStackResolver(loop))
+            Endpoint(.credits, url, nil), key: "k", tls: UpstreamTLS(trustRoots: .default), on: loop,
+            resolver: DualStackResolver(loop))
           pool.connect { upstream in
             guard let upstream else { return promise.succeed(false) }
             // By then any late event of the failed attempt has arrived.
@@ -64,6 +65,20 @@ import Web
       #expect(activeCount == 0)
       other.close()
       try await server.close()
+    }
+  }
+
+  @Test func deadlinesAreCheckedOnlyWhileThereAreConnections() async throws {
+    try await withStack(.sqlite) { stack in
+      let server = try buildGateway(stack.dependencies(of: "gateway"))
+      try await running([server]) {
+        let port = try await server.port.number
+        #expect(await server.loops.gather { $0.isSweeping }.allSatisfy { !$0 })
+        let raw = try await RawConnection(port: port)
+        try await eventually("the timer") { await server.loops.gather { $0.isSweeping }.count { $0 } == 1 }
+        raw.close()
+        try await eventually("its end") { await server.loops.gather { $0.isSweeping }.allSatisfy { !$0 } }
+      }
     }
   }
 

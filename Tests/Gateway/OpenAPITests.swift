@@ -26,6 +26,13 @@ import Web
     }
   }
 
+  @Test(arguments: ["paths: [", "openapi: 3.1.0", "just text", ""])
+  func aTextThatIsNoDocumentIsRefusedWhenItIsRead(text: String) {
+    let api = OpenAPI(yaml: Array(text.utf8))
+    #expect(throws: (any Error).self) { try api.body }
+    #expect(throws: (any Error).self) { try api.operations }
+  }
+
   @Test func whoMayCallIsWhatTheTableSays() async throws {
     try await withStack(.sqlite) { stack in
       let operations = try Self.operations(of: try await stack.gateway.get("/openapi.json").body)
@@ -68,7 +75,7 @@ import Web
     try await withStack(.sqlite) { stack in
       var documents = ["merged": try await stack.gateway.get("/openapi.json").text]
       for server in stack.servers {
-        documents[server.service.rawValue] = String(decoding: server.api.body, as: UTF8.self)
+        documents[server.service.rawValue] = String(decoding: try server.api.body, as: UTF8.self)
       }
       let faults = try await Self.faults(in: documents)
       #expect(faults.isEmpty, "\(faults)")
@@ -92,7 +99,8 @@ import Web
     ])
   func whatIsMissingOrWrongInADocumentIsNamed(text: String, replacement: String, expectedFault: String) async throws {
     try await withStack(.sqlite) { stack in
-      let auth = String(decoding: try #require(stack.servers.first { $0.service == .auth }).api.body, as: UTF8.self)
+      let auth = String(
+        decoding: try #require(stack.servers.first { $0.service == .auth }).api.body, as: UTF8.self)
       #expect(auth.contains(text))
       let faults = try await Self.faults(in: ["auth": auth.replacing(text, with: replacement)])
       #expect(faults.contains(expectedFault), "\(faults)")

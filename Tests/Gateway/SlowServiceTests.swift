@@ -96,13 +96,39 @@ import Web
   }
 
   @Test func aKilledOneIsNoticedByTheNextProbe() async throws {
-    try await withGateway { gateway in
+    try await withGateway(healthProbe: Self.fastProbe) { gateway in
       let second = TestService()
       try await running([second.server()]) {
         gateway.serviceAddresses.set(.credits, to: "http://127.0.0.1:\(try await second.listening.number)")
         try await eventually("the first answer") { gateway.endpoints[0].isKnownAlive }
       }
       try await eventually("the notice") { gateway.endpoints[0].status == .unreachable }
+    }
+  }
+
+  @Test func theOnlyEndpointIsHardlyProbedWhileItIsWellAndOftenWhenItIsNot() async throws {
+    let healthProbe = HealthProbe(interval: .milliseconds(10), restInterval: .seconds(3600))
+    try await withGateway(healthProbe: healthProbe) { gateway in
+      try await eventually("rest") {
+        let before = gateway.service.probes
+        try await Task.sleep(for: .milliseconds(300))
+        return before > 0 && gateway.service.probes == before
+      }
+      // A new address is probed at once, and so is one that fails.
+      let second = TestService()
+      let urls = [try await gateway.service.listening.number, try freePort()].map { "http://127.0.0.1:\($0)" }
+      gateway.serviceAddresses.set(.credits, to: urls[1])
+      #expect(try await gateway.browser.get("/echo?n=1").status == 503)
+      try await eventually("the failure") { gateway.endpoints[0].status == .unreachable }
+      let port = try #require(gateway.endpoints[0].address?.port)
+      try await running([second.server(port: port)]) {
+        try await eventually("its return") { gateway.endpoints[0].status == .ready }
+      }
+      gateway.serviceAddresses.set(.credits, to: urls)
+      let before = gateway.service.probes
+      try await eventually("probes of two") {
+        _ = gateway.endpoints; return gateway.service.probes > before + 5
+      }
     }
   }
 

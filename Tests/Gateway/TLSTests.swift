@@ -119,14 +119,12 @@ import Web
   @Test func aConnectionThatIsClosingIsGivenToNobody() async throws {
     try await withTestCertificate { certificate in
       try await withGateway(certificate.settings) { gateway in
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.trustRoots = .file(certificate.certificateFile.path)
-        let context = try NIOSSLContext(configuration: tls)
+        let tls = UpstreamTLS(trustRoots: .file(certificate.certificateFile.path))
         let url = try #require(UpstreamURL("https://localhost:\(gateway.port)"))
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let promise = loop.makePromise(of: [Bool].self)
         loop.execute {
-          let pool = EndpointPool(Endpoint(.credits, url, nil), key: "k", tls: context, on: loop)
+          let pool = EndpointPool(Endpoint(.credits, url, nil), key: "k", tls: tls, on: loop)
           pool.connect { upstream in
             guard let upstream else { return promise.succeed([]) }
             upstream.release()

@@ -2,7 +2,9 @@ import Database
 import Foundation
 import Outbox
 import Support
+import Synchronization
 import Testing
+import Web
 
 /// Messages that cannot be sent, workers that die, and the logs and metrics about them.
 @Suite struct OutboxFailureTests {
@@ -82,6 +84,43 @@ import Testing
           try await eventually { fixture.receiver.accepted.count == number }
         }
       }
+    }
+  }
+
+  @Test(arguments: engines) func whatWasPostponedIsSentWhenItIsDue(engine: Engine) async throws {
+    try await withOutbox(engine, { $0.pollInterval = .seconds(3600) }) { fixture in
+      fixture.receiver.behavior = .failing(1)
+      try await fixture.add("hello")
+      let outbox = try await fixture.outbox()
+      try await running([outbox]) {
+        try await eventually { fixture.receiver.accepted == ["hello"] }
+      }
+    }
+  }
+
+  /// A transaction that writes a message without waking the worker up, and one whose message is due later.
+  @Test(arguments: engines) func whatThisProcessHasWrittenIsNotOverlooked(engine: Engine) async throws {
+    try await withTestDatabase(engine) { testDatabase in
+      let dependencies = Dependencies(Settings(testDatabase.settings), logger: quiet, pollInterval: .seconds(3600))
+      let database = try await dependencies.openDatabase(ServiceSchema("outbox", [Outbox.migration]))
+      let sent = Mutex<[String]>([])
+      let outbox = Outbox(
+        database: database, keys: OutboxFixture.dataKeys(["a key for tests 0123456789 abcdefghij"]), in: dependencies,
+        deliveries: [
+          Delivery("letter") { message in
+            let text = try message.decode(TestMessage.self).text
+            sent.withLock { $0.append(text) }
+          }
+        ])
+      try await running([outbox]) {
+        for (text, delay) in [("now", 0.0), ("later", 3.0)] {
+          try await database.write { db in
+            try outbox.add("letter", TestMessage(to: "bob", text: text), at: Date() + delay, on: db)
+          }
+        }
+        try await eventually { sent.withLock { $0 } == ["now", "later"] }
+      }
+      await database.close()
     }
   }
 

@@ -37,10 +37,11 @@ struct OutboxFixture: Sendable {
   func outbox() async throws -> Outbox {
     let url = try await receiver.url
     let clock = clock
-    let dependencies = Dependencies(Settings([:]), logger: logger, registry: registry, now: { clock.now })
+    let dependencies = Dependencies(
+      Settings([:]), logger: logger, registry: registry, pollInterval: pollInterval, now: { clock.now })
     return Outbox(
       database: database, keys: keys, in: dependencies, backoff: Backoff(first: .seconds(2), longest: .seconds(3600)),
-      configuration: WorkerConfiguration(concurrency: 4, pollInterval: pollInterval, shutdownTimeout: .seconds(1)),
+      configuration: WorkerConfiguration(concurrency: 4, shutdownTimeout: .seconds(1)),
       deliveries: [
         Delivery("letter", timeout: timeout, unknownOutcomeDelay: unknownOutcomeDelay) { message in
           let content = try message.decode(TestMessage.self)

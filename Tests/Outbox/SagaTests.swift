@@ -18,15 +18,15 @@ import Web
 
   private static let leases = LeaseTable(table: "move", selected: "state", leaseDuration: .seconds(30))
 
-  private static let configuration = WorkerConfiguration(pollInterval: .milliseconds(20))
-
   private func withMoves(
     _ engine: Engine, _ body: (any Database, TestClock, Dependencies) async throws -> Void
   ) async throws {
     try await withTestDatabase(engine) { testDatabase in
       let database = try await testDatabase.open("moves", [Self.migration])
       let clock = TestClock()
-      try await body(database, clock, Dependencies(Settings([:]), logger: quiet, now: { clock.now }))
+      try await body(
+        database, clock, Dependencies(Settings([:]), logger: quiet, pollInterval: .milliseconds(20), now: { clock.now })
+      )
       await database.close()
     }
   }
@@ -49,7 +49,7 @@ import Web
     try await withMoves(engine) { database, clock, dependencies in
       let asked = Mutex<[String: Int]>([:])
       let sagas = (0..<3).map { _ in
-        Saga("move", Self.leases, database: database, in: dependencies, configuration: Self.configuration) { row in
+        Saga("move", Self.leases, database: database, in: dependencies) { row in
           asked.withLock { $0[row.key, default: 0] += 1 }
           try await finish(row)
         }
@@ -65,7 +65,7 @@ import Web
   @Test(arguments: engines) func aStepThatFailsIsTakenAgainFromTheStart(engine: Engine) async throws {
     try await withMoves(engine) { database, clock, dependencies in
       let tries = Mutex(0)
-      let saga = Saga("move", Self.leases, database: database, in: dependencies, configuration: Self.configuration) {
+      let saga = Saga("move", Self.leases, database: database, in: dependencies) {
         row in
         try await row.step { db in try db.change("update move set state = 'claimed' where id = \(row.key)") }
         guard
@@ -91,7 +91,7 @@ import Web
       let isHeld = Mutex(true)
       let lost = Mutex(0)
       func saga(_ name: String) -> Saga {
-        Saga("move", Self.leases, database: database, in: dependencies, configuration: Self.configuration) { row in
+        Saga("move", Self.leases, database: database, in: dependencies) { row in
           if name == "slow" { try await eventually { isHeld.withLock { !$0 } } }
           do {
             try await row.step(last: true) { db in

@@ -105,7 +105,8 @@ package func withStack(
     try await withKeyServer { apple in
       let clock = TestClock()
       let settings = TestStack.settings(testDatabase, appleKeys: apple.url).overlaid(overrides)
-      let dependencies = Dependencies(settings, logger: quiet, now: { clock.now })
+      // Work is due by a clock that tests move.
+      let dependencies = Dependencies(settings, logger: quiet, pollInterval: .seconds(1), now: { clock.now })
       func within(_ name: String) -> Dependencies {
         dependencies.with(settings.overlaid(["SERVICE_KEY": TestStack.keys[name] ?? ""]))
       }

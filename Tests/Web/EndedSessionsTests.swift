@@ -67,7 +67,7 @@ import Wire
           for verifier in [second, stack.credits] {
             try await eventually { try await verifier.bearing(alice.access).get(path).status == 401 }
           }
-          // The list is polled every second; a test machine may be slow.
+          // A call waits at auth for the end of sessions; a test machine may be slow.
           #expect(ContinuousClock.now - began < .seconds(6))
         }
       }
@@ -131,6 +131,67 @@ import Wire
     }
   }
 
+  /// Auth learns of the ends of sessions in the same database, and so do those who wait at it.
+  @Test(arguments: engines) func whatAnotherReplicaEndedIsOverSoon(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let replica = try await AuthReplica(of: Dependencies(stack.dependencies.settings, logger: quiet))
+      let path = "/api/v1/credits/balance"
+      for _ in 0..<3 {
+        let alice = try await stack.signIn("alice")
+        #expect(try await stack.credits.bearing(alice.access).get(path).status == 200)
+        let began = ContinuousClock.now
+        #expect(
+          try await Browser(replica.url).post("/api/v1/auth/logout", ["refresh_token": alice.refresh]).status == 200)
+        for verifier in [stack.credits, stack.gateway, stack.auth] {
+          let path = verifier.base == stack.auth.base ? "/api/v1/auth/me" : path
+          try await eventually { try await verifier.bearing(alice.access).get(path).status == 401 }
+        }
+        #expect(ContinuousClock.now - began < .seconds(6))
+      }
+      try await replica.stop()
+    }
+  }
+
+  @Test func aCallWithTheVersionWaitsForTheEndOfASession() async throws {
+    try await withStack(.sqlite) { stack in
+      let alice = try await stack.signIn("alice")
+      let auth = stack.auth.with(stack.with(key: "lists"))
+      let version = try await stack.restingVersion()
+      var began = ContinuousClock.now
+      #expect(try await auth.get("/internal/sessions/ended?wait=1&version=\(version)").string("version") == version)
+      #expect(ContinuousClock.now - began >= .seconds(1), "it waited")
+      began = .now
+      async let waiting = auth.get("/internal/sessions/ended?wait=10&version=\(version)")
+      try await Task.sleep(for: .milliseconds(100))
+      #expect(try await stack.gateway.post("/api/v1/auth/logout", ["refresh_token": alice.refresh]).status == 200)
+      let reply = try await waiting
+      #expect(reply.text.contains(try #require(Self.session(of: alice.access))))
+      #expect(reply.string("version") != version)
+      // A version of another replica, or of before a restart, and none.
+      for other in [version, "", "x", "\(UUID()).0", "\(version)0"] {
+        #expect(try await auth.get("/internal/sessions/ended?wait=10&version=\(other)").status == 200)
+      }
+      #expect(try await auth.get("/internal/sessions/ended?wait=10").status == 200)
+      #expect(ContinuousClock.now - began < .seconds(8))
+      for wrong in [-1, 11] { #expect(try await auth.get("/internal/sessions/ended?wait=\(wrong)").status == 422) }
+    }
+  }
+
+  @Test func aStopOfAuthDoesNotWaitForThoseWhoWait() async throws {
+    try await withStack(.sqlite) { stack in
+      let replica = try await AuthReplica(of: stack.dependencies)
+      let browser = Browser(replica.url).with(stack.with(key: "lists"))
+      try await eventually { try await browser.get("/health/ready").status == 200 }
+      let version = try await browser.get("/internal/sessions/ended").string("version")
+      let began = ContinuousClock.now
+      async let waiting = browser.get("/internal/sessions/ended?wait=10&version=\(version)")
+      try await Task.sleep(for: .milliseconds(300))
+      try await replica.stop()
+      #expect(try await waiting.status == 200, "it was answered")
+      #expect(ContinuousClock.now - began < .seconds(8))
+    }
+  }
+
   private static func session(of token: String) -> String? {
     let claims = token.split(separator: ".").dropFirst().first.flatMap { Base64URL.decode($0.utf8) } ?? []
     let read = try? JSONSerialization.jsonObject(with: Data(claims)) as? [String: Any]
@@ -174,5 +235,19 @@ import Wire
         #expect(try await browser.get("/health/ready").status == 503)
       }
     }
+  }
+}
+
+extension TestStack {
+  /// The version of auth's ended sessions, once it does not change any more.
+  fileprivate func restingVersion() async throws -> String {
+    var version = ""
+    try await eventually("rest") {
+      let before = version
+      try await Task.sleep(for: .milliseconds(500))
+      version = try await auth.with(with(key: "lists")).get("/internal/sessions/ended").string("version")
+      return version == before
+    }
+    return version
   }
 }

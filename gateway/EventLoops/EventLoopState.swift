@@ -20,8 +20,10 @@ final class EventLoopState {
   private var clients: [ObjectIdentifier: ClientHandler] = [:]
   private var isDraining = false
   private var sweeps = 0
+  private var sweeping: RepeatedTask?
   private var cachedDate: (second: Int64, line: [UInt8]) = (0, [])
-  /// One timer checks the deadlines of all connections: a timer for each request would cost more than the request.
+  /// One timer checks the deadlines of all connections, while there are any: a timer for each request would cost more
+  /// than the request.
   private static let sweepInterval = TimeAmount.milliseconds(250)
   /// Idle connections release memory once in this many sweeps.
   private static let trimEverySweeps = 8
@@ -38,17 +40,11 @@ final class EventLoopState {
     self.pools = ServiceName.allCases.map(pool)
   }
 
-  func start() {
-    let bound = NIOLoopBound(self, eventLoop: eventLoop)
-    eventLoop.scheduleRepeatedTask(initialDelay: Self.sweepInterval, delay: Self.sweepInterval) { _ in
-      bound.value.sweep()
-    }
-  }
-
   func pool(of service: ServiceName) -> ServicePool { pools[service.index] }
 
   func opened(_ client: ClientHandler) {
     clients[ObjectIdentifier(client)] = client
+    if sweeping == nil { startSweeping() }
     if isDraining { client.drain() }
   }
 
@@ -77,6 +73,16 @@ final class EventLoopState {
     return cachedDate.line
   }
 
+  /// Whether the timer runs.
+  var isSweeping: Bool { sweeping != nil }
+
+  private func startSweeping() {
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    sweeping = eventLoop.scheduleRepeatedTask(initialDelay: Self.sweepInterval, delay: Self.sweepInterval) { _ in
+      bound.value.sweep()
+    }
+  }
+
   private func sweep() {
     let now = NIODeadline.now()
     sweeps &+= 1
@@ -86,6 +92,10 @@ final class EventLoopState {
       if isTrimDue { client.trim() }
     }
     for pool in pools { pool.sweep(at: now) }
+    if clients.isEmpty, !pools.contains(where: \.hasConnections) {
+      sweeping?.cancel()
+      sweeping = nil
+    }
   }
 }
 

@@ -16,9 +16,7 @@ final class EventLoops: Sendable {
   func start(_ make: @escaping @Sendable (any EventLoop) -> EventLoopState) async throws {
     for (loop, box) in boxes {
       try await loop.submit {
-        let state = make(loop)
-        state.start()
-        box.value = state
+        box.value = make(loop)
       }.get()
     }
   }

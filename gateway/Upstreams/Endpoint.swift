@@ -15,11 +15,14 @@ final class Endpoint: Sendable {
   private let isProbing = Atomic(false)
   /// Whether its present status has been logged as a warning.
   let hasLoggedWarning = Atomic(false)
+  /// Sent when the status has changed.
+  private let changes: ChangeSignal
 
-  init(_ service: ServiceName, _ url: UpstreamURL, _ address: SocketAddress?) {
+  init(_ service: ServiceName, _ url: UpstreamURL, _ address: SocketAddress?, changes: ChangeSignal = ChangeSignal()) {
     self.service = service
     self.url = url
     self.address = address
+    self.changes = changes
   }
 
   var status: EndpointHealth.Status {
@@ -28,6 +31,9 @@ final class Endpoint: Sendable {
 
   /// Whether it answers probes late or not at all.
   var isSlow: Bool { health.withLock { $0.isSlow } }
+
+  /// Whether it is ready and has answered its last probe in time.
+  var isWell: Bool { health.withLock { $0.hasBeenReady && $0.status == .ready && !$0.isSlow } }
 
   /// Whether it has ever answered a probe with "ready".
   var hasBeenReady: Bool { health.withLock { $0.hasBeenReady } }
@@ -38,11 +44,14 @@ final class Endpoint: Sendable {
   func record(_ event: EndpointHealth.Event) {
     // Connections are made all the time and rarely change the status.
     if event == .connected, !hasFailedConnects.load(ordering: .relaxed) { return }
-    health.withLock { health in
+    let hasChanged = health.withLock { health in
+      let before = health.status
       health.record(event)
       cachedStatus.store(health.status.rawValue, ordering: .relaxed)
       hasFailedConnects.store(health.hasFailedConnects, ordering: .relaxed)
+      return health.status != before
     }
+    if hasChanged { changes.send() }
   }
 
   /// - Returns: false while another probe is in flight.

@@ -9,7 +9,8 @@ final class EndpointPool {
   /// The header lines of every request to this endpoint: `Host` and the gateway's service key.
   let headerLines: [UInt8]
   private let loop: any EventLoop
-  private let tls: NIOSSLContext?
+  /// nil for an `http` URL.
+  private let tls: UpstreamTLS?
   private let resolver: (any Resolver & Sendable)?
   private var idle: [UpstreamHandler] = []
   private var open = 0
@@ -30,18 +31,21 @@ final class EndpointPool {
   ///   - key: the gateway's service key.
   ///   - resolver: nil for the system's.
   init(
-    _ endpoint: Endpoint, key: String, tls: NIOSSLContext?, on loop: any EventLoop,
+    _ endpoint: Endpoint, key: String, tls: UpstreamTLS, on loop: any EventLoop,
     resolver: (any Resolver & Sendable)? = nil
   ) {
     self.endpoint = endpoint
     self.loop = loop
-    self.tls = tls
+    self.tls = endpoint.url.isTLS ? tls : nil
     self.resolver = resolver
     headerLines = Array("host: \(endpoint.url.authority)\r\nx-service-key: \(key)\r\n".utf8)
   }
 
   /// The number of connections with an exchange in flight, or still connecting.
   var activeCount: Int { open - idle.count }
+
+  /// Whether connections are open or being opened.
+  var hasConnections: Bool { open > 0 }
 
   /// Takes an idle connection, if there is one.
   func takeIdle() -> UpstreamHandler? {
@@ -75,7 +79,7 @@ final class EndpointPool {
     do {
       guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
       let pipeline = channel.pipeline.syncOperations
-      if let tls { try pipeline.addHandler(Self.tlsHandler(tls, endpoint.url.host)) }
+      if let tls { try pipeline.addHandler(Self.tlsHandler(try tls.context(), endpoint.url.host)) }
       try pipeline.addHandler(handler)
     } catch {
       channel.close(promise: nil)

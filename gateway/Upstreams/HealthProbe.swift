@@ -2,9 +2,11 @@ import AsyncHTTPClient
 import Clients
 import Web
 
-/// The active health check of endpoints: `GET /health/ready`, with its interval and timeouts.
+/// The active health check of endpoints: `GET /health/ready`, with its intervals and timeouts.
 package struct HealthProbe: Sendable {
   let interval: Duration
+  /// The interval for the only endpoint of a service while it is ready: it gets all requests whatever a probe says.
+  let restInterval: Duration
   /// How long an answer may take: much longer than a service needs that is merely busy.
   let timeout: Duration
   /// An answer that takes longer than this is late.
@@ -12,11 +14,14 @@ package struct HealthProbe: Sendable {
   /// How long after the gateway's start services may be unavailable before that is logged as a warning.
   let startupGrace: Duration
 
+  /// - Parameter restInterval: fifteen times the interval by default.
   package init(
-    interval: Duration = .seconds(1), timeout: Duration = .seconds(5), lateAfter: Duration = .milliseconds(900),
+    interval: Duration = .seconds(1), restInterval: Duration? = nil, timeout: Duration = .seconds(5),
+    lateAfter: Duration = .milliseconds(900),
     startupGrace: Duration = .seconds(60)
   ) {
     self.interval = interval
+    self.restInterval = restInterval ?? interval * 15
     self.timeout = timeout
     self.lateAfter = lateAfter
     self.startupGrace = startupGrace

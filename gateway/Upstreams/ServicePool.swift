@@ -60,6 +60,9 @@ final class ServicePool {
     pools = next
   }
 
+  /// Whether connections are open or being opened.
+  var hasConnections: Bool { pools.contains(where: \.hasConnections) }
+
   func sweep(at now: NIODeadline) {
     for pool in pools { pool.sweep(at: now) }
   }

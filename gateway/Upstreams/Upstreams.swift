@@ -5,7 +5,8 @@ import ServiceLifecycle
 import Synchronization
 import Web
 
-/// The endpoints of all services: resolves their names every few seconds and probes their health every second.
+/// The endpoints of all services: resolves their names every few seconds and probes their health, every second where a
+/// probe may matter (``HealthProbe/restInterval``).
 /// ``EndpointHealth`` decides which are excluded.
 final class Upstreams: Service {
   private struct State {
@@ -23,6 +24,7 @@ final class Upstreams: Service {
   private let resolve: @Sendable (UpstreamURL) async -> [SocketAddress]?
   private let state = Mutex(State())
   private let version = Atomic(0)
+  private let statusChanges = ChangeSignal()
   private let startedAt = ContinuousClock.now
 
   init(
@@ -61,6 +63,7 @@ final class Upstreams: Service {
       await withDiscardingTaskGroup { group in
         group.addTask { [self] in await resolvePeriodically() }
         while !Task.isCancelled {
+          let changes = statusChanges.version
           // Probes run concurrently, so that a slow endpoint delays only its own next probe.
           for endpoint in all where endpoint.beginProbe() {
             group.addTask { [self] in
@@ -70,9 +73,18 @@ final class Upstreams: Service {
           }
           // `try?`: cancellation ends the loop.
           try? await Task.sleep(for: healthProbe.interval)
+          if isAtRest {
+            await statusChanges.wait(after: changes, atMost: healthProbe.restInterval - healthProbe.interval)
+          }
         }
       }
     }
+  }
+
+  /// Whether no probe could change where a request is sent: each service has one endpoint, which is well.
+  private var isAtRest: Bool {
+    let all = all
+    return !all.isEmpty && all.allSatisfy(\.isWell) && Set(all.map(\.service)).count == all.count
   }
 
   // MARK: Names
@@ -86,11 +98,14 @@ final class Upstreams: Service {
       var endpoints: [Endpoint] = []
       for url in serviceAddresses.urls(of: service).compactMap({ UpstreamURL($0) }) {
         for address in addresses(of: url, state) where !endpoints.contains(where: { $0.matches(url, address) }) {
-          endpoints.append(existing.first { $0.matches(url, address) } ?? Endpoint(service, url, address))
+          endpoints.append(
+            existing.first { $0.matches(url, address) } ?? Endpoint(service, url, address, changes: statusChanges))
         }
       }
       state.endpoints[service] = endpoints
     }
+    // New endpoints are probed at once.
+    statusChanges.send()
   }
 
   private func addresses(of url: UpstreamURL, _ state: State) -> [SocketAddress?] {

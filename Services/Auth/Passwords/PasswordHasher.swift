@@ -13,7 +13,7 @@ struct PasswordHasher: Sendable {
 
   /// - Throws: ``StartFailure`` for a list of forbidden passwords that cannot be read.
   init(_ settings: Settings, in registry: MetricsRegistry) throws {
-    let cores = min(4, max(1, ProcessInfo.processInfo.activeProcessorCount))
+    let cores = min(4, AvailableCores.count)
     self.init(
       forbidden: try settings.nonempty("PASSWORDS_FORBIDDEN").map { try ForbiddenPasswords(file: $0) },
       // A request that would wait for longer than two seconds is rejected at once.

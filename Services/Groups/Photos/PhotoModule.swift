@@ -34,7 +34,7 @@ struct PhotoModule: Sendable {
     let uploadReader = PhotoUploadReader(folder: storage.local.incoming)
     sweep = PhotoSweep(
       store: PhotoSweepStore(database: database), files: storage.files, local: storage.local,
-      logger: dependencies.logger, now: now)
+      logger: dependencies.logger, now: now, writes: dependencies.writes, pollInterval: dependencies.pollInterval)
     routes = PhotoRoutes(pipeline: pipeline, uploadReader: uploadReader, links: links, users: users, now: now)
     fileRoutes = PhotoFileRoutes(pipeline: pipeline, uploadReader: uploadReader, links: links, now: now)
   }

@@ -11,7 +11,7 @@ import Wire
 /// What a process other than auth needs to verify tokens: keys, and an up-to-date list of ended sessions.
 package struct TokenVerification: Sendable {
   package let verifier: AccessTokenVerifier
-  package let ended = EndedSessionList()
+  package let ended: EndedSessionList
   /// The users of tokens from external issuers.
   package let externalIdentities: ExternalIdentities
   /// The services that keep keys and ended sessions up to date.
@@ -25,6 +25,8 @@ package struct TokenVerification: Sendable {
       try await published.fetch()
     }
     verifier = AccessTokenVerifier(keys.ring, remote: remote)
+    ended = dependencies.endedSessions ?? EndedSessionList()
+    ended.addAge(to: dependencies)
     let users = UsersClient(in: dependencies)
     let cache = UserCache<ExternalUser.Identity>(ended: ended, now: dependencies.now)
     externalIdentities = try ExternalIdentities(dependencies.settings, logger: dependencies.logger) { user in
@@ -33,8 +35,12 @@ package struct TokenVerification: Sendable {
       }
       return id
     }
-    let feed = EndedSessionsFeed(list: ended, in: dependencies) { try await users.endedSessions(since: $0) }
-    background = [keys, feed, JWKSRefresh(keys: remote)]
+    let feed = EndedSessionsFeed(list: ended, in: dependencies) {
+      try await users.endedSessions(since: $0?.cursor, version: $0?.version)
+    }
+    // In auth's own process the list is auth's.
+    let feeds: [any Service] = dependencies.endedSessions == nil ? [feed] : []
+    background = [keys, JWKSRefresh(keys: remote)] + feeds
   }
 
   /// The authenticator of a service, which looks up users at auth.
@@ -86,7 +92,7 @@ private final class PublishedJWKS: Sendable {
   }
 }
 
-/// Fetches auth's key set every second, so that tokens of a removed key are rejected within about a second.
+/// Fetches auth's key set every second while it has keys, so that tokens of a removed key are rejected within about a second.
 private struct JWKSRefresh: Service {
   let keys: RemoteJWKS
 

@@ -1,15 +1,18 @@
 import Database
 import Prometheus
 
-/// A database that measures the waits for connections, the statements and the outcomes of transactions.
+/// A database that measures the waits for connections, the statements and the outcomes of transactions, and signals
+/// each commit.
 struct MeasuredDatabase: Database {
   private let inner: any Database
   private let waits: Histogram
   private let statements: Histogram
   private let transactions: Counter
+  private let writes: ChangeSignal
 
-  init(_ inner: any Database, in registry: MetricsRegistry) {
+  init(_ inner: any Database, in registry: MetricsRegistry, writes: ChangeSignal) {
     self.inner = inner
+    self.writes = writes
     waits = registry.histogram(
       "kith_database_wait_seconds", "Time until a transaction had a connection.", labels: ["kind"])
     statements = registry.histogram(
@@ -32,7 +35,9 @@ struct MeasuredDatabase: Database {
   func write<T: Sendable>(
     _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
   ) async throws -> T {
-    try await counted("write") { try await inner.write(isolation, measured("write", body)) }
+    // Also after an error: the outcome of a commit may be unknown.
+    defer { writes.send() }
+    return try await counted("write") { try await inner.write(isolation, measured("write", body)) }
   }
 
   private func measured<T>(

@@ -14,7 +14,7 @@ package func runProgram(
   let program = name == "kith" ? name : "kith-\(name)"
   // To write to a pipe that nobody reads any more is an error, not the end of the process.
   signal(SIGPIPE, SIG_IGN)
-  AvailableCores.limitEventLoops()
+  AvailableCores.sizePools()
   do {
     switch try Command(Array(CommandLine.arguments.dropFirst())) {
     case .serve: try await serve(name, build)

@@ -47,7 +47,8 @@ package struct Server: Service {
     dependencies.registry.addLogMetrics()
     MetricsRoutes(registry: dependencies.registry, authenticator: authenticator, stage: stage).add(to: router)
     router.get("/openapi.json") { _, _ in
-      Response(status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: .init(data: api.body)))
+      Response(
+        status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: .init(data: try api.body)))
     }
     add(router)
     self.service = service

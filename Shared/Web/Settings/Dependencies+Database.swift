@@ -9,7 +9,7 @@ extension Dependencies {
   package func openDatabase(_ schema: ServiceSchema) async throws -> any Database {
     let database = try connect(schema)
     try await database.migrate(schema.migrations)
-    return MeasuredDatabase(database, in: registry)
+    return MeasuredDatabase(database, in: registry, writes: writes)
   }
 
   /// Runs the pending migrations of a service and closes its database again. Safe to repeat, and beside services that
@@ -31,7 +31,8 @@ extension Dependencies {
       Postgres(
         url: url, schema: schema.name, migrationURL: settings.nonempty("MIGRATION_DATABASE_URL"),
         appendOnlyTables: schema.appendOnlyTables,
-        connections: try settings.int("DATABASE_CONNECTIONS", default: Postgres.defaultConnectionCount, in: 1...200),
+        connections: try settings.int(
+          "DATABASE_CONNECTIONS", default: Postgres.defaultConnectionCount(AvailableCores.count), in: 1...200),
         logger: logger)
     }
   }

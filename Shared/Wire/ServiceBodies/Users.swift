@@ -174,14 +174,20 @@ package struct EndedSessions: Codable, Sendable, Hashable {
   package let cursor: Date
   /// The `after` of the next page; nil on the last page.
   package let next: SessionID?
+  /// Changes when sessions end. A call with it waits until it changes (`wait`), where an older auth answers at once and
+  /// without a version.
+  package let version: String?
 
   /// The maximum size of a page.
   package static let pageMax = 5000
+  /// How long a call with a version may wait. Short, so that an auth that hangs is noticed.
+  package static let waitSecondsMax = 10
 
-  package init(sessions: [Entry], cursor: Date, next: SessionID? = nil) {
+  package init(sessions: [Entry], cursor: Date, next: SessionID? = nil, version: String? = nil) {
     self.sessions = sessions
     self.cursor = cursor
     self.next = next
+    self.version = version
   }
 
   /// Fetches all pages, and returns them with the cursor of the first.
@@ -193,7 +199,7 @@ package struct EndedSessions: Codable, Sendable, Hashable {
       sessions += more.sessions
       next = more.next
     }
-    return EndedSessions(sessions: sessions, cursor: first.cursor)
+    return EndedSessions(sessions: sessions, cursor: first.cursor, version: first.version)
   }
 }
 

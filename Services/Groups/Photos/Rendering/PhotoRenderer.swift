@@ -1,13 +1,13 @@
 import Foundation
-import NIOCore
 import NIOPosix
 import Synchronization
+import Web
 import Wire
 
 /// Renders photos on threads of its own, as many at once as there are cores, up to eight. Rejects photos while too many
 /// wait, to bound memory and waiting time.
 final class PhotoRenderer: Sendable {
-  private static let threadCount = min(max(System.coreCount, 1), 8)
+  private static let threadCount = min(AvailableCores.count, 8)
   /// Shared by all renderers of the process; never stopped.
   private static let threads: NIOThreadPool = {
     let threads = NIOThreadPool(numberOfThreads: threadCount)

@@ -4,8 +4,8 @@ import ServiceLifecycle
 import Web
 import Wire
 
-/// Deletes photos that have ended, every five seconds and in batches: first the files, then the row, so that the next
-/// run finishes after a crash. Every ten minutes it reconciles the stored files with the rows. Not a `PeriodicSweep`:
+/// Deletes photos that have ended, in batches, five seconds after changes of the database and every minute: first the
+/// files, then the row, so that the next run finishes after a crash. Every ten minutes it reconciles the stored files with the rows. Not a `PeriodicSweep`:
 /// it has several jobs with intervals of their own.
 struct PhotoSweep: Service {
   let store: PhotoSweepStore
@@ -13,6 +13,8 @@ struct PhotoSweep: Service {
   let local: PhotoFolder
   let logger: Logger
   let now: @Sendable () -> Date
+  var writes = ChangeSignal()
+  var pollInterval = Duration.seconds(60)
 
   static let batch = 200
   /// How long after a failed deletion a photo is tried again, in seconds.
@@ -22,9 +24,10 @@ struct PhotoSweep: Service {
     await cancelWhenGracefulShutdown {
       await withTaskGroup(of: Void.self) { group in
         group.addTask {
-          await repeatUntilCancelled(every: .seconds(5)) {
+          await repeatAfterChanges(writes, atMost: pollInterval) {
             await loggingErrors("ended photos not deleted") { try await deleteEnded() }
             await loggingErrors("closed groups not forgotten") { try await deleteClosedGroups() }
+            return false
           }
         }
         group.addTask { await repeatUntilCancelled(every: .seconds(5)) { files.removeExpired() } }

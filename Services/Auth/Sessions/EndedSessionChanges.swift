@@ -1,0 +1,50 @@
+import Clients
+import Foundation
+import ServiceLifecycle
+import Tokens
+import Web
+import Wire
+
+/// Lets callers of `/internal/sessions/ended` wait until more sessions have ended.
+struct EndedSessionChanges: Sendable {
+  private let signal = ChangeSignal()
+  /// Distinguishes the versions of replicas, and of a process that was started again.
+  private let process = UUID().uuidString
+
+  var version: String { "\(process).\(signal.version)" }
+
+  @Sendable func send() { signal.send() }
+
+  /// Returns at once when `version` is not the current one. A graceful shutdown ends the wait.
+  func wait(after version: String, atMost timeout: Duration) async {
+    let parts = version.split(separator: ".")
+    guard parts.count == 2, parts[0] == process, let number = Int(parts[1]) else { return }
+    await cancelWhenGracefulShutdown { await signal.wait(after: number, atMost: timeout) }
+  }
+}
+
+extension SessionStore {
+  /// Keeps `list` up to date: reads the ended sessions after each transaction of this process. On PostgreSQL other
+  /// replicas of auth may have ended sessions, so they are read every second as well.
+  func endedFeed(
+    to list: EndedSessionList, in dependencies: Dependencies, onChange: @escaping @Sendable () -> Void
+  ) -> EndedSessionsFeed {
+    let (writes, now) = (dependencies.writes, dependencies.now)
+    let atMost = database.engine == .postgres ? Duration.seconds(1) : dependencies.pollInterval
+    return EndedSessionsFeed(
+      list: list, in: dependencies, onChange: onChange,
+      awaitNext: { update in
+        // Bounds how often they are read while many transactions run. `try?`: a cancelled sleep ends the loop.
+        try? await Task.sleep(for: .milliseconds(250))
+        await writes.wait(after: update.version.flatMap { Int($0) } ?? 0, atMost: atMost)
+      },
+      fetch: { previous in
+        // Read before the sessions, so that a session that ends in between ends the next wait.
+        let version = writes.version
+        let ended = try await EndedSessions.all { last in
+          try await self.ended(since: previous?.cursor, after: last, limit: EndedSessions.pageMax, at: now())
+        }
+        return EndedSessions(sessions: ended.sessions, cursor: ended.cursor, version: String(version))
+      })
+  }
+}
