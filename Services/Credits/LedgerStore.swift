@@ -50,29 +50,27 @@ struct LedgerStore: Sendable {
     }
   }
 
-  /// The account of an operation is not open, or its signup credits are not settled: ``CreditAccounts`` has to be asked
-  /// before the operation is posted.
+  /// An operation cannot be posted before ``CreditAccounts`` has been asked: the account is not open, its signup
+  /// credits are not settled, or the balance is too small, perhaps without them.
   struct AccountNotReady: Error {}
 
   /// Posts an operation, or nothing at all. An operation with an idempotency key is posted once.
   ///
-  /// - Parameter isChecked: accepts an account whose signup credits are not settled.
-  /// - Throws: ``AccountNotReady``; 422 when the key was used for another operation. When a concurrent transaction has
-  ///   posted under the key, the commit throws the failure of the unique index: a second call then finds its operation.
+  /// - Parameter isChecked: ``CreditAccounts`` has been asked, so the account is as it is.
+  /// - Throws: ``AccountNotReady`` unless `isChecked`; 422 when the key was used for another operation. When a
+  ///   concurrent transaction has posted under the key, the commit throws the failure of the unique index: a second
+  ///   call then finds its operation.
   static func post(
     _ operation: CreditOperation, isChecked: Bool = false, on db: any Connection
   ) throws -> Outcome {
-    func requireReady(_ isSettled: Bool?) throws {
-      guard isChecked || isSettled == true else { throw AccountNotReady() }
-    }
     if let posted = try postIfCovered(operation, on: db) {
-      try requireReady(posted.isSignupBonusSettled)
+      guard isChecked || posted.isSignupBonusSettled else { throw AccountNotReady() }
       return .posted(operation.id, balanceAfter: posted.balance)
     }
     if let outcome = try earlierOutcome(of: operation, on: db) { return outcome }
-    let account = try account(of: operation.user, on: db)
-    try requireReady(account?.isSignupBonusSettled)
-    return .insufficient(balance: account?.balance.current ?? 0)
+    // Not decided by reading the account now: the signup credits may have been granted since the update.
+    guard isChecked else { throw AccountNotReady() }
+    return .insufficient(balance: try account(of: operation.user, on: db)?.balance.current ?? 0)
   }
 
   /// The user's postings, the newest first.

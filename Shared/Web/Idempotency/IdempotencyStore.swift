@@ -166,8 +166,8 @@ struct IdempotencyStore: Sendable {
   private static func replyPurpose(_ hash: [UInt8]) -> String { "idempotency reply \(Base64URL.encode(hash))" }
 }
 
-/// An idempotent call with the hashes of its key and content under all of DATA_KEYS. A new record has the first of them,
-/// an old one may have any.
+/// An idempotent call with the hashes of its key and content under all of DATA_KEYS. A new record has the first of
+/// them, an old one may have any.
 struct HashedCall: Sendable {
   let call: IdempotentCall
   fileprivate let keyHashes: [[UInt8]]
