@@ -45,8 +45,13 @@ package struct LeaseTable: Sendable {
 
   /// The earliest time, after `time` if it is given, at which a row is due or its lease ends.
   func nextDue(after time: Date? = nil, on db: any Connection) throws -> Date? {
-    let condition: SQL = time.map { "due_at > \($0)" } ?? "due_at is not null"
-    return try db.row("select min(due_at) as next from \(table) where \(condition)")?.optional("next")
+    let row =
+      if let time {
+        try db.row("select min(due_at) as next from \(table) where due_at > \(time)")
+      } else {
+        try db.row("select min(due_at) as next from \(table) where due_at is not null")
+      }
+    return try row?.optional("next")
   }
 
   /// Ends the lease of a row, which is due again at `due`. Returns false when the lease has expired and another worker

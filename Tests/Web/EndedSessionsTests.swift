@@ -21,6 +21,7 @@ import Wire
     let session = SessionID.new(at: Date())
     let list = EndedSessionList()
     let dependencies = Dependencies(Settings([:]), logger: log.logger)
+    list.addAge(to: dependencies)
     let feed = EndedSessionsFeed(list: list, in: dependencies, errorAfter: errorAfter) { _ in
       guard !isDown.withLock({ $0 }) else { throw Down() }
       lastUpdate.withLock { $0 = .now }
@@ -161,7 +162,7 @@ import Wire
       #expect(try await auth.get("/internal/sessions/ended?wait=1&version=\(version)").string("version") == version)
       #expect(ContinuousClock.now - began >= .seconds(1), "it waited")
       began = .now
-      async let waiting = auth.get("/internal/sessions/ended?wait=10&version=\(version)")
+      async let waiting = auth.get("/internal/sessions/ended?wait=8&version=\(version)")
       try await Task.sleep(for: .milliseconds(100))
       #expect(try await stack.gateway.post("/api/v1/auth/logout", ["refresh_token": alice.refresh]).status == 200)
       let reply = try await waiting
@@ -169,9 +170,9 @@ import Wire
       #expect(reply.string("version") != version)
       // A version of another replica, or of before a restart, and none.
       for other in [version, "", "x", "\(UUID()).0", "\(version)0"] {
-        #expect(try await auth.get("/internal/sessions/ended?wait=10&version=\(other)").status == 200)
+        #expect(try await auth.get("/internal/sessions/ended?wait=8&version=\(other)").status == 200)
       }
-      #expect(try await auth.get("/internal/sessions/ended?wait=10").status == 200)
+      #expect(try await auth.get("/internal/sessions/ended?wait=8").status == 200)
       #expect(ContinuousClock.now - began < .seconds(8))
       for wrong in [-1, 11] { #expect(try await auth.get("/internal/sessions/ended?wait=\(wrong)").status == 422) }
     }
@@ -184,7 +185,7 @@ import Wire
       try await eventually { try await browser.get("/health/ready").status == 200 }
       let version = try await browser.get("/internal/sessions/ended").string("version")
       let began = ContinuousClock.now
-      async let waiting = browser.get("/internal/sessions/ended?wait=10&version=\(version)")
+      async let waiting = browser.get("/internal/sessions/ended?wait=8&version=\(version)")
       try await Task.sleep(for: .milliseconds(300))
       try await replica.stop()
       #expect(try await waiting.status == 200, "it was answered")

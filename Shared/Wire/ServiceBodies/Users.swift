@@ -180,8 +180,9 @@ package struct EndedSessions: Codable, Sendable, Hashable {
 
   /// The maximum size of a page.
   package static let pageMax = 5000
-  /// How long a call with a version may wait. Short, so that an auth that hangs is noticed.
-  package static let waitSecondsMax = 10
+  /// How long a call with a version may wait. Short, so that an auth that hangs is noticed, and shorter than the time
+  /// after which the HTTP client of the caller gives up on a silent connection (ten seconds).
+  package static let waitSecondsMax = 8
 
   package init(sessions: [Entry], cursor: Date, next: SessionID? = nil, version: String? = nil) {
     self.sessions = sessions

@@ -57,7 +57,7 @@ import Wire
         }
         let sweep = PhotoSweep(
           store: PhotoSweepStore(database: database), files: stored.files, local: stored.local, logger: quiet,
-          now: { clock.now })
+          now: { clock.now }, pollInterval: .seconds(1))
         // Writes the marker to storage and database.
         try await sweep.reconcile()
         try await body(

@@ -5,8 +5,8 @@ import Web
 import Wire
 
 /// Deletes photos that have ended, in batches, five seconds after changes of the database and every minute: first the
-/// files, then the row, so that the next run finishes after a crash. Every ten minutes it reconciles the stored files with the rows. Not a `PeriodicSweep`:
-/// it has several jobs with intervals of their own.
+/// files, then the row, so that the next run finishes after a crash. Every ten minutes it reconciles the stored files
+/// with the rows. Not a `PeriodicSweep`: it has several jobs with intervals of their own.
 struct PhotoSweep: Service {
   let store: PhotoSweepStore
   let files: any PhotoFiles
