@@ -75,7 +75,7 @@ package struct GatewayServer: Service {
       .serverChannelOption(.backlog, value: 4096)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.autoRead, value: false)
-      .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { [state, loops, certificate] channel in
         channel.eventLoop.makeCompletedFuture {
           guard let loop = loops.state(of: channel.eventLoop) else { throw ChannelError.eof }

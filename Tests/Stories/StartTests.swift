@@ -19,6 +19,23 @@ import Testing
     return lines.joined()
   }
 
+  /// As in a container that has dropped all capabilities: nothing may need any, such as an option of a socket.
+  @Test(.enabled(if: geteuid() == 0, "ONLY ROOT HAS CAPABILITIES TO DROP"))
+  func theStackRunsWithoutPrivileges() async throws {
+    try await withTestDatabase(.sqlite) { testDatabase in
+      let environment = try KithProcess.environment(testDatabase)
+      let kith = try KithProcess.launch(
+        "kith", environment, in: testDatabase, wrapper: ["setpriv", "--bounding-set=-all", "--inh-caps=-all"])
+      try await kith.healthy()
+      let token = try await kith.gateway.with(["X-Admin-Key": TestStack.adminKey])
+        .post("/api/v1/auth/dev/token", ["email": "alice@example.com"])
+      let alice = try await SignedInUser(token, through: kith.gateway)
+      #expect(try await alice.browser.get("/api/v1/credits/balance").int("balance") == 50)
+      let code = await kith.stop()
+      #expect(code == 0)
+    }
+  }
+
   @Test func aPortInUseIsNamed() async throws {
     try await withTestDatabase(.sqlite) { testDatabase in
       let kith = try await KithProcess.start(in: testDatabase)

@@ -116,7 +116,7 @@ final class EndpointPool {
     .resolver(resolver)
     .connectTimeout(Self.connectTimeout)
     .channelOption(.autoRead, value: false)
-    .channelOption(.socketOption(.tcp_nodelay), value: 1)
+    .channelOption(.tcpOption(.tcp_nodelay), value: 1)
     if let address = endpoint.address { return bootstrap.connect(to: address) }
     return bootstrap.connect(host: endpoint.url.host, port: endpoint.url.port)
   }

@@ -108,7 +108,7 @@ final class RedisClient {
   private func channel() -> EventLoopFuture<any Channel> {
     let bootstrap = ClientBootstrap(group: loop)
       .connectTimeout(.seconds(1))
-      .channelOption(.socketOption(.tcp_nodelay), value: 1)
+      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
     guard let literalAddress else { return bootstrap.connect(host: url.host, port: url.port) }
     return bootstrap.connect(to: literalAddress)
   }
