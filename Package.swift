@@ -132,6 +132,7 @@ let package = Package(
     .tests(
       "Lists", ["Lists", "kith", .hummingbird, .lifecycle, .nio, .nioPosix, .nioHTTP1] + .serviceTests),
     .tests("Credits", ["Credits", "Tokens"] + .serviceTests),
+    .tests("Plans", .services + ["Database", "Outbox", "Quotas", "Support", "Tokens", "Web", "Wire", .nioHTTP1]),
     .tests(
       "Stories",
       ["Auth", "Credits", "Gateway", "Tokens", .crypto, .hummingbird] + .serviceTests + .programs),

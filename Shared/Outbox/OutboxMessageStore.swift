@@ -93,7 +93,8 @@ struct OutboxMessageStore: Sendable {
   }
 
   func hasSettled(before date: Date, on db: any Connection) throws -> Bool {
-    try db.row("select 1 as found from \(table) where settled_at <= \(date) limit 1") != nil
+    // Ordered, as PostgreSQL would scan the table where it believes that many rows match.
+    try db.row("select 1 as found from \(table) where settled_at <= \(date) order by settled_at limit 1") != nil
   }
 
   /// Deletes messages that were settled before `date`, at most `limit`. Returns how many.

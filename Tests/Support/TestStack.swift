@@ -98,15 +98,24 @@ package struct SignedInUser: Sendable {
   }
 }
 
+/// Runs all services and the gateway while `body` runs.
+///
+/// - Parameters:
+///   - wrapDatabase: wraps the database of each service.
+///   - prepare: fills the databases before the services start.
 package func withStack(
-  _ engine: Engine, _ overrides: [String: String] = [:], _ body: (TestStack) async throws -> Void
+  _ engine: Engine, _ overrides: [String: String] = [:],
+  wrapDatabase: @escaping @Sendable (any Database) -> any Database = { $0 },
+  prepare: (TestDatabase) async throws -> Void = { _ in }, _ body: (TestStack) async throws -> Void
 ) async throws {
   try await withTestDatabase(engine) { testDatabase in
+    try await prepare(testDatabase)
     try await withKeyServer { apple in
       let clock = TestClock()
       let settings = TestStack.settings(testDatabase, appleKeys: apple.url).overlaid(overrides)
       // Work is due by a clock that tests move.
-      let dependencies = Dependencies(settings, logger: quiet, pollInterval: .seconds(1), now: { clock.now })
+      let dependencies = Dependencies(
+        settings, logger: quiet, pollInterval: .seconds(1), now: { clock.now }, wrapDatabase: wrapDatabase)
       func within(_ name: String) -> Dependencies {
         dependencies.with(settings.overlaid(["SERVICE_KEY": TestStack.keys[name] ?? ""]))
       }

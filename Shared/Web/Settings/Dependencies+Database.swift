@@ -9,7 +9,7 @@ extension Dependencies {
   package func openDatabase(_ schema: ServiceSchema) async throws -> any Database {
     let database = try connect(schema)
     try await database.migrate(schema.migrations)
-    return MeasuredDatabase(database, in: registry, writes: writes)
+    return MeasuredDatabase(wrapDatabase(database), in: registry, writes: writes)
   }
 
   /// Runs the pending migrations of a service and closes its database again. Safe to repeat, and beside services that

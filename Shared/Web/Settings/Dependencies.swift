@@ -1,3 +1,4 @@
+import Database
 import Foundation
 import Logging
 import Prometheus
@@ -18,11 +19,14 @@ package struct Dependencies: Sendable {
   package let pollInterval: Duration
   /// Sent after each transaction that this process has committed on the service's database.
   package let writes = ChangeSignal()
+  /// Wraps the database of a service; tests observe its statements.
+  let wrapDatabase: @Sendable (any Database) -> any Database
 
   package init(
     _ settings: Settings, serviceAddresses: ServiceAddresses? = nil, logger: Logger,
     registry: MetricsRegistry = MetricsRegistry(), endedSessions: EndedSessionList? = nil,
-    pollInterval: Duration = .seconds(60), now: @escaping @Sendable () -> Date = { Date() }
+    pollInterval: Duration = .seconds(60), now: @escaping @Sendable () -> Date = { Date() },
+    wrapDatabase: @escaping @Sendable (any Database) -> any Database = { $0 }
   ) {
     self.settings = settings
     self.serviceAddresses = serviceAddresses ?? ServiceAddresses(settings)
@@ -31,12 +35,13 @@ package struct Dependencies: Sendable {
     self.endedSessions = endedSessions
     self.pollInterval = pollInterval
     self.now = now
+    self.wrapDatabase = wrapDatabase
   }
 
   /// A copy with other settings, and with a metrics registry of its own.
   package func with(_ settings: Settings, logger: Logger? = nil) -> Dependencies {
     Dependencies(
       settings, serviceAddresses: serviceAddresses, logger: logger ?? self.logger, endedSessions: endedSessions,
-      pollInterval: pollInterval, now: now)
+      pollInterval: pollInterval, now: now, wrapDatabase: wrapDatabase)
   }
 }

@@ -1,0 +1,46 @@
+/// A statement, by how it begins, to which a rule of ``PlanTests`` does not apply.
+struct StatementException {
+  /// On one line; `$1`, `$2`, … for bindings.
+  let prefix: String
+  let reason: String
+
+  init(_ prefix: String, because reason: String) {
+    self.prefix = prefix
+    self.reason = reason
+  }
+
+  /// - Parameter text: a statement on one line.
+  func applies(to text: String) -> Bool { text.hasPrefix(prefix) }
+
+  /// May read all rows of a large table.
+  static let scans: [StatementException] = [
+    .init(
+      "with recursive packed (hashes) as ( select phone_hash from checked_number where 1 = 0 union all",
+      because: "SQLite plans a scan of the half that only names the column, and reads nothing: 1 = 0")
+  ]
+
+  /// May read more than a hundred times what they return.
+  static let readsMore: [StatementException] = [
+    .init(
+      "select creator_id as user_id from task where list_id = $1",
+      because: "few people of the many tasks of one list, whose number has a limit"),
+    .init(
+      "select distinct due_at from task where list_id = $1",
+      because: "the changes of one list, whose number of tasks has a limit"),
+    .init(
+      "select kind, count(*) as waiting, min(created_at) as oldest from outbox",
+      because: "a metric that counts the messages which wait, by an index that has no others"),
+    .init(
+      "select task.id, task.list_id, task.created_at from task join list on list.id = task.list_id",
+      because: "the erasure of a user looks at all tasks that the user has created"),
+  ]
+
+  /// Are not executed by ``Calls``.
+  static let notExecuted: [StatementException] = [
+    .init("select date_trunc('milliseconds', clock_timestamp())", because: "on PostgreSQL only"),
+    .init("select strftime('%Y-%m-%dT%H:%M:%fZ', 'now')", because: "on SQLite only"),
+    .init(
+      #"select id from invite_use where invite_id = \(id) and state = 'claimed' limit 1"#,
+      because: "only in the moment between a join and a text that waits; by the index of an invite's uses"),
+  ]
+}
