@@ -94,7 +94,8 @@ extension ClientHandler {
     phase = .waiting
     if exchange.mayRetry, let route = exchange.route, retry(route, after: upstream) { return }
     self.exchange?.mustClose = exchange.mustClose || !exchange.requestEnded
-    refuse(.upstreamBroke)
+    // As when no connection can be made: the client can repeat a safe request.
+    refuse(exchange.isSafe ? .unavailable : .upstreamBroke)
   }
 
   private func writePending() {

@@ -74,8 +74,11 @@ final class Exchange {
   /// Whether the whole request has arrived.
   var isFullyReceived: Bool { requestEnded || isBodyBuffered }
 
+  /// Whether the request changes nothing (RFC 9110 §9.2.1).
+  var isSafe: Bool { method == .GET || method == .HEAD }
+
   /// Requests of safe methods, which have no body here, may be retried once on another connection (RFC 9110 §9.2.2).
-  var mayRetry: Bool { !isRetried && (method == .GET || method == .HEAD) && status == nil }
+  var mayRetry: Bool { !isRetried && isSafe && status == nil }
 }
 
 /// The part of a request body that is still to be read.
