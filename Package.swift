@@ -12,12 +12,15 @@ let package = Package(
     .executable(name: "kith-invites", targets: ["kith-invites"]),
     .executable(name: "kith-groups", targets: ["kith-groups"]),
     .executable(name: "kith-lists", targets: ["kith-lists"]),
+    .executable(name: "kith-events", targets: ["kith-events"]),
   ],
   dependencies: [
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+    .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -49,6 +52,8 @@ let package = Package(
       "Clients",
       ["Wire", "Web", "Tokens", "Traces", .httpClient, .nioPosix, .nioHTTP1, .lifecycle, .logging] + .buffers),
     .shared("Outbox", ["Wire", "Prometheus", "Database", "Tokens", "Web", .lifecycle, .logging]),
+    .shared("EventFeed", ["Wire", "Prometheus", "Database", "Web", "Clients", "Outbox", .lifecycle, .logging]),
+    .shared("RestQueries", ["Wire", "Database"]),
     .shared("Quotas", ["Wire", "Database", "Tokens", "Web"]),
     .shared("Memberships", ["Wire", "Database"]),
     .shared("Messages", ["Wire", "Web", "Clients", "Outbox", .httpClient, .logging] + .buffers),
@@ -73,7 +78,18 @@ let package = Package(
         .lifecycle, .logging,
       ]),
     .service("Lists", ["Tokens", "Memberships", .crypto] + .buffers),
-    .service("Credits", ["Tokens", .httpTypes, .logging]),
+    .service(
+      "Credits",
+      [
+        "Prometheus", "Tokens", "Outbox", .httpTypes, .httpClient, .crypto, .certificates, .asn1, .yams, .lifecycle,
+        .logging,
+      ] + .buffers),
+    .service(
+      "Events",
+      [
+        "Prometheus", "Tokens", "EventFeed", "Postgres", .httpTypes, .deque, .nioPosix, .nioHTTP1, .nioWebSocket,
+        .lifecycle, .logging,
+      ] + .buffers),
     .gateway(
       [
         "StrictHTTP", "DocumentationBundles", "Wire", "Prometheus", "Tokens", "Traces", "Web", "Clients", .nioPosix,
@@ -92,6 +108,7 @@ let package = Package(
     .executable("kith-invites", ["Invites", "Web"], path: "Services/Invites/Main"),
     .executable("kith-groups", ["Groups", "Web"], path: "Services/Groups/Main"),
     .executable("kith-lists", ["Lists", "Web"], path: "Services/Lists/Main"),
+    .executable("kith-events", ["Events", "Web"], path: "Services/Events/Main"),
     .executable("kith-gateway", ["Gateway", "Web"], path: "gateway/Main"),
     .executable("kith", .services + ["Gateway", "Web", "Wire", "Tokens", .lifecycle, .logging], path: "Services/Kith"),
 
@@ -131,7 +148,12 @@ let package = Package(
       ["Groups", "Outbox", "Tokens", "kith", .hummingbird, .lifecycle, .logging, .nio, .nioHTTP1] + .serviceTests),
     .tests(
       "Lists", ["Lists", "kith", .hummingbird, .lifecycle, .nio, .nioPosix, .nioHTTP1] + .serviceTests),
-    .tests("Credits", ["Credits", "Tokens"] + .serviceTests),
+    .tests(
+      "Credits", ["Credits", "Tokens", .crypto, .certificates, .asn1, .hummingbird, .nio] + .serviceTests),
+    .tests(
+      "Events",
+      ["Events", "EventFeed", "Tokens", .nio, .nioPosix, .nioHTTP1, .nioWebSocket, .hummingbird] + .serviceTests),
+    .tests("RestQueries", ["RestQueries", "Database", "Support", "Wire"]),
     .tests("Plans", .services + ["Database", "Outbox", "Quotas", "Support", "Tokens", "Web", "Wire", .nioHTTP1]),
     .tests(
       "Stories",
@@ -176,10 +198,11 @@ extension Target {
 }
 
 extension [Target.Dependency] {
-  static let services: Self = ["Auth", "Invites", "Groups", "Lists", "Credits"]
+  static let services: Self = ["Auth", "Invites", "Groups", "Lists", "Credits", "Events"]
   /// Built beside the tests that start them.
   static let programs: Self = [
-    "kith", "kith-auth", "kith-invites", "kith-groups", "kith-lists", "kith-credits", "kith-gateway",
+    "kith", "kith-auth", "kith-invites", "kith-groups", "kith-lists", "kith-credits", "kith-events",
+    "kith-gateway",
   ]
   /// Tests that call a service over HTTP and look into its database.
   static let serviceTests: Self = ["Wire", "Web", "Clients", "Database", "Support"]
@@ -201,6 +224,9 @@ extension Target.Dependency {
   static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
   static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
   static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
+  static let nioWebSocket = product(name: "NIOWebSocket", package: "swift-nio")
+  static let certificates = product(name: "X509", package: "swift-certificates")
+  static let asn1 = product(name: "SwiftASN1", package: "swift-asn1")
   static let httpClient = product(name: "AsyncHTTPClient", package: "async-http-client")
   static let crypto = product(name: "Crypto", package: "swift-crypto")
   static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")

@@ -50,6 +50,10 @@ struct CreditOperation: Sendable, Hashable {
   var caller: String?
   var idempotencyKey: String?
   let at: Date
+  /// When the granted credits expire; nil for credits that do not.
+  var expiresAt: Date?
+  /// Whether it may take more than there is, as a refund may: the rest is debt.
+  var createsDebt = false
 
   var counterpart: LedgerAccount { amount > 0 ? .system : .revenue }
 

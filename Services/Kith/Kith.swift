@@ -1,5 +1,6 @@
 import Auth
 import Credits
+import Events
 import Foundation
 import Gateway
 import Groups
@@ -39,8 +40,9 @@ func buildKith(_ dependencies: Dependencies) async throws -> ServiceStack {
   async let groups = buildGroups(loopback(.groups))
   async let lists = buildLists(loopback(.lists))
   async let credits = buildCredits(loopback(.credits))
+  async let events = buildEvents(loopback(.events))
   return ServiceStack(
-    servers: try await [auth, invites, groups, lists, credits],
+    servers: try await [auth, invites, groups, lists, credits, events],
     // The services are ready when it starts, and stop after it, so probes would only tell of a database that is down.
     gateway: try buildGateway(
       makeDependencies(for: "gateway", [:]), healthProbe: HealthProbe(restInterval: .seconds(60))),

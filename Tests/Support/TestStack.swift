@@ -1,6 +1,7 @@
 import Auth
 import Credits
 import Database
+import Events
 import Foundation
 import Gateway
 import Groups
@@ -24,6 +25,7 @@ package struct TestStack: Sendable {
   package let groups: Browser
   package let lists: Browser
   package let credits: Browser
+  package let events: Browser
   package let servers: [Server]
 
   package static let adminKey = "an admin key for tests, 0123456789abcdef"
@@ -31,6 +33,7 @@ package struct TestStack: Sendable {
     "gateway": "gateway-key-0123456789-0123456789-abc", "auth": "auth-key-0123456789-0123456789-abcdef",
     "credits": "credits-key-0123456789-0123456789-abc", "invites": "invites-key-0123456789-0123456789-ab",
     "groups": "groups-key-0123456789-0123456789-abcd", "lists": "lists-key-0123456789-0123456789-abcde",
+    "events": "events-key-0123456789-0123456789-abcd",
     "billing+credits": "billing-key-0123456789-0123456789-ab", "sync+act": "sync-key-0123456789-0123456789-abcdef",
     "plain": "plain-key-0123456789-0123456789-abcde",
   ]
@@ -122,7 +125,7 @@ package func withStack(
       let servers = [
         try await buildAuth(within("auth")), try await buildInvites(within("invites")),
         try await buildGroups(within("groups")), try await buildLists(within("lists")),
-        try await buildCredits(within("credits")),
+        try await buildCredits(within("credits")), try await buildEvents(within("events")),
       ]
       let gateway = try buildGateway(within("gateway"))
       try await running((servers as [any Service]) + [gateway]) {
@@ -137,7 +140,7 @@ package func withStack(
           testDatabase: testDatabase, clock: clock, apple: apple, dependencies: dependencies,
           gateway: Browser("http://127.0.0.1:\(try await gateway.port.number)"), auth: browser(.auth),
           invites: browser(.invites), groups: browser(.groups), lists: browser(.lists),
-          credits: browser(.credits), servers: servers)
+          credits: browser(.credits), events: browser(.events), servers: servers)
         try await stack.ready()
         try await body(stack)
       }
@@ -148,7 +151,7 @@ package func withStack(
 extension TestStack {
   /// Waits until every service is ready.
   fileprivate func ready() async throws {
-    for browser in [auth, invites, groups, lists, credits, gateway] {
+    for browser in [auth, invites, groups, lists, credits, events, gateway] {
       try await eventually { try await browser.get("/health/ready").status == 200 }
     }
   }

@@ -108,8 +108,9 @@ extension ServiceName {
     case .groups: 2
     case .lists: 3
     case .credits: 4
-    case .adventures: 5
-    case .timepoints: 6
+    case .events: 5
+    case .adventures: 6
+    case .timepoints: 7
     }
   }
 }

@@ -2,10 +2,10 @@ import Synchronization
 
 /// The services that a process can call. Port and URL are configured by `AUTH_PORT`, `AUTH_URL` and so on.
 package enum ServiceName: String, Sendable, CaseIterable {
-  case auth, invites, groups, lists, credits, adventures, timepoints
+  case auth, invites, groups, lists, credits, events, adventures, timepoints
 
   /// The services of this repository; the others have no address unless their URL is set.
-  package static let bundled: [ServiceName] = [.auth, .invites, .groups, .lists, .credits]
+  package static let bundled: [ServiceName] = [.auth, .invites, .groups, .lists, .credits, .events]
 
   package var isBundled: Bool { Self.bundled.contains(self) }
 
@@ -16,8 +16,9 @@ package enum ServiceName: String, Sendable, CaseIterable {
     case .groups: 8083
     case .lists: 8084
     case .credits: 8085
-    case .adventures: 8086
-    case .timepoints: 8087
+    case .events: 8086
+    case .adventures: 8087
+    case .timepoints: 8088
     }
   }
 

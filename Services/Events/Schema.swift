@@ -1,0 +1,6 @@
+import Database
+import Web
+
+package let eventsSchema = ServiceSchema("events", eventsMigrations)
+
+let eventsMigrations: [Migration] = []

@@ -1,0 +1,13 @@
+import Database
+import Support
+import Testing
+
+@Suite struct EventsTests {
+  @Test(arguments: Engine.allCases)
+  func theServiceIsHealthy(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let health = try await stack.events.get("/health")
+      #expect(health.status == 200)
+    }
+  }
+}
