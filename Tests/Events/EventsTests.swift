@@ -3,7 +3,7 @@ import Support
 import Testing
 
 @Suite struct EventsTests {
-  @Test(arguments: Engine.allCases)
+  @Test(arguments: engines)
   func theServiceIsHealthy(_ engine: Engine) async throws {
     try await withStack(engine) { stack in
       let health = try await stack.events.get("/health")
