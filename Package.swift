@@ -110,7 +110,11 @@ let package = Package(
     .executable("kith-lists", ["Lists", "Web"], path: "Services/Lists/Main"),
     .executable("kith-events", ["Events", "Web"], path: "Services/Events/Main"),
     .executable("kith-gateway", ["Gateway", "Web"], path: "gateway/Main"),
-    .executable("kith", .services + ["Gateway", "Web", "Wire", "Tokens", .lifecycle, .logging], path: "Services/Kith"),
+    .executable(
+      "kith",
+      .services + [
+        "Gateway", "Database", "Web", "Wire", "Tokens", .httpClient, .crypto, .nio, .nioPosix, .lifecycle, .logging,
+      ], path: "Services/Kith"),
 
     .target(
       name: "Support",

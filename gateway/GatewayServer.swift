@@ -9,7 +9,7 @@ import Web
 
 /// Accepts client connections; each is served by one event loop from start to end.
 package struct GatewayServer: Service {
-  package static let defaultPort = 8080
+  package static let defaultPort = ServiceAddresses.gatewayPort
   package let port = ListeningPort()
   let state: GatewayState
   private let certificate: Certificate?

@@ -99,6 +99,16 @@ package struct SignedInUser: Sendable {
     }
     self.id = id
   }
+
+  private init(_ user: SignedInUser, through gateway: Browser) {
+    id = user.id
+    access = user.access
+    refresh = user.refresh
+    browser = gateway.bearing(user.access)
+  }
+
+  /// The same user, with the same tokens, at another gateway.
+  package func through(_ gateway: Browser) -> SignedInUser { SignedInUser(self, through: gateway) }
 }
 
 /// Runs all services and the gateway while `body` runs.

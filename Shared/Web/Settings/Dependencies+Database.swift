@@ -22,6 +22,21 @@ extension Dependencies {
     await database.close()
   }
 
+  /// The version of the PostgreSQL server that has the service's tables.
+  ///
+  /// - Throws: the failure of the connection.
+  package func postgresVersion(of service: String) async throws -> String {
+    let database = try connect(ServiceSchema(service, []))
+    do {
+      let version = try await database.read { try $0.row("show server_version")?.get("server_version", as: String.self) }
+      await database.close()
+      return "PostgreSQL \(version ?? "")"
+    } catch {
+      await database.close()
+      throw error
+    }
+  }
+
   private func connect(_ schema: ServiceSchema) throws -> any Database {
     let folder = settings.string("DATA_DIR", default: "data")
     let url = settings.nonempty("DATABASE_URL") ?? "\(folder)/"

@@ -29,6 +29,9 @@ package enum ServiceName: String, Sendable, CaseIterable {
 /// The base URLs of the services. They can change while the process runs: where all services run in one process, their
 /// ports are known only once they listen.
 package final class ServiceAddresses: Sendable {
+  /// The port of the gateway, and of `kith`, unless `PORT` is set.
+  package static let gatewayPort = 8080
+
   private let urls: Mutex<[ServiceName: [String]]>
   private let changes = Atomic(0)
 

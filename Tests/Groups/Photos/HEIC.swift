@@ -1,4 +1,5 @@
 import Foundation
+import Support
 
 /// Builds HEIC files of equal tiles, also ones that no camera would write.
 struct HEIC {

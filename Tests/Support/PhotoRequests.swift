@@ -1,17 +1,16 @@
 import Clients
 import Foundation
-import Support
 import Wire
 
 /// Sends and lists photos as a user.
 extension SignedInUser {
-  func send(_ photo: Data, to group: GroupID, named name: String = "photo.jpg") async throws -> Browser.Reply {
+  package func send(_ photo: Data, to group: GroupID, named name: String = "photo.jpg") async throws -> Browser.Reply {
     let (body, type) = MultipartForm.body(photo, group: group.description, named: name)
     return try await browser.with(["Content-Type": type]).send(.POST, "/api/photos/upload", body: body)
   }
 
   /// The photos of today that the user may see.
-  func today(_ group: GroupID) async throws -> [[String: Any]] {
+  package func today(_ group: GroupID) async throws -> [[String: Any]] {
     let reply = try await browser.get("/api/photos/\(group)/today")
     guard reply.status == 200 else { throw Unexpected(reply: reply.text) }
     return reply["photos"] as? [[String: Any]] ?? []
@@ -19,8 +18,8 @@ extension SignedInUser {
 }
 
 /// Multipart form data as apps send it.
-enum MultipartForm {
-  static func body(_ photo: Data, group: String, named name: String = "photo.jpg") -> (Data, type: String) {
+package enum MultipartForm {
+  package static func body(_ photo: Data, group: String, named name: String = "photo.jpg") -> (Data, type: String) {
     let boundary = "Boundary-7E1F9D"
     var body = Data()
     body += Data("--\(boundary)\r\nContent-Disposition: form-data; name=\"group_id\"\r\n\r\n\(group)\r\n".utf8)
@@ -32,20 +31,20 @@ enum MultipartForm {
 
 extension TestStack {
   /// Makes a user a member.
-  func addMember(_ user: SignedInUser, in group: GroupID, by owner: SignedInUser) async throws {
+  package func addMember(_ user: SignedInUser, in group: GroupID, by owner: SignedInUser) async throws {
     let groups = GroupsClient(in: dependencies(of: "invites"))
     let joined = try await groups.join(group, user.id, by: .init(inviteID: .new(at: Date()), invitedBy: owner.id))
     guard joined.outcome == .joined else { throw Unexpected(reply: "\(joined)") }
   }
 
   /// A URL without its public host, for requests to the gateway of the test.
-  func path(_ url: Any?) -> String {
+  package func path(_ url: Any?) -> String {
     let text = url as? String ?? ""
     return text.range(of: "/api/").map { String(text[$0.lowerBound...]) } ?? text
   }
 
   /// Every file in the folder of photos, without folders.
-  var photoFiles: [String] {
+  package var photoFiles: [String] {
     let files = FileManager.default.enumerator(atPath: testDatabase.folder.appendingPathComponent("photos").path)
     return (files?.compactMap { $0 as? String } ?? []).filter { $0.contains(".") }
   }

@@ -2,9 +2,9 @@ import Foundation
 
 /// Small photos as phones might send them, left half red, right half blue. Those "with location" have EXIF data with
 /// the maker and the location: 59° 54' 50.51" N.
-enum SamplePhotos {
+package enum SamplePhotos {
   /// 128 × 48 pixels.
-  static let jpeg = decoded(
+  package static let jpeg = decoded(
     """
     /9j/2wBDAAoHBwgHBgoICAgLCgoLDhgQDg0NDh0VFhEYIx8lJCIfIiEmKzcvJik0KSEiMEExNDk7Pj4+JS5ESUM8SDc9Pjv/2wBD
     AQoLCw4NDhwQEBw7KCIoOzs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozs7Ozv/wAARCAAwAIAD
@@ -18,7 +18,7 @@ enum SamplePhotos {
     AKKKKACiiigDYooor8pP0oKKKKACiiigAooooAx6KKK/Vj81CiiigAooooAKKKKAP//Z
     """)
 
-  static let jpegWithLocation = decoded(
+  package static let jpegWithLocation = decoded(
     """
     /9j/4QFqRXhpZgAASUkqAAgAAAAIAA8BAgAPAAAAfgAAABIBAwABAAAAAQAAABoBBQABAAAAbgAAABsBBQABAAAAdgAAACgBAwAB
     AAAAAgAAABMCAwABAAAAAQAAAGmHBAABAAAAjgAAACWIBAABAAAACAEAAAAAAAA4YwAA6AMAADhjAADoAwAAS0lUSFNFQ1JFVE1B
@@ -37,7 +37,7 @@ enum SamplePhotos {
     KK/KT9KCiiigAooooAKKKKAMeiiiv1Y/NQooooAKKKKACiiigD//2Q==
     """)
 
-  static let heicWithLocation = decoded(
+  package static let heicWithLocation = decoded(
     """
     AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAeVtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAA
     AA5waXRtAAAAAAACAAAAEGlkYXQAAAAAAIAAMAAAAExpbG9jAQAAAERAAAMAAQAAAAAAAAIJAAEAAAAAAAAARgACAAEAAAAAAAAA
@@ -55,7 +55,7 @@ enum SamplePhotos {
     """)
 
   /// With an EXIF orientation that turns it by 90 degrees: 48 × 128 pixels.
-  static let turnedJPEG = decoded(
+  package static let turnedJPEG = decoded(
     """
     /9j/4QC8RXhpZgAASUkqAAgAAAAGABIBAwABAAAABgAAABoBBQABAAAAVgAAABsBBQABAAAAXgAAACgBAwABAAAAAgAAABMCAwAB
     AAAAAQAAAGmHBAABAAAAZgAAAAAAAAA4YwAA6AMAADhjAADoAwAABgAAkAcABAAAADAyMTABkQcABAAAAAECAwAAoAcABAAAADAx
@@ -73,7 +73,7 @@ enum SamplePhotos {
     """)
 
   /// The pure red of sRGB, encoded in the wider Display P3.
-  static let wideColourJPEG = decoded(
+  package static let wideColourJPEG = decoded(
     """
     /9j/4QC8RXhpZgAASUkqAAgAAAAGABIBAwABAAAAAQAAABoBBQABAAAAVgAAABsBBQABAAAAXgAAACgBAwABAAAAAgAAABMCAwAB
     AAAAAQAAAGmHBAABAAAAZgAAAAAAAAA4YwAA6AMAADhjAADoAwAABgAAkAcABAAAADAyMTABkQcABAAAAAECAwAAoAcABAAAADAx
@@ -100,7 +100,7 @@ enum SamplePhotos {
     oAKACgAoAKACgAoAKACgD//Z
     """)
 
-  static let avif = decoded(
+  package static let avif = decoded(
     """
     AAAAHGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZgAAASttZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAA
     AA5waXRtAAAAAAABAAAANGlsb2MAAAAAREAAAgABAAAAAAFPAAEAAAAAAAAAHgACAAAAAAFtAAEAAAAAAAAAvgAAADhpaW5mAAAA
@@ -113,7 +113,7 @@ enum SamplePhotos {
     """)
 
   /// A JPEG file whose header declares 81 megapixels.
-  static let huge: Data? = {
+  package static let huge: Data? = {
     var jpeg = SamplePhotos.jpeg
     guard let frame = jpeg.range(of: Data([0xFF, 0xC0, 0, 17, 8])) else { return nil }
     jpeg.replaceSubrange(frame.upperBound..<frame.upperBound + 4, with: [0x23, 0x28, 0x23, 0x28])
@@ -121,8 +121,8 @@ enum SamplePhotos {
   }()
 
   /// The numbers of the location, as EXIF encodes them.
-  static let location = Data([0xBB, 0x13, 0, 0, 100, 0, 0, 0])
-  static let secrets = [location, Data("KITHSECRET".utf8)]
+  package static let location = Data([0xBB, 0x13, 0, 0, 100, 0, 0, 0])
+  package static let secrets = [location, Data("KITHSECRET".utf8)]
 
   private static func decoded(_ text: String) -> Data {
     // The text is a valid constant; a test with empty data fails.

@@ -7,23 +7,27 @@ import ServiceLifecycle
 /// does what the first argument says (``Command``). When it fails, the reason is written as one line to standard error,
 /// and the exit code is 1.
 ///
-/// - Parameter schemas: the tables that `migrate` creates.
+/// - Parameters:
+///   - schemas: the tables that `migrate` creates.
+///   - commands: those that only this program has.
 package func runProgram(
-  _ name: String, schemas: [ServiceSchema] = [], _ build: (Dependencies) async throws -> any Service
+  _ name: String, schemas: [ServiceSchema] = [], commands: [ProgramCommand] = [],
+  _ build: (Dependencies) async throws -> any Service
 ) async {
   let program = name == "kith" ? name : "kith-\(name)"
   // To write to a pipe that nobody reads any more is an error, not the end of the process.
   signal(SIGPIPE, SIG_IGN)
   AvailableCores.sizePools()
   do {
-    switch try Command(Array(CommandLine.arguments.dropFirst())) {
+    switch try Command(Array(CommandLine.arguments.dropFirst()), others: commands) {
     case .serve: try await serve(name, build)
     case .migrate: try await migrate(name, schemas)
     case .healthcheck:
-      let port = ServiceName(rawValue: name)?.defaultPort ?? 8080
+      let port = ServiceName(rawValue: name)?.defaultPort ?? ServiceAddresses.gatewayPort
       try await HealthCheck(try await Settings.read(), defaultPort: port).run()
     case .version: print("\(program) \(Kith.version)")
-    case .help: print(Command.usage(of: program), terminator: "")
+    case .help: print(Command.usage(of: program, others: commands), terminator: "")
+    case .other(let command, let arguments): try await command.run(try await Settings.read(), arguments)
     }
   } catch {
     // `try?`: without a reader there is nowhere to report that.
