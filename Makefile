@@ -1,6 +1,6 @@
 .PHONY: help run test lint format bench fuzz env release test-compose
 
-PRODUCTS := kith kith-gateway kith-auth kith-invites kith-groups kith-lists kith-credits
+PRODUCTS := kith kith-gateway kith-auth kith-invites kith-groups kith-lists kith-credits kith-events
 SOURCES := Package.swift Services Shared gateway Tests $(wildcard Benchmarks)
 
 help: ## List the targets

@@ -6,12 +6,13 @@ from harness.postgres import CONNECTIONS
 from harness.program import Program
 from harness.tokens import access_token
 
-SERVICES = ["auth", "invites", "groups", "lists", "credits"]
+SERVICES = ["auth", "invites", "groups", "lists", "credits", "events"]
 # Limits are counted, but nothing is refused.
 MANY = 1_000_000_000
 LIMITS = {name: MANY for name in [
     "RATE_LIMIT", "RATE_LIMIT_USER", "RATE_LIMIT_UPLOAD", "RATE_LIMIT_SIGN_IN", "RATE_LIMIT_REFRESH",
-    "RATE_LIMIT_SEARCH", "RATE_LIMIT_PHOTO"]} | {"CONNECTIONS_MAX": 20_000, "CONNECTIONS_PER_IP_MAX": 20_000}
+    "RATE_LIMIT_SEARCH", "RATE_LIMIT_PHOTO", "RATE_LIMIT_SOCKET"]} | {"CONNECTIONS_MAX": 20_000, "CONNECTIONS_PER_IP_MAX": 20_000,
+    "WEBSOCKETS_MAX": 20_000, "WEBSOCKETS_PER_IP_MAX": 20_000}
 
 USERS = 1_000
 ACCOUNTS = 100_000

@@ -11,7 +11,7 @@ ROWS = {
     "refresh": databases.refresh,
     "gateway": gateway.gateway,
     "kith": processes.kith,
-    "six": processes.six,
+    "seven": processes.seven,
     "history": history.history,
     "fastapi": fastapi.fastapi,
     "in-process": processes.in_process,

@@ -69,11 +69,11 @@ let millisecond: Int64 = 1_000_000
 
   @Test func settingsSayTheQuotasAndWhatIsNoNumberStopsTheStart() throws {
     let plain = try LimitQuotas(Settings([:]))
-    #expect(LimitClass.allCases.map { plain[$0].perMinute } == [10, 30, 60, 100, 20, 50, 30, 600, 60])
+    #expect(LimitClass.allCases.map { plain[$0].perMinute } == [10, 30, 60, 100, 20, 50, 30, 600, 300, 60])
     let names: [(String, LimitClass)] = [
       ("RATE_LIMIT_SIGN_IN", .signIn), ("RATE_LIMIT_REFRESH", .refresh), ("RATE_LIMIT", .anonymous),
       ("RATE_LIMIT_USER", .user), ("RATE_LIMIT_UPLOAD", .upload), ("RATE_LIMIT_SEARCH", .search),
-      ("RATE_LIMIT_PHOTO", .photo),
+      ("RATE_LIMIT_PHOTO", .photo), ("RATE_LIMIT_SOCKET", .socket),
     ]
     for (name, limit) in names {
       let changed = try LimitQuotas(Settings([name: "1000000000"]))
@@ -106,6 +106,8 @@ let millisecond: Int64 = 1_000_000
     #expect(neighbours[0] != neighbours[1])
     // So are links to photos, which need no token.
     #expect(LimitKey(.photo, user: alice, address: home) == .address(home, .photo))
+    #expect(LimitKey(.socket, user: alice, address: home) == .user(alice, .socket))
+    #expect(LimitKey(.socket, user: nil, address: home) == .address(home, .socket))
     // The same 128 bits as a user and as an address are different keys.
     #expect(LimitKey.user(UInt128(0x2001_0db8_0001_0002) << 64, .user) != .address(home, .user))
   }

@@ -87,7 +87,7 @@ import Web
     try await withStack(.sqlite) { stack in
       for (service, browser) in [
         (ServiceName.auth, stack.auth), (.invites, stack.invites), (.groups, stack.groups), (.lists, stack.lists),
-        (.credits, stack.credits),
+        (.credits, stack.credits), (.events, stack.events),
       ] {
         let document = try await browser.get("/openapi.json")
         let paths = try #require(document["paths"] as? [String: [String: Any]])

@@ -74,7 +74,9 @@ import Wire
       let alice = try await stack.signIn("alice")
       _ = try await alice.browser.get("/api/v1/credits/balance")
       _ = try await stack.gateway.get("/nowhere")
-      for process in [stack.gateway, stack.auth, stack.credits, stack.lists, stack.groups, stack.invites] {
+      for process in [
+        stack.gateway, stack.auth, stack.credits, stack.lists, stack.groups, stack.invites, stack.events,
+      ] {
         let text = try await process.get("/metrics").text
         let families = try await Python.run(
           """

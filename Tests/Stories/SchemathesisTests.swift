@@ -45,7 +45,7 @@ import Testing
       try await withKeyServer { apple in
         var settings = ["DEBUG": "true", "APPLE_BUNDLE_ID": "com.example.kith", "APPLE_JWKS_URL": apple.url]
         settings["LOG_LEVEL"] = "error"
-        for name in ["", "_USER", "_SIGN_IN", "_REFRESH", "_UPLOAD", "_SEARCH", "_PHOTO"] {
+        for name in ["", "_USER", "_SIGN_IN", "_REFRESH", "_UPLOAD", "_SEARCH", "_PHOTO", "_SOCKET"] {
           settings["RATE_LIMIT\(name)"] = "1000000"
         }
         let kith = try await KithProcess.start(in: testDatabase, settings)

@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["auth", "credits", "lists", "groups", "invites", "gateway"])
+  @Test(arguments: ["auth", "credits", "lists", "groups", "invites", "events", "gateway"])
   func productionStartsNoProcessWithoutKeysBetweenServices(service: String) async throws {
     try await withTestDatabase(.sqlite) { testDatabase in
       let production = ["ENVIRONMENT": "production"]

@@ -11,6 +11,8 @@ package enum LimitClass: UInt8, Sendable, CaseIterable {
   case preview
   /// Fetching photos by their links. An app shows many photos at once, and many phones may share one address.
   case photo
+  /// Opening WebSockets and event streams: after an outage all phones of an address reconnect at once.
+  case socket
   /// Rejected and missing credentials. They are counted apart from anonymous requests, so that anonymous callers cannot
   /// lock out users behind the same address.
   case refused
@@ -26,6 +28,7 @@ package enum LimitClass: UInt8, Sendable, CaseIterable {
     case .search: "search"
     case .preview: "preview"
     case .photo: "photo"
+    case .socket: "socket"
     case .refused: "refused"
     }
   }
@@ -36,7 +39,7 @@ package enum LimitClass: UInt8, Sendable, CaseIterable {
   /// Whether requests of a signed-in user are counted by user; else all requests are counted by address.
   var isPerUser: Bool {
     switch self {
-    case .user, .upload, .search: true
+    case .user, .upload, .search, .socket: true
     case .signIn, .refresh, .anonymous, .preview, .photo, .refused: false
     }
   }

@@ -32,6 +32,7 @@ package struct LimitQuotas: Sendable {
   private let upload: Quota
   private let search: Quota
   private let photo: Quota
+  private let socket: Quota
   private let preview = Quota(perMinute: 30)
 
   /// - Throws: ``StartFailure`` that names the variable.
@@ -46,6 +47,7 @@ package struct LimitQuotas: Sendable {
     upload = try quota("RATE_LIMIT_UPLOAD", 20)
     search = try quota("RATE_LIMIT_SEARCH", 50)
     photo = try quota("RATE_LIMIT_PHOTO", 600)
+    socket = try quota("RATE_LIMIT_SOCKET", 300)
   }
 
   package subscript(limit: LimitClass) -> Quota {
@@ -58,6 +60,7 @@ package struct LimitQuotas: Sendable {
     case .search: search
     case .preview: preview
     case .photo: photo
+    case .socket: socket
     }
   }
 }

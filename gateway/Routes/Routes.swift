@@ -1,6 +1,6 @@
 /// All public routes. Other paths are 404; no path below `/internal` may be listed.
 package let publicRoutes: [Route] = Array(
-  [Route.auth, Route.invites, Route.groups, Route.lists, Route.credits, Route.planned].joined())
+  [Route.auth, Route.invites, Route.groups, Route.lists, Route.credits, Route.events, Route.planned].joined())
 
 extension Route {
   /// Larger than for requests of apps, because a webhook that is refused is sent again for days.
