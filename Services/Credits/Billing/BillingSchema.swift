@@ -1,9 +1,10 @@
 import Database
+import Outbox
 
 /// The tables of billing, in addition to the ledger's.
 let billingMigrations = [
   Migration("billing inbox", billingEventTable), Migration("purchases", purchaseTables),
-  Migration("subscriptions and customers", subscriptionTables),
+  Migration("subscriptions and customers", subscriptionTables), Outbox.migration,
 ]
 
 /// Received events, each once by the id that its provider has given it. `sealed` is the encrypted body.

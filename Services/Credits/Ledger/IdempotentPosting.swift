@@ -6,22 +6,27 @@ import Web
 struct IdempotentPosting: Sendable {
   let accounts: CreditAccounts
   let idempotency: Idempotency
+  let billing: any BillingProvider
 
-  /// Posts the operation and returns the stored response when it is repeated.
+  /// Posts the operation, if it is a spend only when the billing system allows it, and returns the stored response when it is repeated.
   ///
-  /// - Throws: 404 when there is no such user; 409 and 422 for the idempotency key.
+  /// - Throws: 404 when there is no such user; 409 and 422 for the idempotency key; 503 when the billing system does not
+  ///   answer.
   func post(
     _ call: IdempotentCall?, _ operation: CreditOperation,
     _ reply: @escaping @Sendable (LedgerStore.Outcome) throws -> Reply
   ) async throws -> Response {
+    if operation.amount < 0, try await !billing.checkCredits(operation.user, cost: -operation.amount) {
+      return try await idempotency.once(call) { db in try reply(LedgerStore.refuse(operation, on: db)) }.response
+    }
     func attempt() async throws -> Response {
       do {
-        return try await idempotency.once(call) { db in try reply(LedgerStore.post(operation, on: db)) }.response
+        return try await idempotency.once(call) { db in try reply(post(operation, on: db)) }.response
       } catch is LedgerStore.AccountNotReady {
         return try await idempotency.once(call) {
           _ = try await accounts.balance(ofUnchecked: operation.user)
         } effect: { _, db in
-          try reply(LedgerStore.post(operation, isChecked: true, on: db))
+          try reply(post(operation, isChecked: true, on: db))
         }.response
       }
     }
@@ -29,5 +34,13 @@ struct IdempotentPosting: Sendable {
       // A concurrent request has posted under the key in the body; the second attempt finds its operation.
       return try await attempt()
     }
+  }
+
+  private func post(
+    _ operation: CreditOperation, isChecked: Bool = false, on db: any Connection
+  ) throws -> LedgerStore.Outcome {
+    let outcome = try LedgerStore.post(operation, isChecked: isChecked, on: db)
+    if operation.amount > 0, case .posted = outcome { try accounts.store.onGranted(operation, db) }
+    return outcome
   }
 }

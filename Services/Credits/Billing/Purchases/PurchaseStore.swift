@@ -9,17 +9,6 @@ import Wire
 struct PurchaseStore: Sendable {
   let database: any Database
   let accounts: CreditAccounts
-  /// Called in the transaction of each grant.
-  let onGranted: @Sendable (CreditOperation, any Connection) throws -> Void
-
-  init(
-    database: any Database, accounts: CreditAccounts,
-    onGranted: @escaping @Sendable (CreditOperation, any Connection) throws -> Void = { _, _ in }
-  ) {
-    self.database = database
-    self.accounts = accounts
-    self.onGranted = onGranted
-  }
 
   /// Records a purchase and grants its credits. Safe to repeat.
   ///
@@ -93,7 +82,7 @@ struct PurchaseStore: Sendable {
       caller: purchase.provider.rawValue, idempotencyKey: purchase.transactionID, at: now,
       expiresAt: purchase.creditsExpireAt)
     switch try LedgerStore.post(operation, isChecked: true, on: db) {
-    case .posted: try onGranted(operation, db)
+    case .posted: try accounts.store.onGranted(operation, db)
     case .repeated: break
     case .insufficient: throw PurchaseNotPosted()
     }
