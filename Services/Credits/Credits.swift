@@ -1,5 +1,6 @@
 import Clients
 import Foundation
+import Outbox
 import Web
 
 /// Builds the credits service: its stores, routes and background jobs.
@@ -14,18 +15,31 @@ package func buildCredits(_ dependencies: Dependencies) async throws -> Server {
 
   let database = try await dependencies.openDatabase(creditsSchema)
   let idempotency = Idempotency(database: database, keys: dataKeys, now: dependencies.now)
-  let store = LedgerStore(database: database, signupCredits: signupCredits)
+  let billingSettings = try BillingSettings(dependencies)
+  let outbox = Outbox(database: database, keys: dataKeys, in: dependencies, deliveries: billingSettings.deliveries)
+  let remoteBilling = billingSettings.remote.map { RemoteBilling($0, outbox: outbox) }
+  var store = LedgerStore(database: database, signupCredits: signupCredits)
+  if let remoteBilling { store.onGranted = remoteBilling.onCreditsGranted }
   let accounts = CreditAccounts(store: store, users: users, logger: dependencies.logger, now: dependencies.now)
-  let posting = IdempotentPosting(accounts: accounts, idempotency: idempotency)
+  let billingProvider = remoteBilling ?? billingSettings.provider(accounts)
+  let posting = IdempotentPosting(accounts: accounts, idempotency: idempotency, billing: billingProvider)
+  let billing = Billing(
+    billingSettings, accounts: accounts, keys: dataKeys, outbox: outbox, idempotency: idempotency, adminKey: adminKey,
+    in: dependencies)
   return try Server(
     .credits, in: dependencies, database: database,
     authenticator: verification.authenticator(serviceKeys, users: users, now: dependencies.now),
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
-    background: verification.background + [IdempotencySweep(idempotency, logger: dependencies.logger)],
+    background: verification.background + [IdempotencySweep(idempotency, logger: dependencies.logger)]
+      + [outbox] + billing.background,
     isReady: { verification.ended.isLoaded }
   ) { routes in
     CreditRoutes(accounts: accounts, posting: posting, adminKey: adminKey, now: dependencies.now).add(to: routes)
     InternalCreditRoutes(accounts: accounts, posting: posting, now: dependencies.now).add(to: routes)
-    PersonalDataRoutes(PersonalDataStore(database: database, accounts: accounts), now: dependencies.now).add(to: routes)
+    billing.add(to: routes)
+    PersonalDataRoutes(
+      PersonalDataStore(database: database, accounts: accounts, billing: billing.personalData, outbox: outbox),
+      now: dependencies.now
+    ).add(to: routes)
   }
 }

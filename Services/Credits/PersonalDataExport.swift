@@ -1,4 +1,5 @@
 /// All data of the credits service about one user.
 struct PersonalDataExport: Encodable, Sendable {
   let credit_history: [HistoryBody]
+  let billing: BillingPersonalData.Export
 }

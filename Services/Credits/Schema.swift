@@ -5,18 +5,19 @@ package let creditsSchema = ServiceSchema(
   "credits", creditsMigrations, appendOnlyTables: ["ledger_operation", "ledger_posting"])
 
 /// The ledger's tables. Triggers reject changes to postings and operations.
-let creditsMigrations = [
-  Migration(
-    "ledger", sqlite: ledgerTables + appendOnlyTriggersSQLite, postgres: ledgerTables + appendOnlyTriggersPostgres),
-  Idempotency.migration,
-  // Every account that exists was opened with the signup credits.
-  Migration(
-    "welcome credits wait for a proof",
-    """
-    alter table ledger_account add column is_welcomed boolean not null default false;
-    update ledger_account set is_welcomed = true where kind = 'user';
-    """),
-]
+let creditsMigrations =
+  [
+    Migration(
+      "ledger", sqlite: ledgerTables + appendOnlyTriggersSQLite, postgres: ledgerTables + appendOnlyTriggersPostgres),
+    Idempotency.migration,
+    // Every account that exists was opened with the signup credits.
+    Migration(
+      "welcome credits wait for a proof",
+      """
+      alter table ledger_account add column is_welcomed boolean not null default false;
+      update ledger_account set is_welcomed = true where kind = 'user';
+      """),
+  ] + billingMigrations
 
 /// A user's account stores its balance, so that one conditional update both checks and takes. The other accounts store
 /// none: every operation of every user would wait for the one row. For the same reason their postings have neither

@@ -7,6 +7,8 @@ import Wire
 struct LedgerStore: Sendable {
   let database: any Database
   let signupCredits: Int
+  /// Called in the transaction of each grant.
+  var onGranted: @Sendable (CreditOperation, any Connection) throws -> Void = { _, _ in }
 
   /// The outcome of posting an operation.
   enum Outcome: Sendable, Hashable {
@@ -32,7 +34,7 @@ struct LedgerStore: Sendable {
   /// Opens the account and, if `grantsSignupBonus`, grants the signup credits, each once however many calls are
   /// concurrent. Safe to repeat.
   func open(_ user: UserID, grantsSignupBonus: Bool, at now: Date) async throws -> Balance {
-    try await database.write { [signupCredits] db in
+    try await database.write { [signupCredits, onGranted] db in
       try db.change(
         """
         insert into ledger_account (id, kind, balance, opened_at) values (\(user), 'user', 0, \(now))
@@ -42,7 +44,8 @@ struct LedgerStore: Sendable {
         let settledCount = try db.change(
           "update ledger_account set is_welcomed = \(true) where id = \(user) and not is_welcomed")
         if settledCount == 1, signupCredits > 0 {
-          _ = try Self.postIfCovered(.signupBonus(signupCredits, for: user, at: now), on: db)
+          let bonus = CreditOperation.signupBonus(signupCredits, for: user, at: now)
+          if try Self.postIfCovered(bonus, on: db) != nil { try onGranted(bonus, db) }
         }
       }
       guard let account = try Self.account(of: user, on: db) else { throw DatabaseFailure.contended }
@@ -70,6 +73,12 @@ struct LedgerStore: Sendable {
     if let outcome = try earlierOutcome(of: operation, on: db) { return outcome }
     // Not decided by reading the account now: the signup credits may have been granted since the update.
     guard isChecked else { throw AccountNotReady() }
+    return .insufficient(balance: try account(of: operation.user, on: db)?.balance.current ?? 0)
+  }
+
+  /// The outcome of an operation that the billing system refuses: the earlier one when it has been posted before.
+  static func refuse(_ operation: CreditOperation, on db: any Connection) throws -> Outcome {
+    if let outcome = try earlierOutcome(of: operation, on: db) { return outcome }
     return .insufficient(balance: try account(of: operation.user, on: db)?.balance.current ?? 0)
   }
 

@@ -91,7 +91,7 @@ private struct BalanceBody: Encodable {
 
 extension HTTPField.Name {
   // `!`: the name is a constant that is a valid token.
-  fileprivate static let link = Self("Link")!
+  static let link = Self("Link")!
 }
 
 struct HistoryBody: Encodable {

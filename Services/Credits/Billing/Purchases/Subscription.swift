@@ -1,0 +1,70 @@
+import Foundation
+import Wire
+
+/// The state of a user's subscription at a time of the provider's clock.
+struct Subscription: Sendable, Hashable {
+  /// The raw values are on the wire.
+  enum Status: String, Sendable, Codable {
+    /// Nothing has been paid yet.
+    case none
+    case active
+    /// The last payment has failed and is tried again; the service goes on.
+    case pastDue = "past_due"
+    /// Ended by the user or the seller.
+    case canceled
+    /// Ended because it was not paid.
+    case expired
+
+    /// Whether the tier is granted.
+    var isEntitled: Bool { self == .active || self == .pastDue }
+  }
+
+  let provider: PurchaseProvider
+  let id: String
+  let user: UserID
+  let productID: String
+  let tier: String
+  let level: Int
+  let status: Status
+  let currentPeriodEnd: Date?
+  let willRenew: Bool
+  let environment: String
+  /// The provider's own time of this state.
+  let stateAt: Date
+}
+
+/// A subscription as it is stored.
+struct StoredSubscription: Sendable, Hashable {
+  let provider: PurchaseProvider
+  let id: String
+  /// nil after the user's erasure.
+  let user: UserID?
+  let productID: String
+  let tier: String
+  let level: Int
+  let status: Subscription.Status
+  let currentPeriodEnd: Date?
+  let willRenew: Bool
+  let environment: String
+  let stateAt: Date
+  /// Grows with each change.
+  let revision: Int
+
+  /// Of several subscriptions of a user, the one that counts: the best status, then the highest level, then the latest
+  /// end.
+  static func current(of subscriptions: [StoredSubscription]) -> StoredSubscription? {
+    subscriptions.max { ($0.rank, $0.level, $0.end) < ($1.rank, $1.level, $1.end) }
+  }
+
+  private var rank: Int {
+    switch status {
+    case .active: 4
+    case .pastDue: 3
+    case .canceled: 2
+    case .expired: 1
+    case .none: 0
+    }
+  }
+
+  private var end: Date { currentPeriodEnd ?? .distantPast }
+}
