@@ -42,7 +42,10 @@ import Wire
     let durations = [0, 1, 10, 99, 100, 999, 1000, 1001, 12_340, 30_000_000, 86_400_000_123, 1_000_000_000_000_000]
     return hostile.map { .init($0, route: $0, status: 500, requestID: $0, traceID: $0, microseconds: 7) }
       + durations.map { .init("POST", route: nil, status: 0, requestID: "x", traceID: nil, microseconds: $0) }
-      + [plain, .init("GET", route: "/a", status: 404, requestID: "x", traceID: "0af7651916cd43dd", microseconds: 5), socket]
+      + [
+        plain, .init("GET", route: "/a", status: 404, requestID: "x", traceID: "0af7651916cd43dd", microseconds: 5),
+        socket,
+      ]
   }
 
   @Test(arguments: [LogFormat.json, .text])

@@ -15,7 +15,7 @@ extension RequestHead {
   package func webSocketHandshake(_ bytes: Span<UInt8>) -> WebSocketHandshake {
     guard asksForWebSocket else { return .notThisVersion }
     // A client that announces that it closes the connection cannot mean to go on with another protocol.
-    guard !isVersion10, keepsAlive, fields.only(.upgrade)?.isConnectionOption == true,
+    guard method == .GET, !isVersion10, keepsAlive, fields.only(.upgrade)?.isConnectionOption == true,
       let version = fields.only(.webSocketVersion)?.value, let key = fields.only(.webSocketKey)?.value,
       isWebSocketKey(bytes, key)
     else { return .malformed }
