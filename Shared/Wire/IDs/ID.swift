@@ -114,6 +114,7 @@ package enum SocialGroup {}
 package enum SharedCollection {}
 package enum Invitation {}
 package enum InviteClaim {}
+package enum Happening {}
 
 package typealias UserID = ID<User>
 package typealias SessionID = ID<Session>
@@ -122,3 +123,4 @@ package typealias GroupID = ID<SocialGroup>
 package typealias CollectionID = ID<SharedCollection>
 package typealias InviteID = ID<Invitation>
 package typealias ClaimID = ID<InviteClaim>
+package typealias EventID = ID<Happening>
