@@ -32,6 +32,8 @@ package func buildGateway(
   let outageLog = RedisOutageLog()
   let tracer = try dependencies.tracer(ofGatewayWithTLS: certificate != nil)
   let loops = EventLoops()
+  let drainSeconds = try settings.int(
+    "DRAIN_SECONDS", default: try settings.stage() == .production ? 3 : 0, in: 0...60)
   let localRoutes = LocalRoutes(
     health: GatewayHealth(
       upstreams, dependencies.serviceAddresses, stage: try settings.stage(), lifecycle: lifecycle,
@@ -42,6 +44,7 @@ package func buildGateway(
     metrics: {
       GatewayMetrics(
         series: await loops.gather { $0.metrics.snapshot }.flatMap { $0 },
+        tunnels: await loops.gather { $0.metrics.tunnels }.reduce(TunnelMetrics(), +),
         connections: await loops.gather { $0.clientCount }.reduce(0, +),
         bufferedBytes: await loops.gather { $0.bufferedBytes }.reduce(0, +), endpoints: upstreams.all,
         limitedKeys: localLimits.count, registry: dependencies.registry)
@@ -50,7 +53,9 @@ package func buildGateway(
     showsPages: try settings.bool("DEBUG", default: try settings.stage() == .development))
   let state = try GatewayState(
     table: RouteTable(routes), verification: verification, lifecycle: lifecycle, localRoutes: localRoutes,
-    settings: settings, isTLS: certificate != nil, timeouts: timeouts, logger: dependencies.logger)
+    settings: settings, isTLS: certificate != nil, timeouts: timeouts,
+    // Where nobody is given time to notice the stop, the clients are not either.
+    tunnelDrain: drainSeconds > 0 ? timeouts.tunnel.drain : .zero, logger: dependencies.logger)
   let makeLoop: @Sendable (any EventLoop) -> EventLoopState = { loop in
     EventLoopState(
       on: loop, authenticator: Authenticator(verification, keys: keys, users: users, now: dependencies.now),
@@ -66,8 +71,5 @@ package func buildGateway(
     state: state, certificate: certificate, upstreams: upstreams, loops: loops, exporter: tracer?.exporter,
     host: settings.string("HOST", default: "127.0.0.1"),
     configuredPort: try settings.int("PORT", default: GatewayServer.defaultPort, in: 0...65535),
-    drainDelay: .seconds(
-      try settings.int("DRAIN_SECONDS", default: try settings.stage() == .production ? 3 : 0, in: 0...60)),
-    logger: dependencies.logger,
-    makeLoop: makeLoop)
+    drainDelay: .seconds(drainSeconds), logger: dependencies.logger, makeLoop: makeLoop)
 }

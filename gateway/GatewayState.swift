@@ -12,6 +12,7 @@ final class GatewayState: Sendable {
   let verification: TokenVerification
   let lifecycle: Lifecycle
   let connectionLimits: ConnectionLimits
+  let socketLimits: SocketLimits
   let bodyBudget = RequestBodyBudget()
   let trustedProxies: TrustedProxies
   let cors: CORSPolicy?
@@ -20,13 +21,15 @@ final class GatewayState: Sendable {
   /// Whether callers from this machine may read internal state: metrics and the health of each service.
   let trustsLoopback: Bool
   let timeouts: Timeouts
+  /// The time in which WebSockets are closed when the gateway stops.
+  let tunnelDrain: TimeAmount
   let isTLS: Bool
   private let localRoutes: LocalRoutes
   private let accessLog: AccessLog
 
   init(
     table: RouteTable, verification: TokenVerification, lifecycle: Lifecycle, localRoutes: LocalRoutes,
-    settings: Settings, isTLS: Bool, timeouts: Timeouts, logger: Logger
+    settings: Settings, isTLS: Bool, timeouts: Timeouts, tunnelDrain: TimeAmount, logger: Logger
   ) throws {
     self.table = table
     self.verification = verification
@@ -35,8 +38,10 @@ final class GatewayState: Sendable {
     accessLog = AccessLog(logger)
     self.isTLS = isTLS
     self.timeouts = timeouts
+    self.tunnelDrain = tunnelDrain
     trustedProxies = try TrustedProxies(settings)
     connectionLimits = try ConnectionLimits(settings, trustedProxies: trustedProxies)
+    socketLimits = try SocketLimits(settings, trustedProxies: trustedProxies)
     cors = try CORSPolicy(settings)
     securityHeaders = SecurityHeaders(isTLS: isTLS)
     trustsLoopback = try settings.stage() == .development
@@ -68,5 +73,16 @@ final class GatewayState: Sendable {
         exchange.method.rawValue, route: exchange.route?.path, status: status,
         requestID: String(decoding: requestID, as: UTF8.self), traceID: exchange.spans?.server.context.traceID,
         microseconds: Int(duration.nanoseconds / 1000)))
+  }
+
+  func log(_ tunnel: Tunnel, _ end: Tunnel.End, duration: TimeAmount) {
+    let request = tunnel.request
+    accessLog.log(
+      isRoutine: false,
+      .init(
+        "GET", route: request.route.path, status: 101, requestID: String(decoding: request.requestID, as: UTF8.self),
+        traceID: request.traceID, microseconds: Int(duration.nanoseconds / 1000),
+        webSocket: .init(
+          receivedBytes: tunnel.bytesFromClient, sentBytes: tunnel.bytesFromService, endedBy: end.rawValue)))
   }
 }

@@ -1,5 +1,5 @@
 """The rows of the benchmark by name, in the order in which they are measured."""
-from rows import databases, fastapi, gateway, history, photos, processes, sqlite
+from rows import databases, fastapi, gateway, history, photos, processes, sockets, sqlite
 
 ROWS = {
     "lists-cold": databases.lists_changing,
@@ -19,4 +19,6 @@ ROWS = {
     "links": photos.links,
     "photos": photos.photos,
     "proxies": gateway.proxies,
+    "socket-memory": sockets.socket_memory,
+    "fan-out": sockets.fan_out,
 }

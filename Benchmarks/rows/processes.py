@@ -8,7 +8,7 @@ from harness.wrk import load
 
 STARTS = 5
 SETTLE_SECONDS, REST_SECONDS = 5, 30
-DEFAULT_PORTS = range(8080, 8086)
+DEFAULT_PORTS = range(8080, 8087)
 
 
 def kith(bench):

@@ -7,7 +7,7 @@ package final class RawConnection: Sendable {
   private let channel: any Channel
   private let collected: Collected
 
-  private final class Collected: Sendable { let text = Mutex("") }
+  private final class Collected: Sendable { let bytes = Mutex<[UInt8]>([]) }
 
   /// - Parameters:
   ///   - receiveBytes: the size of the kernel's receive buffer; nil: the system's default.
@@ -20,7 +20,7 @@ package final class RawConnection: Sendable {
     let bootstrap = receiveBytes.map { plain.channelOption(.socketOption(.so_rcvbuf), value: .init($0)) } ?? plain
     channel = try await bootstrap.channelOption(.autoRead, value: false)
       .channelInitializer { channel in
-        channel.pipeline.addHandler(Collector { text in collected.text.withLock { $0 += text } })
+        channel.pipeline.addHandler(Collector { bytes in collected.bytes.withLock { $0 += bytes.readableBytesView } })
       }
       .connect(host: "127.0.0.1", port: port).get()
   }
@@ -38,11 +38,17 @@ package final class RawConnection: Sendable {
   package func send(_ text: String) async throws { try await channel.writeAndFlush(ByteBuffer(string: text)) }
 
   /// Reads once more and returns everything received so far.
-  package func received() async throws -> String {
+  package func received() async throws -> String { String(decoding: try await receivedBytes(), as: UTF8.self) }
+
+  /// The same for bytes that are not text.
+  package func receivedBytes() async throws -> [UInt8] {
     channel.read()
     try await Task.sleep(for: .milliseconds(10))
-    return collected.text.withLock { $0 }
+    return bytes
   }
+
+  /// Everything received so far.
+  package var bytes: [UInt8] { collected.bytes.withLock { $0 } }
 
   /// - Throws: ``Unexpected`` when the other side does not close.
   package func untilClosed() async throws -> String {
@@ -50,17 +56,20 @@ package final class RawConnection: Sendable {
       if channel.isActive { channel.read() }
       return !channel.isActive
     }
-    return collected.text.withLock { $0 }
+    return String(decoding: bytes, as: UTF8.self)
   }
+
+  /// Ends the sending side only.
+  package func endOutput() async throws { try await channel.close(mode: .output) }
 
   package func close() { channel.close(promise: nil) }
 }
 
 private final class Collector: ChannelInboundHandler, Sendable {
   typealias InboundIn = ByteBuffer
-  private let collect: @Sendable (String) -> Void
+  private let collect: @Sendable (ByteBuffer) -> Void
 
-  init(_ collect: @escaping @Sendable (String) -> Void) { self.collect = collect }
+  init(_ collect: @escaping @Sendable (ByteBuffer) -> Void) { self.collect = collect }
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) { collect(String(buffer: unwrapInboundIn(data))) }
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) { collect(unwrapInboundIn(data)) }
 }

@@ -28,6 +28,9 @@ import Wire
 
   private static let plain = AccessLog.Entry(
     "GET", route: "/api/v1/credits/balance", status: 200, requestID: "my-id-1", traceID: nil, microseconds: 1234)
+  private static let socket = AccessLog.Entry(
+    "GET", route: "/realtime/v1/websocket", status: 101, requestID: "x", traceID: "0af7651916cd43dd",
+    microseconds: 3_600_000_000, webSocket: .init(receivedBytes: 0, sentBytes: 1 << 40, endedBy: "client_silent"))
   private static let hostile = [
     "\u{1B}[31mred\u{1B}[0m", "a\"b\\c", "a\nb\r\nc\td", "\u{0}\u{1F}\u{7F}\u{80}\u{9F}\u{2028}",
     "e\u{301}\u{1B}\u{301}👩‍👩‍👧",
@@ -39,7 +42,10 @@ import Wire
     let durations = [0, 1, 10, 99, 100, 999, 1000, 1001, 12_340, 30_000_000, 86_400_000_123, 1_000_000_000_000_000]
     return hostile.map { .init($0, route: $0, status: 500, requestID: $0, traceID: $0, microseconds: 7) }
       + durations.map { .init("POST", route: nil, status: 0, requestID: "x", traceID: nil, microseconds: $0) }
-      + [plain, .init("GET", route: "/a", status: 404, requestID: "x", traceID: "0af7651916cd43dd", microseconds: 5)]
+      + [
+        plain, .init("GET", route: "/a", status: 404, requestID: "x", traceID: "0af7651916cd43dd", microseconds: 5),
+        socket,
+      ]
   }
 
   @Test(arguments: [LogFormat.json, .text])

@@ -13,15 +13,18 @@ package struct Timeouts: Sendable {
   var linger: TimeAmount
   /// For a reply of Redis; after it, this gateway counts by itself.
   var redis: TimeAmount
+  var tunnel: TunnelTimeouts
 
   package init(
     head: TimeAmount = .seconds(10), idle: TimeAmount = .seconds(75), write: TimeAmount = .seconds(60),
-    linger: TimeAmount = .seconds(2), redis: TimeAmount = .milliseconds(50)
+    linger: TimeAmount = .seconds(2), redis: TimeAmount = .milliseconds(50),
+    tunnel: TunnelTimeouts = TunnelTimeouts()
   ) {
     self.head = head
     self.idle = idle
     self.write = write
     self.linger = linger
     self.redis = redis
+    self.tunnel = tunnel
   }
 }

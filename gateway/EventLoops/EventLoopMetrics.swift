@@ -12,6 +12,7 @@ final class EventLoopMetrics {
   private var series: [ObjectIdentifier: (route: Route, series: Series)] = [:]
   /// Requests without a route: unknown paths, refused requests, local responses.
   private var unrouted = Series()
+  var tunnels = TunnelMetrics()
 
   var snapshot: [(route: Route?, series: Series)] {
     [(nil, unrouted)] + series.values.map { ($0.route, $0.series) }

@@ -4,6 +4,7 @@ import Web
 /// The metrics of the gateway, for export in the Prometheus text format 0.0.4.
 struct GatewayMetrics: Sendable {
   let series: [(route: Route?, series: EventLoopMetrics.Series)]
+  let tunnels: TunnelMetrics
   let connections: Int
   let bufferedBytes: Int
   let endpoints: [Endpoint]
@@ -24,6 +25,7 @@ struct GatewayMetrics: Sendable {
     for (labels, series) in merged { text.histogram(durations, ["route", "method"], labels, series.durations) }
     text.head("kith_gateway_connections", .gauge, "Open connections of clients.")
     text.line("kith_gateway_connections", [], [], Double(connections))
+    tunnels.write(to: &text)
     text.head("kith_gateway_buffered_bytes", .gauge, "Bytes of requests and answers that wait to be taken.")
     text.line("kith_gateway_buffered_bytes", [], [], Double(bufferedBytes))
     text.head("kith_gateway_limited_keys", .gauge, "Users and addresses whose requests are being counted.")

@@ -61,8 +61,9 @@ struct LocalResponse: Sendable {
   private static let reasonPhrases = [
     200: "OK", 204: "No Content", 304: "Not Modified", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden",
     404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout", 413: "Content Too Large",
-    414: "URI Too Long", 417: "Expectation Failed", 429: "Too Many Requests", 431: "Request Header Fields Too Large",
-    500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+    414: "URI Too Long", 417: "Expectation Failed", 426: "Upgrade Required", 429: "Too Many Requests",
+    431: "Request Header Fields Too Large", 500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway",
+    503: "Service Unavailable",
     504: "Gateway Timeout", 505: "HTTP Version Not Supported",
   ]
 }
@@ -78,10 +79,13 @@ extension Failure {
     case .headTooLarge: self = Failure(.headTooLarge, "headers_too_large", "The request has too many headers.")
     case .unexpectedExpectation:
       self = Failure(.expectation, "expectation_failed", "Only 100-continue can be expected.")
-    case .webSocket: self = Failure(.notImplemented, "websocket_unsupported", "WebSockets are not served here yet.")
     }
   }
 
+  static let webSocketUnsupported = Failure(
+    .notImplemented, "websocket_unsupported", "This path does not have a WebSocket.")
+  static let upgradeRequired = Failure(
+    .upgradeRequired, "upgrade_required", "This path has a WebSocket of version 13, and nothing else.")
   static let malformedRequest = Failure(.malformed, "malformed_request", "This is not a request that can be served.")
   static let upstreamBroke = Failure(
     .badGateway, "bad_gateway", "The service broke off; it may or may not have done what was asked.")
@@ -92,6 +96,10 @@ extension Failure {
 
   static let tooManyConnections = Failure(
     .unavailable, "too_many_connections", "Too many connections are open.", retryAfterSeconds: 5)
+  static let tooManySockets = Failure(
+    .unavailable, "too_many_sockets", "Too many WebSockets are open.", retryAfterSeconds: 5)
+  static let tooManySocketsFromAddress = Failure(
+    .limited, "too_many_sockets", "Too many WebSockets are open from this address.", retryAfterSeconds: 5)
   static let tooManyConnectionsFromAddress = Failure(
     .limited, "too_many_connections", "Too many connections are open from this address.", retryAfterSeconds: 5)
 }

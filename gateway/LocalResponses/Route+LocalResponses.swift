@@ -9,6 +9,7 @@ extension Route {
     if bearer == .optional || bearer == .required { responses[401] = "NotSignedIn" }
     // A GET or HEAD with a body is malformed (400), never too large.
     if method != .GET { responses[413] = "TooMuch" }
+    if isWebSocket { responses[426] = "NotAWebSocket" }
     // A literal segment takes precedence over a parameter, also when it lacks the method.
     if path.contains("{") { responses[405] = "OtherMethods" }
     return responses

@@ -19,6 +19,7 @@ extension ClientHandler {
 
   func forward(_ route: Route) {
     guard !loop.pool(of: route.service).isEmpty else { return refuse(.unavailable) }
+    if let failure = reserveSocket() { return refuse(failure) }
     guard let exchange, !exchange.requestEnded else { return send(to: route) }
     deadline = .now() + .seconds(route.bodySeconds)
     self.exchange?.bodyDeadline = deadline

@@ -47,6 +47,9 @@ extension ClientHandler {
     }
     if let cors = gateway.cors { self.exchange?.origin = cors.allowedOrigin(of: head, bytes) }
     switch gateway.table.match(head.method, bytes, head.path) {
+    case .route(let route) where route.isWebSocket: beginHandshake(bytes, route)
+    // Also on paths that are not there: as for bytes that are not HTTP, nothing may follow.
+    case _ where head.asksForWebSocket: refuseUnparsed(.webSocketUnsupported)
     case .route(let route):
       self.exchange?.route = route
       self.exchange?.limit = route.limit(of: head, bytes)
@@ -64,7 +67,7 @@ extension ClientHandler {
 
   // MARK: Authentication and rate limits
 
-  private func authenticate(_ bytes: Span<UInt8>, _ route: Route) {
+  func authenticate(_ bytes: Span<UInt8>, _ route: Route) {
     let decision = loop.authenticator.decision(on: head, bytes, for: route.bearer) {
       loop.limiter.refusal(LimitKey(.refused, user: nil, address: clientAddress(head).address))
     }
@@ -99,13 +102,13 @@ extension ClientHandler {
   }
 
   /// The next step of a request that is within its rate limit.
-  private enum NextStep {
+  enum NextStep {
     case forward(Route)
     case respond(LocalRoute)
     case refuse(Failure)
   }
 
-  private func checkLimit(_ limit: LimitClass, then next: NextStep) {
+  func checkLimit(_ limit: LimitClass, then next: NextStep) {
     let key = LimitKey(limit, user: exchange?.caller?.user, address: clientAddress(head).address)
     let limiter = loop.limiter
     guard limiter.isShared else { return limitChecked(limiter.take(key), as: limit, then: next) }
@@ -137,13 +140,22 @@ extension ClientHandler {
   // MARK: Upstream connection
 
   func send(to route: Route) {
-    guard let exchange, let pool = loop.pool(of: route.service).choose() else { return refuse(.unavailable) }
+    guard let exchange, let pool = choosePool(route) else { return refuse(.unavailable) }
     phase = .waiting
     let now = NIODeadline.now()
     deadline = exchange.isFullyReceived ? now + .seconds(route.bodySeconds) : exchange.bodyDeadline
     exchange.forwardedAt = now
-    guard let upstream = pool.takeIdle() else { return connect(route, pool) }
+    guard let upstream = takeIdle(pool) else { return connect(route, pool) }
     forward(through: upstream)
+  }
+
+  private func choosePool(_ route: Route, except tried: [EndpointPool] = []) -> EndpointPool? {
+    loop.pool(of: route.service).choose(except: tried, isForTunnel: exchange?.webSocketAccept != nil)
+  }
+
+  /// A WebSocket gets a connection of its own, which does not return to its pool.
+  private func takeIdle(_ pool: EndpointPool) -> UpstreamHandler? {
+    exchange?.webSocketAccept == nil ? pool.takeIdle() : nil
   }
 
   /// Opens a connection. When that fails it tries up to two other endpoints.
@@ -153,10 +165,10 @@ extension ClientHandler {
       guard case .waiting = phase, exchangeNumber == number else { return upstream?.release() ?? () }
       guard let upstream else {
         let tried = tried + [pool]
-        guard tried.count < 3, let next = loop.pool(of: route.service).choose(except: tried) else {
+        guard tried.count < 3, let next = choosePool(route, except: tried) else {
           return refuse(.unavailable)
         }
-        if let idle = next.takeIdle() { return resume(through: idle) }
+        if let idle = takeIdle(next) { return resume(through: idle) }
         return connect(route, next, tried: tried)
       }
       resume(through: upstream)
@@ -176,7 +188,7 @@ extension ClientHandler {
       Forwarding.writeRequest(
         head, inbound, to: &forwarded, endpointHeaders: upstream.pool.headerLines, caller: caller,
         requestID: requestID, address: clientAddress(head).text, timeoutHeader: exchange.timeoutHeader,
-        clientSpan: clientSpan,
+        isWebSocket: exchange.webSocketAccept != nil, clientSpan: clientSpan,
         traceparentHeader: exchange.spans?.beginClientSpan(to: upstream.pool.endpoint.url) ?? [])
       inbound.moveReaderIndex(forwardBy: head.byteCount)
       exchange.isHeadConsumed = true
@@ -198,98 +210,10 @@ extension ClientHandler {
   /// - Returns: false when there is no other endpoint and the connection that failed was a new one: then a retry would
   ///   likely fail too.
   func retry(_ route: Route, after upstream: UpstreamHandler) -> Bool {
-    let other = loop.pool(of: route.service).choose(except: [upstream.pool])
+    let other = choosePool(route, except: [upstream.pool])
     guard let pool = other ?? (upstream.isReused ? upstream.pool : nil) else { return false }
     exchange?.isRetried = true
     connect(route, pool)
-    return true
-  }
-
-  // MARK: Body
-
-  /// - Returns: false when nothing more can be forwarded now.
-  func forwardBody(to upstream: UpstreamHandler) -> Bool {
-    switch exchange?.remainingBody {
-    case .length(let left):
-      let count = min(left, inbound.readableBytes)
-      guard count > 0, let piece = inbound.readSlice(length: count) else { return false }
-      exchange?.bodyBytes += count
-      exchange?.remainingBody = left == count ? .ended : .length(left - count)
-      upstream.send(piece)
-      guard left == count else { return true }
-      upstream.flush()
-      requestEnded()
-      return true
-    case .chunked(let decoder):
-      forwardChunks(decoder, to: upstream)
-      return true
-    case .ended, nil: return false
-    }
-  }
-
-  /// Forwards all received chunks as one chunk, so that a client that sends single bytes costs the service no more than
-  /// any other.
-  private func forwardChunks(_ decoder: ChunkedBodyDecoder, to upstream: UpstreamHandler) {
-    var decoder = decoder
-    var index = 0
-    var data = ByteBuffer()
-    let bytes = inbound
-    let span = bytes.readableBytesUInt8Span
-    do {
-      while let part = try decoder.next(span, &index), case .data(let range) = part {
-        guard var slice = bytes.getSlice(at: bytes.readerIndex + range.lowerBound, length: range.count) else { break }
-        if data.readableBytes == 0 { data = slice } else { data.writeBuffer(&slice) }
-      }
-    } catch {
-      return abortRequest(Failure(error))
-    }
-    inbound.moveReaderIndex(forwardBy: index)
-    exchange?.bodyBytes += data.readableBytes
-    exchange?.remainingBody = decoder.hasEnded ? .ended : .chunked(decoder)
-    guard (exchange?.bodyBytes ?? 0) <= exchange?.route?.bodyBytesMax ?? 0 else { return abortRequest(.tooLarge) }
-    if data.readableBytes > 0 {
-      var size = ByteBuffer()
-      size.writeChunkSize(data.readableBytes)
-      upstream.send(size)
-      upstream.send(data)
-      upstream.send(ByteBuffer(staticString: decoder.hasEnded ? "\r\n0\r\n\r\n" : "\r\n"))
-    } else if decoder.hasEnded {
-      upstream.send(ByteBuffer(staticString: "0\r\n\r\n"))
-    }
-    guard decoder.hasEnded else { return }
-    upstream.flush()
-    requestEnded()
-  }
-
-  /// Called when the whole request has been written to the service.
-  private func requestEnded() {
-    guard case .forwarding = phase else { return }
-    releaseReservation()
-    guard let exchange, exchange.status == nil else { return renewDeadline() }
-    deadline = .now() + .seconds(exchange.route?.responseSeconds ?? 10)
-  }
-
-  /// Closes the upstream connection because the body is invalid, so that the service never receives the end of the
-  /// body.
-  private func abortRequest(_ failure: Failure) {
-    guard case .forwarding(let upstream) = phase else { return }
-    phase = .waiting
-    upstream.close()
-    exchange?.mustClose = true
-    guard exchange?.status == nil else { return close() }
-    refuse(failure)
-  }
-
-  /// - Returns: true; the phase changes when the whole body is discarded.
-  func discardBody() -> Bool {
-    switch exchange?.remainingBody {
-    case .length(let left):
-      let count = min(left, inbound.readableBytes)
-      inbound.moveReaderIndex(forwardBy: count)
-      exchange?.remainingBody = left == count ? .ended : .length(left - count)
-      if left == count { finish() }
-    case .chunked, .ended, nil: finish()
-    }
     return true
   }
 }

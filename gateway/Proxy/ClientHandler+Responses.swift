@@ -98,7 +98,7 @@ extension ClientHandler {
     refuse(exchange.isSafe ? .unavailable : .upstreamBroke)
   }
 
-  private func writePending() {
+  func writePending() {
     guard loop.outbound.readableBytes > 0 else { return }
     context?.write(wrapOutboundOut(loop.outbound), promise: nil)
     // The next response allocates what it needs: the capacity of the last one would be too much for most.
@@ -195,7 +195,7 @@ extension ClientHandler {
   /// Writes the headers that the gateway adds to every response, and the end of the head.
   ///
   /// - Parameter isPresent: whether the response has this header already.
-  private func writeGatewayHeaders(_ exchange: Exchange, unless isPresent: (FieldName) -> Bool) {
+  func writeGatewayHeaders(_ exchange: Exchange, unless isPresent: (FieldName) -> Bool) {
     loop.outbound.writeStaticString("x-request-id: ")
     loop.outbound.writeBytes(requestID)
     loop.outbound.writeStaticString("\r\n")
@@ -245,6 +245,7 @@ extension ClientHandler {
     releaseReservation()
     guard let exchange else { return }
     self.exchange = nil
+    if let address = exchange.socketAddress { gateway.socketLimits.close(from: address) }
     let duration = NIODeadline.now() - exchange.startedAt
     loop.metrics.ended(exchange.route, status: exchange.status ?? status, duration: duration)
     if let spans = exchange.spans, !exchange.isLocal {

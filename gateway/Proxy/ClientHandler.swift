@@ -6,8 +6,8 @@ import Wire
 /// forwards each request to its service and the response back. Small bodies are buffered first. Larger ones are
 /// streamed with backpressure: each side is read only while the other is writable.
 ///
-/// This file has the connection, `+Requests` the path of requests, `+BodyBuffering` small bodies, `+Responses` the path
-/// of responses.
+/// This file has the connection, `+Requests` the path of requests, `+BodyBuffering` small bodies, `+Bodies` large ones,
+/// `+Responses` the path of responses, `+Tunnels` WebSockets.
 final class ClientHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -22,6 +22,8 @@ final class ClientHandler: ChannelInboundHandler {
     /// Receiving the rest of a small body into `inbound`, behind its head.
     case buffering
     case forwarding(UpstreamHandler)
+    /// The connection is a WebSocket.
+    case tunneling(Tunnel)
     /// Responded before the body arrived. A small body is discarded so that the connection can be kept.
     case discardingBody
     /// Responded and closing: received bytes are discarded, so that the response is not lost in a reset.
@@ -78,6 +80,7 @@ final class ClientHandler: ChannelInboundHandler {
     loop.closed(self)
     gateway.connectionLimits.closed(from: peer)
     if case .forwarding(let upstream) = phase { upstream.close() }
+    if case .tunneling(let tunnel) = phase { tunnel.clientClosed() }
     endExchange(orElse: Self.clientClosedRequest)
     phase = .lingering
     self.context = nil
@@ -85,6 +88,7 @@ final class ClientHandler: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if case .lingering = phase { return }
+    if case .tunneling(let tunnel) = phase { return tunnel.receivedFromClient(unwrapInboundIn(data)) }
     if inbound.readableBytes == 0 {
       inbound = unwrapInboundIn(data)
     } else {
@@ -109,6 +113,7 @@ final class ClientHandler: ChannelInboundHandler {
     case .forwarding(let upstream):
       renewDeadline()
       upstream.read()
+    case .tunneling(let tunnel): tunnel.clientBecameWritable()
     case .waiting, .buffering, .discardingBody, .lingering: break
     }
   }
@@ -126,7 +131,7 @@ final class ClientHandler: ChannelInboundHandler {
       switch phase {
       // A client that does not read its responses gets no more requests processed: responses would accumulate here.
       case .idle: guard isClientWritable, readHead() else { return finishAdvancing() }
-      case .waiting: return finishAdvancing()
+      case .waiting, .tunneling: return finishAdvancing()
       case .buffering: guard bufferBody() else { return finishAdvancing() }
       case .forwarding(let upstream): guard forwardBody(to: upstream) else { return finishAdvancing() }
       case .discardingBody: guard discardBody() else { return finishAdvancing() }
@@ -154,13 +159,14 @@ final class ClientHandler: ChannelInboundHandler {
       if exchange?.requestEnded == false { upstream.flush() }
       let canForward = exchange?.requestEnded == true || upstream.isWritable
       if canForward, inbound.readableBytes < Self.bufferedBytesMax { read() }
+    case .tunneling(let tunnel): tunnel.clientReadPaused()
     }
   }
 
   /// Whether the client reads what it is sent.
   var isClientWritable: Bool { context?.channel.isWritable ?? false }
 
-  private func read() {
+  func read() {
     guard !isReading, let context else { return }
     isReading = true
     context.read()
@@ -169,8 +175,11 @@ final class ClientHandler: ChannelInboundHandler {
   /// Bytes that are buffered on either side because a peer does not read them yet.
   var bufferedBytes: Int {
     let outboundBytes = context?.channel.bufferedBytes ?? 0
-    guard case .forwarding(let upstream) = phase else { return inbound.readableBytes + outboundBytes }
-    return inbound.readableBytes + outboundBytes + upstream.bufferedBytes
+    switch phase {
+    case .forwarding(let upstream): return inbound.readableBytes + outboundBytes + upstream.bufferedBytes
+    case .tunneling(let tunnel): return outboundBytes + tunnel.bufferedBytes
+    default: return inbound.readableBytes + outboundBytes
+    }
   }
 
   // MARK: Closing
@@ -180,6 +189,7 @@ final class ClientHandler: ChannelInboundHandler {
   func drain() {
     isDraining = true
     if case .idle = phase, inbound.readableBytes == 0 { closeIdle() }
+    if case .tunneling(let tunnel) = phase { tunnel.restart(within: gateway.tunnelDrain) }
   }
 
   /// Closes a connection between two requests. The last response may still be in flight.
@@ -202,6 +212,7 @@ final class ClientHandler: ChannelInboundHandler {
     case .idle: closeIdle()
     case .lingering, .discardingBody: close()
     case .waiting: refuse(.gatewayTimeout)
+    case .tunneling(let tunnel): tunnel.deadlinePassed()
     case .buffering:
       exchange?.mustClose = true
       refuse(.timeout)

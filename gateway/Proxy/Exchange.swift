@@ -30,6 +30,10 @@ final class Exchange {
   var chunkScan: ChunkScan?
   /// What the body has reserved while it arrives.
   var reservation: RequestBodyBudget.Reservation?
+  /// The answer that completes the opening handshake of a WebSocket; nil for other requests.
+  var webSocketAccept: [UInt8]?
+  /// The address that the WebSocket counts for, from when it is counted.
+  var socketAddress: IPAddress?
   var mustClose: Bool
   var isRetried = false
   /// Whether the bytes of the head have been removed from the inbound buffer.

@@ -8,12 +8,14 @@ enum Forwarding {
   /// - Parameters:
   ///   - endpointHeaders: the header lines of every request to this endpoint: `Host` and the gateway's service key.
   ///   - address: the client address as text.
+  ///   - isWebSocket: whether the head is an opening handshake, whose own fields are forwarded as they are.
   ///   - clientSpan: the span that the client names, if valid; without it the client's `tracestate` is not forwarded.
   ///   - traceparentHeader: the header line of the gateway's span; when it is empty, the client's `traceparent` is
   ///     forwarded.
   static func writeRequest(
     _ head: RequestHead, _ bytes: ByteBuffer, to out: inout ByteBuffer, endpointHeaders: [UInt8], caller: Caller,
-    requestID: [UInt8], address: [UInt8], timeoutHeader: [UInt8], clientSpan: SpanContext?, traceparentHeader: [UInt8]
+    requestID: [UInt8], address: [UInt8], timeoutHeader: [UInt8], isWebSocket: Bool, clientSpan: SpanContext?,
+    traceparentHeader: [UInt8]
   ) {
     let span = bytes.readableBytesSpan
     out.clear(minimumCapacity: head.byteCount + endpointHeaders.count + caller.headerLines.count + 256)
@@ -31,6 +33,7 @@ enum Forwarding {
     out.writeBytes(caller.headerLines)
     out.writeBytes(timeoutHeader)
     out.writeBytes(traceparentHeader)
+    if isWebSocket { out.writeStaticString("upgrade: websocket\r\nconnection: Upgrade\r\n") }
     out.writeStaticString("x-request-id: ")
     out.writeBytes(requestID)
     out.writeStaticString("\r\nx-forwarded-for: ")
@@ -49,7 +52,8 @@ enum Forwarding {
   private static func isForwarded(_ field: Fields.Field, hasTrace: Bool, isTraced: Bool) -> Bool {
     switch field.name {
     case .other, .contentType, .origin, .requestedMethod, .accessControl, .rateLimit, .contentSecurityPolicy,
-      .contentTypeOptions, .referrerPolicy, .transportSecurity, .goTrueVersion:
+      .contentTypeOptions, .referrerPolicy, .transportSecurity, .goTrueVersion, .webSocketKey, .webSocketVersion,
+      .webSocketAccept:
       !field.isConnectionOption
     case .traceparent: hasTrace && !isTraced
     case .tracestate: hasTrace

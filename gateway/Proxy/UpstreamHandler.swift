@@ -14,6 +14,7 @@ final class UpstreamHandler: ChannelInboundHandler {
     case length(Int)
     case chunked(ChunkedBodyDecoder)
     case untilClose
+    case tunnel(Tunnel)
   }
 
   let pool: EndpointPool
@@ -62,6 +63,8 @@ final class UpstreamHandler: ChannelInboundHandler {
     context.read()
   }
 
+  func endOutput(isInputClosed: Bool) { context?.endOutput(isInputClosed: isInputClosed) }
+
   /// Returns the connection to its pool. The exchange must have ended on both sides.
   func release() {
     client = nil
@@ -89,6 +92,7 @@ final class UpstreamHandler: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     // With TLS a close takes a while, and more bytes may arrive meanwhile.
     guard !isBroken else { return }
+    if case .tunnel(let tunnel) = readState { return tunnel.receivedFromService(unwrapInboundIn(data)) }
     var incoming = unwrapInboundIn(data)
     if inbound.readableBytes > 0 {
       inbound.writeBuffer(&incoming)
@@ -119,16 +123,20 @@ final class UpstreamHandler: ChannelInboundHandler {
       case .untilClose:
         client.responseBodyReceived(bytes)
         bytes.moveReaderIndex(to: bytes.writerIndex)
+      case .tunnel: return
       }
     }
   }
 
-  /// - Returns: false when the head is incomplete, or when the response has ended with it.
+  /// - Returns: false when the head is incomplete, or when nothing is left to be read as a response.
   private func readHead(_ bytes: inout ByteBuffer, _ client: ClientHandler) throws(HTTPParseError) -> Bool {
     guard try head.read(bytes.readableBytesUInt8Span, isForHEAD: isForHEAD) else { return false }
-    // Interim responses are dropped: the gateway itself sends "100 Continue", and never requests a protocol switch.
+    // Interim responses are dropped: the gateway itself sends "100 Continue".
     guard head.status >= 200 else {
-      guard head.status != 101 else { throw .malformed }
+      if head.status == 101 {
+        try switchProtocols(&bytes, client)
+        return false
+      }
       bytes.moveReaderIndex(forwardBy: head.byteCount)
       return true
     }
@@ -144,6 +152,24 @@ final class UpstreamHandler: ChannelInboundHandler {
       readState = .untilClose
     }
     return self.client != nil
+  }
+
+  /// Becomes the end of a tunnel, which gets the rest of the bytes.
+  private func switchProtocols(_ bytes: inout ByteBuffer, _ client: ClientHandler) throws(HTTPParseError) {
+    guard let accept = client.exchange?.webSocketAccept,
+      head.completesWebSocketHandshake(bytes.readableBytesUInt8Span, accept: accept)
+    else { throw .malformed }
+    isReusable = false
+    guard let tunnel = client.switchProtocols(head, bytes) else { return close() }
+    bytes.moveReaderIndex(forwardBy: head.byteCount)
+    head = ResponseHead()
+    readState = .tunnel(tunnel)
+    self.client = nil
+    pool.becameTunnel()
+    context?.channel.becomeTunnelEnd()
+    client.forwardEarlyBytes(through: tunnel)
+    if bytes.readableBytes > 0 { tunnel.receivedFromService(bytes) }
+    bytes.moveReaderIndex(to: bytes.writerIndex)
   }
 
   /// Consumes all bytes, or those up to the end of the response.
@@ -178,15 +204,19 @@ final class UpstreamHandler: ChannelInboundHandler {
 
   func channelReadComplete(context: ChannelHandlerContext) {
     isReading = false
+    if case .tunnel(let tunnel) = readState { return tunnel.serviceReadPaused() }
     if let client { client.responseReadPaused() } else if context.channel.isActive { read() }
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
-    if context.channel.isWritable { client?.upstreamBecameWritable() }
+    guard context.channel.isWritable else { return }
+    if case .tunnel(let tunnel) = readState { return tunnel.upstreamBecameWritable() }
+    client?.upstreamBecameWritable()
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if case .handshakeCompleted? = event as? TLSUserEvent { tlsFinished(true) }
+    if case .tunnel(let tunnel) = readState, case .inputClosed? = event as? ChannelEvent { tunnel.serviceInputClosed() }
   }
 
   private func tlsFinished(_ isSecure: Bool) {
@@ -196,6 +226,13 @@ final class UpstreamHandler: ChannelInboundHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
+    if case .tunnel(let tunnel) = readState {
+      pool.tunnelClosed()
+      tunnel.serviceClosed()
+      // Each refers to the other.
+      readState = .head
+      return
+    }
     pool.closed(self)
     tlsFinished(false)
     guard let client else { return }

@@ -20,6 +20,8 @@ package final class Route: Sendable {
   let idleSeconds: Int64
   /// How long the client may take to send the whole body.
   let bodySeconds: Int64
+  /// Whether it is the opening handshake of a WebSocket. No other request may ask to switch protocols.
+  let isWebSocket: Bool
   /// The header line with the time that the service has, for a request whose body is complete.
   let timeoutHeader: [UInt8]
   /// The same for a request whose body is still arriving.
@@ -42,7 +44,7 @@ package final class Route: Sendable {
   package init(
     _ method: RequestHead.Method, _ path: String, to service: ServiceName, bearer: BearerPolicy = .none,
     limit: LimitClass? = nil, refreshQuery: String? = nil, bodyBytesMax: Int = 64 * 1024, responseSeconds: Int64 = 10,
-    bodySeconds: Int64 = 60, idleSeconds: Int64? = nil
+    bodySeconds: Int64 = 60, idleSeconds: Int64? = nil, isWebSocket: Bool = false
   ) {
     self.method = method
     self.path = path
@@ -53,6 +55,7 @@ package final class Route: Sendable {
     self.bodyBytesMax = bodyBytesMax
     self.responseSeconds = responseSeconds
     self.bodySeconds = bodySeconds
+    self.isWebSocket = isWebSocket
     self.idleSeconds = idleSeconds ?? max(60, responseSeconds)
     timeoutHeader = Array("\(Header.timeout): \(responseSeconds * 1000)\r\n".utf8)
     timeoutHeaderWithBody = Array("\(Header.timeout): \((responseSeconds + bodySeconds) * 1000)\r\n".utf8)

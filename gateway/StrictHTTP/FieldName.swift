@@ -11,6 +11,7 @@ package enum FieldName: UInt8, Sendable {
   case requestID, traceparent, tracestate
   case origin, requestedMethod, accessControl
   case rateLimit, contentSecurityPolicy, contentTypeOptions, referrerPolicy, transportSecurity
+  case webSocketKey, webSocketVersion, webSocketAccept
   /// Selects the format of error bodies of `/auth/v1`.
   case goTrueVersion
 
@@ -33,6 +34,8 @@ package enum FieldName: UInt8, Sendable {
     ("x-supabase-api-version", .goTrueVersion),
     ("x-content-type-options", .contentTypeOptions), ("referrer-policy", .referrerPolicy),
     ("strict-transport-security", .transportSecurity),
+    ("sec-websocket-key", .webSocketKey), ("sec-websocket-version", .webSocketVersion),
+    ("sec-websocket-accept", .webSocketAccept),
   ]
 
   /// The names by length: the length alone distinguishes most fields.

@@ -7,7 +7,6 @@ package enum HTTPParseError: Error, Sendable, Hashable, CaseIterable {
   case targetTooLong
   case headTooLarge
   case unexpectedExpectation
-  case webSocket
 
   /// RFC 9110 §15.
   package var status: Int {
@@ -17,7 +16,6 @@ package enum HTTPParseError: Error, Sendable, Hashable, CaseIterable {
     case .targetTooLong: 414
     case .unexpectedExpectation: 417
     case .headTooLarge: 431
-    case .webSocket: 501
     case .unsupportedVersion: 505
     }
   }

@@ -17,6 +17,8 @@ package struct RequestHead: Sendable {
   package private(set) var keepsAlive = true
   /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1).
   package private(set) var expectsContinue = false
+  /// Whether it asks to switch to the WebSocket protocol. ``webSocketHandshake(_:)`` judges the rest of the handshake.
+  package private(set) var asksForWebSocket = false
   /// The size of the head in bytes.
   package private(set) var byteCount = 0
 
@@ -100,6 +102,7 @@ package struct RequestHead: Sendable {
     var seen: (type: Bool, authorization: Bool, connection: Bool) = (false, false, false)
     var (closes, asksKeepAlive) = (false, false)
     expectsContinue = false
+    asksForWebSocket = false
     for field in fields.list {
       switch field.name {
       case .host:
@@ -116,8 +119,11 @@ package struct RequestHead: Sendable {
         }
         expectsContinue = true
       case .upgrade:
-        // No upgrade is supported yet. WebSocket clients get 501, because their request is legitimate.
-        throw equalsIgnoringCase(bytes, field.value.start, field.value.end, "websocket") ? .webSocket : .malformed
+        // The only protocol that any path has.
+        guard !asksForWebSocket, equalsIgnoringCase(bytes, field.value.start, field.value.end, "websocket") else {
+          throw .malformed
+        }
+        asksForWebSocket = true
       case .connection:
         try Self.requireFirst(&seen.connection)
         (closes, asksKeepAlive) = try fields.readConnection(bytes, field.value)

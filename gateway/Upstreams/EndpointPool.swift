@@ -14,6 +14,8 @@ final class EndpointPool {
   private let resolver: (any Resolver & Sendable)?
   private var idle: [UpstreamHandler] = []
   private var open = 0
+  /// The number of open tunnels. Their connections do not count as `open`, because they stay for hours.
+  private(set) var tunnelCount = 0
   /// Set when the service no longer has this address: exchanges in flight end, and no connection is kept.
   var isRetired = false {
     didSet { if isRetired { closeIdle { _ in true } } }
@@ -132,6 +134,14 @@ final class EndpointPool {
     guard !isRetired, idle.count < Self.idleMax else { return handler.close() }
     idle.append(handler)
   }
+
+  /// Called when a connection has become the end of a tunnel.
+  func becameTunnel() {
+    open -= 1
+    tunnelCount += 1
+  }
+
+  func tunnelClosed() { tunnelCount -= 1 }
 
   func closed(_ handler: UpstreamHandler) {
     open -= 1

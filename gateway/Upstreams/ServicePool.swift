@@ -28,12 +28,16 @@ final class ServicePool {
   /// When more than half of the endpoints are excluded, the cause is likely load: excluding the silent ones would
   /// overload the others too, so they are used (a panic threshold).
   ///
-  /// - Parameter tried: the endpoints that have failed for this request.
-  func choose(except tried: [EndpointPool] = []) -> EndpointPool? {
+  /// - Parameters:
+  ///   - tried: the endpoints that have failed for this request.
+  ///   - isForTunnel: whether the number of tunnels decides instead: a replica that was restarted has none, and would
+  ///     otherwise get all requests until it has as many as the others.
+  func choose(except tried: [EndpointPool] = [], isForTunnel: Bool = false) -> EndpointPool? {
     refresh()
     guard pools.count > 1 else { return pools.first.flatMap { only in tried.contains { $0 === only } ? nil : only } }
     nextIndex &+= 1
     let isPanic = pools.count { $0.endpoint.status.isExcluded } * 2 > pools.count
+    func load(_ pool: EndpointPool) -> Int { isForTunnel ? pool.tunnelCount : pool.activeCount }
     var best: (pool: EndpointPool, rank: Int)?
     for offset in pools.indices {
       let pool = pools[(Int(UInt(bitPattern: nextIndex) % UInt(pools.count)) + offset) % pools.count]
@@ -43,7 +47,7 @@ final class ServicePool {
         best = (pool, rank)
         continue
       }
-      if (rank, pool.activeCount) < (chosen.rank, chosen.pool.activeCount) { best = (pool, rank) }
+      if (rank, load(pool)) < (chosen.rank, load(chosen.pool)) { best = (pool, rank) }
     }
     return best?.pool
   }

@@ -13,13 +13,28 @@ package struct AccessLog: Sendable {
     let requestID: String
     let traceID: String?
     let microseconds: Int
+    let webSocket: WebSocket?
+
+    /// What a WebSocket adds to the line of its request, which is logged at its end.
+    package struct WebSocket: Sendable {
+      let receivedBytes: Int
+      let sentBytes: Int
+      let endedBy: String
+
+      package init(receivedBytes: Int, sentBytes: Int, endedBy: String) {
+        self.receivedBytes = receivedBytes
+        self.sentBytes = sentBytes
+        self.endedBy = endedBy
+      }
+    }
 
     /// - Parameters:
     ///   - route: the path template; nil when no route matched.
     ///   - traceID: nil when the request is not traced.
     ///   - microseconds: the duration, which is logged in milliseconds.
     package init(
-      _ method: String, route: String?, status: Int, requestID: String, traceID: String?, microseconds: Int
+      _ method: String, route: String?, status: Int, requestID: String, traceID: String?, microseconds: Int,
+      webSocket: WebSocket? = nil
     ) {
       self.method = method
       self.route = route ?? "-"
@@ -27,6 +42,7 @@ package struct AccessLog: Sendable {
       self.requestID = requestID
       self.traceID = traceID
       self.microseconds = microseconds
+      self.webSocket = webSocket
     }
   }
 
@@ -58,6 +74,11 @@ extension AccessLog.Entry {
       "duration_ms": .stringConvertible(milliseconds),
     ]
     if let traceID { metadata["trace_id"] = "\(traceID)" }
+    if let webSocket {
+      metadata["ended_by"] = "\(webSocket.endedBy)"
+      metadata["received_bytes"] = .stringConvertible(webSocket.receivedBytes)
+      metadata["sent_bytes"] = .stringConvertible(webSocket.sentBytes)
+    }
     return metadata
   }
 
@@ -69,9 +90,12 @@ extension StandardOutputLogHandler {
   fileprivate func log(_ entry: AccessLog.Entry, at level: Logger.Level) {
     var line = LogLine(level, label, "request", in: format)
     line.add("duration_ms", number: entry.milliseconds)
+    if let webSocket = entry.webSocket { line.add("ended_by", webSocket.endedBy) }
     line.add("method", entry.method)
+    if let webSocket = entry.webSocket { line.add("received_bytes", number: webSocket.receivedBytes) }
     line.add("request_id", entry.requestID)
     line.add("route", entry.route)
+    if let webSocket = entry.webSocket { line.add("sent_bytes", number: webSocket.sentBytes) }
     line.add("status", number: entry.status)
     if let traceID = entry.traceID { line.add("trace_id", traceID) }
     queue.add(line.end())

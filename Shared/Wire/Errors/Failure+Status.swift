@@ -20,6 +20,7 @@ extension APIDialect {
     case .unsatisfiable: 416
     case .expectation: 417
     case .unprocessable: 422
+    case .upgradeRequired: 426
     case .limited: 429
     case .headTooLarge: 431
     case .broken: 500

@@ -6,7 +6,7 @@ package struct Failure: Error, Hashable, Sendable {
   package enum Kind: String, Codable, Sendable, CaseIterable {
     case malformed, invalid, unauthorized, paymentRequired, forbidden, notFound, methodNotAllowed, timeout
     case conflict, gone, preconditionFailed, tooLarge, targetTooLong, unsupportedType, expectation, unsatisfiable
-    case unprocessable, limited, headTooLarge
+    case unprocessable, upgradeRequired, limited, headTooLarge
     case broken, notImplemented, badGateway, unavailable, gatewayTimeout, versionUnsupported
   }
 

@@ -19,6 +19,10 @@ package struct FailureResponse: Sendable {
     if failure.kind == .unauthorized { headers.append(("www-authenticate", "Bearer")) }
     if let seconds = failure.retryAfterSeconds { headers.append(("retry-after", String(seconds))) }
     if !failure.allow.isEmpty { headers.append(("allow", failure.allow.joined(separator: ", "))) }
+    if failure.kind == .upgradeRequired {
+      // RFC 6455 §4.4, RFC 9110 §15.5.22.
+      headers += [("upgrade", "websocket"), ("connection", "Upgrade"), ("sec-websocket-version", "13")]
+    }
     if dialect == .goTrue { headers.append((GoTrueError.codeHeader, problem.code)) }
     if let version { headers.append((GoTrueVersion.header, version.text)) }
     // `try?`: the bodies consist of strings and integers, which can always be encoded.

@@ -1,0 +1,193 @@
+"""WebSockets through the gateway: memory, the time of an event, and nginx with nchan doing the same fan-out."""
+import getpass, http.client, json, resource, time, uuid
+
+from harness.machine import available_cores, free_port, prepare, warn
+from harness.report import Goal, Values
+from harness.services import session_id, user_id
+from harness.sockets import Clients
+from harness.tokens import access_token
+
+IDLE_SOCKETS = 10_000
+READERS = 1_000
+EVENTS = 200
+EVENTS_AT_ONCE = 20
+SETTLE_SECONDS = 5
+KILOBYTE = 1024
+PATH = "/realtime/v1/websocket?vsn=1.0.0"
+MARKER = b'"bench_event"'
+NCHAN = """
+load_module /usr/lib/nginx/modules/ngx_nchan_module.so;
+user @USER@; worker_processes @CORES@; daemon off; pid @FOLDER@/nchan.pid; error_log stderr error;
+worker_rlimit_nofile 65536;
+events { worker_connections 16384; }
+http {
+  access_log off; client_body_temp_path @FOLDER@/nchan-body; proxy_temp_path @FOLDER@/nchan-proxy;
+  fastcgi_temp_path @FOLDER@/nchan-fastcgi; uwsgi_temp_path @FOLDER@/nchan-uwsgi; scgi_temp_path @FOLDER@/nchan-scgi;
+  keepalive_requests 1000000000;
+  server {
+    listen 127.0.0.1:@PORT@ backlog=4096;
+    location = /health { return 200; }
+    location = /subscribe { nchan_subscriber websocket; nchan_channel_id bench; nchan_subscriber_first_message newest; }
+    location = /publish { nchan_publisher; nchan_channel_id bench; nchan_message_buffer_length 10000; }
+  }
+}
+"""
+
+
+class Live:
+    """auth, events and the gateway on PostgreSQL."""
+
+    def __init__(self, bench):
+        self.bench = bench
+        postgres = bench.database()
+        many = {"EVENTS_SOCKETS_PER_USER": 10_000, "EVENTS_SOCKETS_PER_ADDRESS": 1_000_000}
+        auth = bench.start("kith-auth", postgres, is_logging=False)
+        self.events = bench.start("kith-events", postgres, is_logging=False, peers=[auth], environment=many)
+        self.gateway = bench.start("kith-gateway", is_logging=False, peers=[auth, self.events])
+        self.connection = http.client.HTTPConnection("127.0.0.1", self.events.port, timeout=60)
+        self.headers = {"X-Service-Key": bench.kith.keys["lists"], "Content-Type": "application/json"}
+
+    def clients(self, program, count, users):
+        """WebSockets that have joined the topic of one of the first `users` users each, in turn."""
+        tokens = [access_token(self.bench.kith.jwt_secret, user_id(number), session_id(number))
+                  for number in range(1, users + 1)]
+
+        def join(number):
+            index = number % users
+            payload = {"config": {"private": True}, "access_token": tokens[index]}
+            return {"topic": f"realtime:users:{user_id(index + 1)}", "event": "phx_join", "payload": payload,
+                    "ref": "1", "join_ref": "1"}
+
+        return Clients(program.port, PATH, count, join=join)
+
+    def publish(self, count):
+        """Delivers events to the topic of the first user, as a service does."""
+        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        events = [{"id": id_of_now(), "topics": [f"users:{user_id(1)}"], "name": "bench_event", "at": at,
+                   "payload": {"list_id": 42, "task_id": number, "title": "Milk"}} for number in range(count)]
+        self.connection.request("POST", "/internal/events", json.dumps({"events": events}), self.headers)
+        response = self.connection.getresponse()
+        accepted = json.load(response).get("accepted")
+        self.events.expect("POST /internal/events", (200, count), (response.status, accepted))
+
+    def stop(self):
+        self.bench.stop(*self.bench.running[::-1])
+
+
+class Nchan:
+    """nginx with nchan, which keeps its messages in memory."""
+
+    def __init__(self, bench):
+        prepare("nginx", "libnginx-mod-nchan")
+        port = free_port()
+        values = {"USER": getpass.getuser(), "CORES": len(available_cores()), "FOLDER": bench.folder, "PORT": port}
+        text = NCHAN
+        for key, value in values.items():
+            text = text.replace(f"@{key}@", str(value))
+        path = bench.folder / "nchan.conf"
+        path.write_text(text)
+        self.bench = bench
+        self.nginx = bench.launch("nchan", ["nginx", "-e", "stderr", "-c", path], port=port)
+        self.nginx.wait("/health")
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def publish(self, count):
+        """As long as what Kith sends for one of its events."""
+        for number in range(count):
+            text = json.dumps({"topic": f"realtime:users:{user_id(1)}", "event": "broadcast", "ref": None, "payload": {
+                "type": "broadcast", "event": "bench_event", "meta": {"id": id_of_now(), "seq": number},
+                "payload": {"list_id": 42, "task_id": number, "title": "Milk"}}}, separators=(",", ":"))
+            self.connection.request("POST", "/publish", text, {"Content-Type": "application/json"})
+            response = self.connection.getresponse()
+            response.read()
+            self.nginx.expect("POST /publish", True, response.status in (201, 202))
+
+
+def id_of_now():
+    """A UUIDv7: the time in milliseconds, and random bits, of which the variant is as in version 4."""
+    number = (time.time_ns() // 1_000_000) << 80 | uuid.uuid4().int & ((1 << 80) - 1)
+    return str(uuid.UUID(int=number & ~(0xF << 76) | 0x7 << 76))
+
+
+def socket_memory(bench):
+    """Memory of the gateway and of events for each of 10,000 open WebSockets"""
+    count = IDLE_SOCKETS
+    soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        # The gateway needs two for each.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 65_536), max(most, 65_536)))
+    except (ValueError, OSError):
+        count = min(count, (most - 1_000) // 2)
+        warn(f"a process may have {most:,} open files: only {count:,} WebSockets are opened")
+    live = Live(bench)
+    # What the first ones allocate stays.
+    with live.clients(live.gateway, 200, 200):
+        pass
+    time.sleep(SETTLE_SECONDS)
+    programs = {"gateway": live.gateway, "events": live.events}
+    before = {name: program.memory() for name, program in programs.items()}
+    with live.clients(live.gateway, count, count) as clients:
+        clients.drop_pending(SETTLE_SECONDS)
+        each = {name: (program.memory() - before[name]) * KILOBYTE / count for name, program in programs.items()}
+    bench.report.add(
+        "socket-memory", f"memory for each of {count:,} WebSockets that have joined a topic each", "PostgreSQL",
+        Values([sum(each.values())], 1, " KB"), Goal("≤", 12, " KB"),
+        ", ".join(f"{name} {value:.1f} KB" for name, value in each.items()))
+
+
+def fan_out(bench):
+    """An event to 1,000 WebSockets: its time, and messages of Kith and of nginx with nchan"""
+    live = Live(bench)
+    results = {}
+    ways = {"through the gateway": (live.gateway, [live.gateway, live.events]), "directly": (live.events, [live.events])}
+    for name, (program, watched) in ways.items():
+        with live.clients(program, READERS, 1) as clients:
+            clients.drop_pending(2)
+            if program is live.gateway:
+                show_latency(bench, live, clients)
+            results[name] = [messages(bench, live.publish, clients, watched) for _ in range(bench.rounds)]
+    live.stop()
+    nchan = Nchan(bench)
+    with Clients(nchan.nginx.port, "/subscribe", READERS) as clients:
+        results["nchan"] = [messages(bench, nchan.publish, clients, [nchan.nginx]) for _ in range(bench.rounds)]
+    for name in ways:
+        pairs = list(zip(results[name], results["nchan"]))
+        show_ratio(bench, name, "messages", [one[0] / other[0] for one, other in pairs], 0, "/s", results)
+        show_ratio(bench, name, "CPU time", [other[1] / one[1] for one, other in pairs], 1, " µs", results)
+
+
+def show_latency(bench, live, clients):
+    """From the request that delivers the event, so with its transaction, to the last WebSocket."""
+    milliseconds = []
+    for _ in range(100):
+        start = time.monotonic()
+        live.publish(1)
+        milliseconds.append((clients.receive(MARKER, READERS) - start) * 1000)
+    milliseconds.sort()
+    bench.report.add(
+        "fan-out", f"an event to the last of {READERS:,} WebSockets, p99 of 100", "PostgreSQL, through the gateway",
+        Values([milliseconds[98]], 1, " ms"), Goal("≤", 100, " ms"), f"median {milliseconds[49]:.1f} ms")
+
+
+def messages(bench, publish, clients, watched):
+    """Messages in a second, and microseconds of CPU time for each. As many as a few events make are in flight."""
+    cpu = sum(program.cpu_seconds() for program in watched)
+    start = time.monotonic()
+    for _ in range(EVENTS // EVENTS_AT_ONCE):
+        publish(EVENTS_AT_ONCE)
+        clients.receive(MARKER, READERS * EVENTS_AT_ONCE)
+    seconds = time.monotonic() - start
+    cpu = sum(program.cpu_seconds() for program in watched) - cpu
+    return READERS * EVENTS / seconds, cpu * 1e6 / (READERS * EVENTS)
+
+
+def show_ratio(bench, name, what, ratios, digits, unit, results):
+    index = 0 if what == "messages" else 1
+    figures = " : ".join(
+        f"{Values([one[index] for one in results[key]]).median:,.{digits}f}{unit}" for key in (name, "nchan"))
+    title = "messages, Kith : nchan" if what == "messages" else "CPU time for each message, nchan : Kith"
+    if what != "messages":
+        figures = " : ".join(reversed(figures.split(" : ")))
+    bench.report.add(
+        "fan-out", f"{title}, {READERS:,} WebSockets, {name}", f"{len(available_cores())} cores", Values(ratios),
+        Goal("≥", 1), figures)

@@ -1,0 +1,50 @@
+import Foundation
+import Support
+import Testing
+import Wire
+
+@testable import Gateway
+
+/// The channels of the events service, through the gateway.
+@Suite struct LiveChannelTests {
+  private func deliver(_ name: String, to topic: String, of stack: TestStack) async throws {
+    let event = FeedEvent(
+      id: .new(at: Date()), topics: [topic], name: name, payload: .object(["n": .integer(1)]), at: Date())
+    let reply = try await stack.events.with(stack.with(key: "lists"))
+      .send(.POST, "/internal/events", body: try JSON.encodeExact(FeedBatch(events: [event])))
+    #expect(reply.status == 200)
+  }
+
+  private func stream(_ topic: String, of stack: TestStack, token: String?) async throws -> RawConnection {
+    let raw = try await RawConnection(to: stack.gateway)
+    let bearer = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
+    try await raw.send("GET /realtime/v1/events?topic=\(topic) HTTP/1.1\r\nHost: kith.test\r\n\(bearer)\r\n")
+    try await eventually("a response") { try await raw.received().contains("\r\n\r\n") }
+    return raw
+  }
+
+  @Test func anEventArrivesWhenItHappens() async throws {
+    try await withStack(.sqlite) { stack in
+      let alice = try await stack.signIn("alice")
+      let topic = "users:\(alice.id)"
+      let raw = try await stream(topic, of: stack, token: alice.access)
+      #expect(raw.head.hasPrefix("HTTP/1.1 200 ") && raw.head.lowercased().contains("text/event-stream"))
+      for name in ["first", "second"] {
+        try await deliver(name, to: topic, of: stack)
+        // The response goes on, so nothing has made the gateway write what it holds.
+        try await eventually("the event") { try await raw.received().contains("event: \(name)\n") }
+      }
+      raw.close()
+    }
+  }
+
+  @Test func strangersGetNoStream() async throws {
+    try await withStack(.sqlite) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let topic = "users:\(alice.id)"
+      #expect(try await stream(topic, of: stack, token: nil).head.hasPrefix("HTTP/1.1 401 "))
+      #expect(try await stream(topic, of: stack, token: bob.access).head.hasPrefix("HTTP/1.1 403 "))
+      #expect(try await stack.gateway.post("/internal/events", ["events": 0]).status == 404)
+    }
+  }
+}
