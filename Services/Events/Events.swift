@@ -48,6 +48,7 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
     EventStreamRoutes(
       store: store, watches: watches, rights: rights, verifier: verifier, limits: limits, metrics: metrics
     ).add(to: routes)
+    SocketRoute().add(to: routes)
     BroadcastRoutes(conversations: conversations, rights: rights, metrics: metrics).add(to: routes)
     PersonalDataRoutes(EventsPersonalDataStore(database: database), now: dependencies.now).add(to: routes)
   }

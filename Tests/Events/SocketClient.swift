@@ -141,7 +141,7 @@ final class SocketClient: Sendable {
 
   /// The first message that satisfies a condition; it and what came before it are then gone.
   func next(
-    _ what: String = "a message", where isExpected: @Sendable (Message) -> Bool = { _ in true }
+    _ what: String = "a message", line: Int = #line, where isExpected: @Sendable (Message) -> Bool = { _ in true }
   ) async throws -> Message {
     let end = ContinuousClock.now + .seconds(30)
     while true {
@@ -152,7 +152,9 @@ final class SocketClient: Sendable {
         return state.messages[index]
       }
       if let found { return found }
-      guard !isClosed, ContinuousClock.now < end else { throw Unexpected(reply: "\(what) did not come: \(messages)") }
+      guard !isClosed, ContinuousClock.now < end else {
+        throw Unexpected(reply: "\(what) of line \(line) did not come: \(messages)")
+      }
       await state.signal.wait(after: version, atMost: .seconds(1))
     }
   }

@@ -40,6 +40,8 @@ struct HandshakeRefusal: Error, Sendable {
   let status: HTTPResponseStatus
   let message: String
 
+  var body: String { #"{"error":\#(PhoenixFrame.quoted(message))}"# }
+
   static let notFound = HandshakeRefusal(status: .notFound, message: "There is nothing here")
   static let noUpgrade = HandshakeRefusal(status: .upgradeRequired, message: "This path is for WebSockets")
   static let version = HandshakeRefusal(status: .badRequest, message: "vsn must be 1.0.0 or 2.0.0")

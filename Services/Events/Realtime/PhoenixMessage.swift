@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import NIOFoundationCompat
 import Wire
 
 /// The two serializations of Phoenix channels, which a client chooses by `vsn`.

@@ -18,7 +18,7 @@ extension Socket {
 
   private func requireAllowed(_ request: JoinRequest) throws(JoinRefusal) {
     guard !isClosing else { throw .restarting }
-    guard joins.spend(at: .now()) else { throw .tooManyJoins }
+    guard controls.spend(at: .now()) else { throw .tooManyJoins }
     guard !request.channel.isEmpty, request.name.utf8.count <= 255 else { throw .noName }
     guard channels.count < services.settings.channelsMax else { throw .tooManyChannels }
     guard request.changes.count <= JoinRequest.changesMax else { throw .tooManyChanges }

@@ -4,12 +4,13 @@ import Wire
 extension Socket {
   func handle(_ message: PhoenixMessage) {
     switch (message.topic, message.event) {
-    case ("phoenix", "heartbeat"): reply(to: message, PhoenixPayload.reply(true))
+    case ("phoenix", "heartbeat"): if spendControl() { reply(to: message, PhoenixPayload.reply(true)) }
     case (_, "phx_join"): join(JoinRequest(message), message)
-    case (_, "phx_leave"): leave(message)
+    case (_, "phx_leave"): if spendControl() { leave(message) }
     default:
       guard messages.spend(at: .now()) else {
         services.metrics.refused(.messages)
+        guard spendControl() else { return }
         return reply(to: message, PhoenixPayload.refusal("Too many messages per second"))
       }
       push(message)

@@ -22,7 +22,8 @@ final class Socket: ChannelInboundHandler {
   /// The user of the socket, from the first join on.
   var user: UserID?
   var messages: RateAllowance
-  var joins: RateAllowance
+  /// Of what does not count as a message: heartbeats, joins, pings and what was refused.
+  var controls: RateAllowance
   private var heardAt: NIODeadline
   private var pingedAt: NIODeadline
   private var unwritableSince: NIODeadline?
@@ -38,7 +39,8 @@ final class Socket: ChannelInboundHandler {
     hub = services.hub.hub(of: channel.eventLoop)
     let (now, settings) = (NIODeadline.now(), services.settings)
     messages = RateAllowance(perSecond: settings.messagesPerSecond, burst: settings.messagesBurst, at: now)
-    joins = RateAllowance(perSecond: SocketSettings.joinsPerSecond, burst: SocketSettings.joinsBurst, at: now)
+    controls = RateAllowance(
+      perSecond: SocketSettings.controlsPerSecond, burst: SocketSettings.controlsBurst, at: now)
     (heardAt, pingedAt) = (now, now)
   }
 
@@ -88,30 +90,38 @@ final class Socket: ChannelInboundHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    var frame = unwrapInboundIn(data)
+    let frame = unwrapInboundIn(data)
     heardAt = .now()
-    // A client's frames are masked (RFC 6455 §5.1).
-    guard frame.maskKey != nil || frame.data.readableBytes == 0 || frame.fin else { return close(.protocolError) }
     guard !isClosing || frame.opcode == .connectionClose else { return }
     switch frame.opcode {
     case .text:
       receive(PhoenixMessage(text: frame.unmaskedData, version))
     case .binary:
       receive(version == .v2 ? PhoenixMessage(binary: frame.unmaskedData) : nil)
-    case .ping:
-      let data = frame.unmaskedData
-      write(PhoenixFrame.pong(data))
+    case .ping: if spendControl() { write(PhoenixFrame.pong(frame.unmaskedData)) }
     case .connectionClose:
       if !isClosing { write(PhoenixFrame.close(.normalClosure)) }
       isClosing = true
       context.close(promise: nil)
-    default: frame.data.clear()
+    default: break
     }
   }
 
   private func receive(_ message: PhoenixMessage?) {
-    guard let message else { return services.metrics.refused(.malformed) }
+    guard let message else {
+      services.metrics.refused(.malformed)
+      _ = spendControl()
+      return
+    }
     handle(message)
+  }
+
+  /// Closes the socket of a client that floods it.
+  func spendControl() -> Bool {
+    guard !controls.spend(at: .now()) else { return true }
+    services.metrics.refused(.messages)
+    close(.policyViolation)
+    return false
   }
 
   // MARK: Writing
@@ -125,6 +135,9 @@ final class Socket: ChannelInboundHandler {
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
+    // A client that does not read what it is sent is not listened to either, so that answers do not pile up.
+    // `try?`: only a closed channel has no such option.
+    try? channel.syncOptions?.setOption(.autoRead, value: channel.isWritable)
     if channel.isWritable {
       unwritableSince = nil
       for channel in Array(channels.values) { becameWritable(channel) }

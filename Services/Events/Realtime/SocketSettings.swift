@@ -11,8 +11,8 @@ struct SocketSettings: Sendable {
   let closeSeconds: Int
 
   static let frameBytesMax = 64 * 1024
-  static let joinsPerSecond = 50
-  static let joinsBurst = 200
+  static let controlsPerSecond = 50
+  static let controlsBurst = 200
   /// How long a client may leave unread what was sent.
   static let slowReaderLimit = TimeAmount.seconds(10)
 

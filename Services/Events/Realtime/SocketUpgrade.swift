@@ -119,7 +119,7 @@ private final class RefusedHandshakeHandler: ChannelInboundHandler, RemovableCha
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard case .head(let head) = unwrapInboundIn(data) else { return }
     let refusal = handshake.refusal ?? .noUpgrade
-    let body = ByteBuffer(string: #"{"error":\#(PhoenixFrame.quoted(refusal.message))}"#)
+    let body = ByteBuffer(string: refusal.body)
     var response = HTTPResponseHead(version: head.version, status: refusal.status)
     response.headers = [
       "content-type": "application/json", "content-length": String(body.readableBytes), "connection": "close",

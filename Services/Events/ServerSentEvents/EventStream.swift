@@ -25,9 +25,10 @@ struct EventStream: Sendable {
     while !Task.isCancelled {
       let version = watch.signal.version
       let work = watch.take()
+      // First, as a stream whose right has ended reads no more of the log.
+      if let message = endMessage(work) { return try await writer.write(Self.end(message)) }
       if try await write(work, &position, &writer) { writtenAt = .now }
       if work.isStopped { return }
-      if let message = endMessage(work) { return try await writer.write(Self.end(message)) }
       if ContinuousClock.now - writtenAt >= commentInterval {
         try await writer.write(ByteBuffer(string: ":\n\n"))
         writtenAt = .now

@@ -35,7 +35,7 @@ final class StreamWatch: Sendable {
 
   func add(_ entry: LogEntry, of topic: String) {
     state.withLock { state in
-      guard !state.isBehind else { return }
+      guard !state.isBehind, state.endMessage == nil else { return }
       if state.entries.count < Self.entriesMax { return state.entries.append((topic, entry)) }
       state.entries = []
       state.isBehind = true
@@ -91,11 +91,12 @@ final class StreamWatches: LogObserver {
   }
 
   func appended(_ event: AppendedEvent) {
-    for number in event.numbers {
-      for watch in all(of: number.topic) { watch.add(LogEntry(seq: number.seq, event: event.event), of: number.topic) }
-    }
+    // First, as who may no longer read a topic does not see the event that says so.
     for change in event.access where !change.mayRead {
       for watch in all(of: change.topic) where watch.user == change.user { watch.end(noPermission(change.topic)) }
+    }
+    for number in event.numbers {
+      for watch in all(of: number.topic) { watch.add(LogEntry(seq: number.seq, event: event.event), of: number.topic) }
     }
   }
 

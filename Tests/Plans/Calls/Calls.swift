@@ -16,8 +16,8 @@ struct Calls: Sendable {
 
   func all() async {
     for calls in [
-      creditCalls, billingCalls, listCalls, groupCalls, inviteCalls, authCalls, appleCalls, groupStoreCalls,
-      inviteStoreCalls, authStoreCalls, erasureCalls,
+      creditCalls, billingCalls, listCalls, groupCalls, inviteCalls, authCalls, appleCalls, eventCalls, groupStoreCalls,
+      inviteStoreCalls, authStoreCalls, eventStoreCalls, erasureCalls,
     ] {
       do { try await calls() } catch { Issue.record(error) }
     }

@@ -1,0 +1,17 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Web
+
+/// Answers requests for a WebSocket that are not the first of their connection, which ``SocketUpgrade`` does not see.
+struct SocketRoute: Sendable {
+  func add(to routes: Router<Context>) {
+    routes.get(RouterPath(SocketUpgrade.path)) { _, _ in
+      let refusal = HandshakeRefusal.noUpgrade
+      return Response(
+        status: .init(code: Int(refusal.status.code)),
+        headers: [.contentType: "application/json", .upgrade: "websocket", .connection: "close"],
+        body: .init(byteBuffer: ByteBuffer(string: refusal.body)))
+    }
+  }
+}
