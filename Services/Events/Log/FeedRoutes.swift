@@ -1,0 +1,55 @@
+import Foundation
+import Hummingbird
+import Web
+import Wire
+
+/// `POST /internal/events`, by which every service delivers what has happened.
+struct FeedRoutes: Sendable {
+  let store: LogStore
+  /// Sent after events were appended.
+  let changes: ChangeSignal
+  let metrics: EventMetrics
+  let now: @Sendable () -> Date
+
+  private static let bytesMax = 8 * 1024 * 1024
+
+  func add(to routes: Router<Context>) {
+    routes.group(context: ServiceCaller.self)
+      .add(middleware: RequiresService(Set(ServiceName.allCases.map(\.rawValue))))
+      .post("/internal/events", use: append)
+  }
+
+  @Sendable private func append(_ request: Request, _ context: ServiceCaller) async throws -> Response {
+    let batch = try await request.json(FeedBatch.self, bytesMax: Self.bytesMax)
+    try batch.requireValid()
+    let accepted = try await store.append(batch.events, at: now())
+    if accepted > 0 { changes.send() }
+    metrics.appended(accepted, from: context.service.name)
+    return .json(FeedBatchAccepted(accepted: accepted))
+  }
+}
+
+extension FeedBatch {
+  /// - Throws: a validation failure that names what is wrong.
+  fileprivate func requireValid() throws(Failure) {
+    guard events.count <= Self.eventsMax else {
+      throw .invalid(.init("events", "must have at most \(Self.eventsMax) events"))
+    }
+    for (index, event) in events.enumerated() { try event.requireValid(at: "events.\(index)") }
+  }
+}
+
+extension FeedEvent {
+  fileprivate func requireValid(at path: String) throws(Failure) {
+    guard (1...Self.topicsMax).contains(topics.count), topics.allSatisfy(TopicName.isWellFormed) else {
+      throw .invalid(.init("\(path).topics", "must have 1 to \(Self.topicsMax) topics like lists:42"))
+    }
+    guard name.wholeMatch(of: /[a-z][a-z0-9_]{0,63}/) != nil else {
+      throw .invalid(.init("\(path).name", "must be in snake case"))
+    }
+    guard case .object = payload else { throw .invalid(.init("\(path).payload", "must be an object")) }
+    for record in [change?.record, change?.oldRecord].compactMap(\.self) {
+      guard case .object = record else { throw .invalid(.init("\(path).change", "must have objects as records")) }
+    }
+  }
+}

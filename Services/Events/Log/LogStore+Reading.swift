@@ -1,0 +1,113 @@
+import Database
+import Foundation
+import Wire
+
+extension LogStore {
+  /// The end of the log: the position of the last event, and the epoch.
+  struct End: Sendable {
+    let position: Int
+    let epoch: String
+  }
+
+  func end() async throws -> End {
+    try await database.readOnce { db in
+      try End(try db.row("select position, epoch from feed where id = 1"))
+    }
+  }
+
+  /// The events after a position in the order of their positions, at most ``pageSize``, and the end of the log.
+  func events(after position: Int) async throws -> (events: [AppendedEvent], end: End) {
+    try await database.readOnce { db in
+      let last = position + Self.pageSize
+      let results = try db.rows(of: [
+        "select position, epoch from feed where id = 1",
+        """
+        select position, id, name, payload, change, access, happened_at from event
+        where position > \(position) and position <= \(last) order by position
+        """,
+        """
+        select topic, seq, position from topic_event
+        where position > \(position) and position <= \(last) order by position
+        """,
+      ])
+      var numbers: [Int: [AppendedEvent.Number]] = [:]
+      for row in results[2] {
+        numbers[try row.get("position"), default: []]
+          .append(.init(topic: try row.get("topic"), seq: try row.get("seq")))
+      }
+      let events = try results[1].map { row in
+        let position = try row.get("position", as: Int.self)
+        return AppendedEvent(
+          position: position, numbers: numbers[position] ?? [], event: try LoggedEvent(row),
+          access: try row.optional("access", as: String.self).map { try decode([AccessChange].self, $0) } ?? [])
+      }
+      return (events, try End(results[0].first))
+    }
+  }
+
+  /// The last number of a topic, 0 for one without events, and the epoch.
+  func top(of topic: String) async throws -> LogPosition {
+    try await database.readOnce { db in
+      let results = try db.rows(of: [
+        "select epoch from feed where id = 1", "select seq from topic where name = \(topic)",
+      ])
+      return LogPosition(
+        seq: try results[1].first?.get("seq") ?? 0, epoch: try results[0].first?.get("epoch") ?? "")
+    }
+  }
+
+  /// The entries of a topic after a number, at most ``pageSize``.
+  ///
+  /// - Parameter epoch: the epoch in which the number was given; nil when the reader does not know it.
+  func page(of topic: String, after seq: Int, epoch: String?) async throws -> LogPage {
+    try await database.readOnce { db in
+      let results = try db.rows(of: [
+        "select epoch from feed where id = 1",
+        "select seq from topic where name = \(topic)",
+        "select seq from topic_event where topic = \(topic) order by seq limit 1",
+        """
+        select topic_event.seq, event.id, event.name, event.payload, event.change, event.happened_at
+        from topic_event join event on event.position = topic_event.position
+        where topic_event.topic = \(topic) and topic_event.seq > \(seq)
+        order by topic_event.seq limit \(Self.pageSize)
+        """,
+      ])
+      let current = try results[0].first?.get("epoch", as: String.self) ?? ""
+      let top = try results[1].first?.get("seq", as: Int.self) ?? 0
+      let oldest = try results[2].first?.get("seq", as: Int.self) ?? top + 1
+      guard epoch.map({ $0 == current }) ?? true, seq >= 0, seq <= top, seq >= oldest - 1 else {
+        return .gap(LogGap(oldest: oldest, top: top, epoch: current))
+      }
+      return .entries(
+        try results[3].map { LogEntry(seq: try $0.get("seq"), event: try LoggedEvent($0)) }, top: top)
+    }
+  }
+
+  /// Begins a new epoch, because the database was set back to an earlier state: numbers that were given since then are
+  /// given again. Safe to repeat.
+  func beginEpoch(insteadOf epoch: String, _ next: String) async throws {
+    try await database.write { db in
+      try db.change("update feed set epoch = \(next) where id = 1 and epoch = \(epoch)")
+    }
+  }
+}
+
+extension LogStore.End {
+  fileprivate init(_ row: Row?) throws {
+    guard let row else { throw DatabaseFailure.unreadable(column: "position") }
+    self.init(position: try row.get("position"), epoch: try row.get("epoch"))
+  }
+}
+
+extension LoggedEvent {
+  fileprivate init(_ row: Row) throws {
+    self.init(
+      id: try row.get("id"), name: try row.get("name"), payload: try row.get("payload"),
+      change: try row.optional("change", as: String.self).map { try decode(RowChange.self, $0) },
+      at: try row.get("happened_at"))
+  }
+}
+
+private func decode<T: Decodable>(_ type: T.Type, _ text: String) throws -> T {
+  try JSON.decode(type, from: Data(text.utf8))
+}

@@ -1,0 +1,110 @@
+import Database
+import Foundation
+import Wire
+
+/// Appends events to the log and reads it.
+struct LogStore: Sendable {
+  let database: any Database
+
+  static let pageSize = 256
+  /// The PostgreSQL channel on which replicas learn that events were appended. The table is the truth: a notification
+  /// that is lost only delays them.
+  static let notifications = "kith_events"
+
+  /// Appends the events that are not in the log yet, in one transaction. Safe to repeat.
+  ///
+  /// - Returns: how many were new.
+  func append(_ events: [FeedEvent], at now: Date) async throws -> Int {
+    let events = try events.map { try StoredEvent($0) }
+    return try await database.write { [engine = database.engine] db in
+      // Locks the row, so that everything below is serialized.
+      try db.change("update feed set position = position where id = 1")
+      let known = try Self.known(events.map(\.id), on: db)
+      var seen = known
+      let new = events.filter { seen.insert($0.id).inserted }
+      guard !new.isEmpty else { return 0 }
+      let last = try db.row(
+        "update feed set position = position + \(new.count) where id = 1 returning position"
+      )?.get("position", as: Int.self)
+      guard let last else { throw DatabaseFailure.unreadable(column: "position") }
+      var numbers = try Self.lastNumbers(of: new, on: db)
+      for (index, event) in new.enumerated() {
+        try Self.insert(event, at: last - new.count + 1 + index, &numbers, now, on: db)
+      }
+      if engine == .postgres { try db.enqueue("select pg_notify(\(Self.notifications), '')") }
+      return new.count
+    }
+  }
+
+  private static func known(_ ids: [EventID], on db: any Connection) throws -> Set<EventID> {
+    guard let first = ids.first else { return [] }
+    // Few lengths of the list, as each is a prepared statement of its own.
+    var length = 1
+    while length < ids.count { length *= 2 }
+    let padded = ids + [EventID](repeating: first, count: length - ids.count)
+    return Set(try db.rows("select id from event where id in (\(list: padded))").map { try $0.get("id") })
+  }
+
+  /// Reserves numbers for the events in their topics.
+  ///
+  /// - Returns: the last number of each topic before these events.
+  private static func lastNumbers(of events: [StoredEvent], on db: any Connection) throws -> [String: Int] {
+    var counts: [String: Int] = [:]
+    for event in events { for topic in event.topics { counts[topic, default: 0] += 1 } }
+    let topics = counts.sorted { $0.key < $1.key }
+    let rows = try db.rows(
+      of: topics.map { topic, count in
+        """
+        insert into topic (name, seq) values (\(topic), \(count))
+        on conflict (name) do update set seq = topic.seq + excluded.seq returning seq
+        """
+      })
+    return try zip(topics, rows).reduce(into: [:]) { numbers, pair in
+      guard let row = pair.1.first else { throw DatabaseFailure.unreadable(column: "seq") }
+      numbers[pair.0.key] = try row.get("seq", as: Int.self) - pair.0.value
+    }
+  }
+
+  private static func insert(
+    _ event: StoredEvent, at position: Int, _ numbers: inout [String: Int], _ now: Date, on db: any Connection
+  ) throws {
+    try db.enqueue(
+      """
+      insert into event (position, id, name, payload, change, access, happened_at, stored_at)
+      values (\(position), \(event.id), \(event.name), \(event.payload), \(event.change), \(event.access),
+        \(event.at), \(now))
+      """)
+    for topic in event.topics {
+      let seq = numbers[topic, default: 0] + 1
+      numbers[topic] = seq
+      try db.enqueue("insert into topic_event (topic, seq, position) values (\(topic), \(seq), \(position))")
+    }
+  }
+}
+
+/// The columns of an event that is to be appended.
+private struct StoredEvent: Sendable {
+  let id: EventID
+  let topics: [String]
+  let name: String
+  let payload: String
+  let change: String?
+  let access: String?
+  let at: Date
+
+  init(_ event: FeedEvent) throws {
+    id = event.id
+    topics = event.topics.reduce(into: []) { topics, topic in
+      if !topics.contains(topic) { topics.append(topic) }
+    }
+    name = event.name
+    payload = try Self.text(event.payload)
+    change = try event.change.map(Self.text)
+    access = try event.access.map(Self.text)
+    at = event.at
+  }
+
+  private static func text(_ value: some Encodable) throws -> String {
+    String(decoding: try JSON.encodeExact(value), as: UTF8.self)
+  }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Logging
+import ServiceLifecycle
+import Web
+import Wire
+
+/// Follows the end of the log, and passes every event on in the order of the log: those of this process as soon as they
+/// are committed, those of other replicas when they are notified, or within a second.
+actor LogTail: Service {
+  private let store: LogStore
+  private let changes: ChangeSignal
+  private let logger: Logger
+  private let observers: [any LogObserver]
+  private var end: LogStore.End?
+  static let pollInterval = Duration.seconds(1)
+
+  /// - Parameter changes: sent after events were appended.
+  init(store: LogStore, changes: ChangeSignal, observers: [any LogObserver], logger: Logger) {
+    self.store = store
+    self.changes = changes
+    self.observers = observers
+    self.logger = logger
+  }
+
+  func run() async throws {
+    await cancelWhenGracefulShutdown {
+      while !Task.isCancelled {
+        let version = self.changes.version
+        await self.follow()
+        await self.changes.wait(after: version, atMost: Self.pollInterval)
+      }
+    }
+  }
+
+  private func follow() async {
+    do {
+      while try await readPage(), !Task.isCancelled {}
+    } catch {
+      guard !Task.isCancelled else { return }
+      logger.warning("the log cannot be read", metadata: ["error": "\(error)"])
+    }
+  }
+
+  /// - Returns: whether there may be more.
+  private func readPage() async throws -> Bool {
+    guard let last = end else {
+      end = try await store.end()
+      return false
+    }
+    let (events, found) = try await store.events(after: last.position)
+    guard found.position >= last.position, found.epoch == last.epoch else {
+      try await startAgain(insteadOf: last, found)
+      return false
+    }
+    for event in events { for observer in observers { observer.appended(event) } }
+    let read = min(last.position + LogStore.pageSize, found.position)
+    end = LogStore.End(position: read, epoch: found.epoch)
+    return read < found.position
+  }
+
+  /// The database has an earlier state than before: after a backup was restored, or a standby that had not received
+  /// everything took over.
+  private func startAgain(insteadOf last: LogStore.End, _ found: LogStore.End) async throws {
+    if found.epoch == last.epoch {
+      logger.error("the log was set back", metadata: ["from": "\(last.position)", "to": "\(found.position)"])
+      try await store.beginEpoch(insteadOf: found.epoch, Trace.newRequestID())
+    }
+    end = try await store.end()
+    for observer in observers { observer.logWasReplaced() }
+  }
+}
+
+/// Receives what ``LogTail`` reads: sockets and event streams.
+protocol LogObserver: Sendable {
+  /// Called for one event after the other.
+  func appended(_ event: AppendedEvent)
+
+  /// Called when readers must begin again, as numbers that they have read mean nothing any more.
+  func logWasReplaced()
+}

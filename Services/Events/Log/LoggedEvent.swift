@@ -1,0 +1,54 @@
+import Foundation
+import Wire
+
+/// An event of the log. Its payload stays the JSON text in which it was stored, as most readers pass it on unread.
+struct LoggedEvent: Sendable {
+  let id: EventID
+  let name: String
+  /// A JSON object.
+  let payload: String
+  let change: RowChange?
+  let at: Date
+}
+
+/// An event with its number in one topic.
+struct LogEntry: Sendable {
+  let seq: Int
+  let event: LoggedEvent
+}
+
+/// An event with its number in each of its topics, as it was appended.
+struct AppendedEvent: Sendable {
+  struct Number: Sendable {
+    let topic: String
+    let seq: Int
+  }
+
+  let position: Int
+  let numbers: [Number]
+  let event: LoggedEvent
+  let access: [AccessChange]
+}
+
+/// A place in the log of one topic: everything up to `seq` has been read.
+struct LogPosition: Sendable, Hashable {
+  let seq: Int
+  let epoch: String
+}
+
+/// What the log has of a topic after a place.
+enum LogPage: Sendable {
+  /// Without holes; empty at the end of the log.
+  case entries([LogEntry], top: Int)
+  /// The log does not reach back to that place, or the place is not one of this log. Reading can continue at `top`.
+  case gap(LogGap)
+}
+
+/// Tells a reader that it has missed events and must read the current state of the topic.
+struct LogGap: Sendable, Hashable {
+  /// The first number that the log still has; after the last one when it has none.
+  let oldest: Int
+  /// The number of the last event: the next ones come after it.
+  let top: Int
+  let epoch: String
+}

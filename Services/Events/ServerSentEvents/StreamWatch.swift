@@ -1,0 +1,113 @@
+import DequeModule
+import Foundation
+import Synchronization
+import Web
+import Wire
+
+/// What one event stream has to write next. Events wait here only up to a bound: a stream that falls behind reads the
+/// log again.
+final class StreamWatch: Sendable {
+  struct Work: Sendable {
+    var entries: [(topic: String, entry: LogEntry)] = []
+    /// Events were left out: they are in the log.
+    var isBehind = false
+    var endMessage: String?
+    var isStopped = false
+  }
+
+  private struct State {
+    var entries: Deque<(topic: String, entry: LogEntry)> = []
+    var isBehind = false
+    var endMessage: String?
+    var isStopped = false
+  }
+
+  let user: UserID
+  let topics: [String]
+  let signal = ChangeSignal()
+  private let state = Mutex(State())
+  private static let entriesMax = 256
+
+  init(user: UserID, topics: [String]) {
+    self.user = user
+    self.topics = topics
+  }
+
+  func add(_ entry: LogEntry, of topic: String) {
+    state.withLock { state in
+      guard !state.isBehind else { return }
+      if state.entries.count < Self.entriesMax { return state.entries.append((topic, entry)) }
+      state.entries = []
+      state.isBehind = true
+    }
+    signal.send()
+  }
+
+  /// Ends the stream, whose user may no longer read it.
+  func end(_ message: String) {
+    state.withLock { $0.endMessage = $0.endMessage ?? message }
+    signal.send()
+  }
+
+  /// Ends the stream, because the process stops.
+  func stop() {
+    state.withLock { $0.isStopped = true }
+    signal.send()
+  }
+
+  /// Makes the stream read the log, or begin again where its numbers mean nothing any more.
+  func readAgain() {
+    state.withLock { $0.isBehind = true }
+    signal.send()
+  }
+
+  func take() -> Work {
+    state.withLock { state in
+      defer { (state.entries, state.isBehind) = ([], false) }
+      return Work(
+        entries: Array(state.entries), isBehind: state.isBehind, endMessage: state.endMessage,
+        isStopped: state.isStopped)
+    }
+  }
+}
+
+/// The open event streams of this process, by topic.
+final class StreamWatches: LogObserver {
+  private let watches = Mutex<[String: [ObjectIdentifier: StreamWatch]]>([:])
+
+  func add(_ watch: StreamWatch) {
+    watches.withLock { watches in
+      for topic in watch.topics { watches[topic, default: [:]][ObjectIdentifier(watch)] = watch }
+    }
+  }
+
+  func remove(_ watch: StreamWatch) {
+    watches.withLock { watches in
+      for topic in watch.topics {
+        watches[topic]?[ObjectIdentifier(watch)] = nil
+        if watches[topic]?.isEmpty == true { watches[topic] = nil }
+      }
+    }
+  }
+
+  func appended(_ event: AppendedEvent) {
+    for number in event.numbers {
+      for watch in all(of: number.topic) { watch.add(LogEntry(seq: number.seq, event: event.event), of: number.topic) }
+    }
+    for change in event.access where !change.mayRead {
+      for watch in all(of: change.topic) where watch.user == change.user { watch.end(noPermission(change.topic)) }
+    }
+  }
+
+  func logWasReplaced() {
+    let all = watches.withLock { $0.values.flatMap(\.values) }
+    for watch in all { watch.readAgain() }
+  }
+
+  private func all(of topic: String) -> [StreamWatch] { watches.withLock { $0[topic].map { Array($0.values) } ?? [] } }
+}
+
+/// The text with which the apps' client libraries know that a right was withdrawn.
+func noPermission(_ topic: String) -> String {
+  "You no longer have permission to read from this Channel topic: \(topic)"
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Web
+import Wire
+
+/// The name of a topic: its kind, a colon and the id of the thing that it is about.
+struct TopicName: Hashable, Sendable {
+  /// The kinds of things that have topics.
+  enum Kind: String, Sendable, CaseIterable {
+    case lists
+    case collections
+    case socialGroups = "social_groups"
+    case scavengerHunts = "scavenger_hunts"
+    case savedPlaces = "saved_places"
+    case adventures
+    case etaShares = "eta_shares"
+    case users
+  }
+
+  /// Who knows which users may read a topic.
+  enum Owner: Sendable, Hashable {
+    case service(ServiceName)
+    /// The topic is this user's own.
+    case user(UserID)
+  }
+
+  let kind: Kind
+  let text: String
+  let owner: Owner
+
+  /// nil for any other text. UUIDs are accepted in either case, as Swift writes them in upper case.
+  init?(_ text: some StringProtocol) {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, let kind = Kind(rawValue: String(parts[0])) else { return nil }
+    self.kind = kind
+    switch kind {
+    case .lists:
+      guard let id = Int(parts[1]), id > 0, String(id) == parts[1] else { return nil }
+      self.text = String(text)
+      owner = .service(.lists)
+    case .socialGroups, .collections, .scavengerHunts, .savedPlaces, .adventures, .etaShares, .users:
+      guard let id = ID<Any>(String(parts[1])) else { return nil }
+      self.text = "\(kind.rawValue):\(id)"
+      owner = kind.owner(of: id.uuid)
+    }
+  }
+
+  /// All topics that are a user's own.
+  static func own(_ user: UserID) -> [String] { Kind.own.map { "\($0.rawValue):\(user)" } }
+
+  /// Whether a producer may use it. New kinds of topics appear in producers first.
+  static func isWellFormed(_ text: String) -> Bool {
+    text.wholeMatch(of: /[a-z][a-z_]{0,31}:[A-Za-z0-9_\-]{1,64}/) != nil
+  }
+}
+
+extension TopicName.Kind {
+  static let own: [Self] = [.users, .savedPlaces, .adventures, .etaShares]
+
+  /// Whether its readers may send broadcasts and see who is present.
+  var isConversation: Bool {
+    switch self {
+    case .lists, .socialGroups, .scavengerHunts, .etaShares: true
+    case .collections, .savedPlaces, .adventures, .users: false
+    }
+  }
+
+  fileprivate func owner(of id: UUID) -> TopicName.Owner {
+    switch self {
+    case .lists: .service(.lists)
+    case .socialGroups, .collections: .service(.groups)
+    case .scavengerHunts: .service(.adventures)
+    case .savedPlaces, .adventures, .etaShares, .users: .user(UserID(id))
+    }
+  }
+}

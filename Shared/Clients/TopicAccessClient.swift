@@ -1,0 +1,70 @@
+import Foundation
+import Synchronization
+import Web
+import Wire
+
+/// Asks the services that own topics who may read them. Answers are cached for a few seconds, so that the channels of a
+/// socket which reconnects do not each cost a call.
+package final class TopicAccessClient: Sendable {
+  private struct Key: Hashable {
+    let user: UserID
+    let topic: String
+  }
+
+  private struct State {
+    var entries: [Key: (access: TopicAccess, until: ContinuousClock.Instant)] = [:]
+    /// Grows when rights change: answers to calls that were made before are not cached.
+    var changes = 0
+  }
+
+  private let clients: [ServiceName: ServiceClient]
+  private let state = Mutex(State())
+  private let lifetime: Duration
+  private static let entriesMax = 20_000
+
+  package init(_ services: [ServiceName], in dependencies: Dependencies, lifetime: Duration = .seconds(5)) {
+    clients = Dictionary(services.map { ($0, ServiceClient($0, in: dependencies)) }) { $1 }
+    self.lifetime = lifetime
+  }
+
+  /// The user's rights in a topic; none in one that does not exist.
+  ///
+  /// - Throws: ``Wire/Failure/unavailable`` when the service does not answer.
+  package func access(of user: UserID, to topic: String, at service: ServiceName) async throws -> TopicAccess {
+    let key = Key(user: user, topic: topic)
+    let (cached, changes) = state.withLock { state in
+      (state.entries[key].flatMap { $0.until > .now ? $0.access : nil }, state.changes)
+    }
+    if let cached { return cached }
+    guard let client = clients[service] else { throw Failure.unavailable }
+    let access: TopicAccess =
+      try await Self.topicNotFound.orNil {
+        try await client.call(
+          .GET, "/internal/topics/access", query: ["topic": topic, "user_id": user.description])
+      } ?? .none
+    state.withLock { state in
+      guard state.changes == changes else { return }
+      if state.entries.count >= Self.entriesMax { state.entries = [:] }
+      state.entries[key] = (access, .now + lifetime)
+    }
+    return access
+  }
+
+  /// All topics of a service that the user may read.
+  package func readableTopics(of user: UserID, at service: ServiceName) async throws -> [String] {
+    guard let client = clients[service] else { throw Failure.unavailable }
+    let readable: ReadableTopics = try await client.call(
+      .GET, "/internal/topics", query: ["user_id": user.description])
+    return readable.topics
+  }
+
+  /// The user's rights in the topic have changed.
+  package func endCache(of user: UserID, to topic: String) {
+    state.withLock { state in
+      state.changes += 1
+      state.entries[Key(user: user, topic: topic)] = nil
+    }
+  }
+
+  private static let topicNotFound = NotFoundCode(code: "topic_not_found")
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Hummingbird
+import Support
+import Synchronization
+import Web
+import Wire
+
+/// A service on loopback that owns topics, and says who may read them.
+final class TopicOwner: Sendable {
+  private struct State {
+    var readers: [String: Set<UserID>] = [:]
+    var isDown = false
+    var accessCalls = 0
+  }
+
+  private let state = Mutex(State())
+  private let listening = ListeningPort()
+
+  var url: String { get async throws { "http://127.0.0.1:\(try await listening.number)" } }
+  var accessCalls: Int { state.withLock { $0.accessCalls } }
+
+  func allow(_ user: UserID, _ topic: String) {
+    state.withLock { _ = $0.readers[topic, default: []].insert(user) }
+  }
+
+  func forbid(_ user: UserID, _ topic: String) { state.withLock { _ = $0.readers[topic]?.remove(user) } }
+
+  func setDown(_ isDown: Bool) { state.withLock { $0.isDown = isDown } }
+
+  func server() -> some ApplicationProtocol {
+    let router = Router()
+    router.get("/internal/topics/access") { [self] request, _ -> Response in
+      let topic = request.uri.queryParameters["topic"].map { String($0) } ?? ""
+      let user = request.uri.queryParameters["user_id"].flatMap { UserID(String($0)) }
+      return try state.withLock { state in
+        guard !state.isDown else { throw HTTPError(.serviceUnavailable) }
+        state.accessCalls += 1
+        let mayRead = user.map { state.readers[topic]?.contains($0) ?? false } ?? false
+        return .json(TopicAccess(read: mayRead, write: mayRead))
+      }
+    }
+    router.get("/internal/topics") { [self] request, _ -> Response in
+      let user = request.uri.queryParameters["user_id"].flatMap { UserID(String($0)) }
+      return try state.withLock { state in
+        guard !state.isDown else { throw HTTPError(.serviceUnavailable) }
+        let topics = state.readers.filter { topic in user.map { topic.value.contains($0) } ?? false }
+        return .json(ReadableTopics(topics: topics.keys.sorted()))
+      }
+    }
+    return loopbackServer(router, listening)
+  }
+}
