@@ -1,3 +1,4 @@
+import Database
 import Clients
 import Foundation
 import Support
