@@ -1,5 +1,5 @@
 """The rows of the benchmark by name, in the order in which they are measured."""
-from rows import databases, fastapi, gateway, history, photos, processes, sockets, sqlite
+from rows import databases, events, fastapi, gateway, history, photos, processes, sockets, sqlite
 
 ROWS = {
     "lists-cold": databases.lists_changing,
@@ -9,6 +9,7 @@ ROWS = {
     "spend": databases.spend,
     "spend-keyed": databases.spend_keyed,
     "refresh": databases.refresh,
+    "events-cost": events.cost,
     "gateway": gateway.gateway,
     "kith": processes.kith,
     "seven": processes.seven,

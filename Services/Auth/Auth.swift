@@ -1,5 +1,6 @@
 import Clients
 import Database
+import EventFeed
 import Foundation
 import Messages
 import Outbox
@@ -29,7 +30,8 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
   let tokenIssuer = TokenPairIssuer(
     signer: try tokenKeys.signer(), lifetimes: try TokenLifetimes(settings), knownAddresses: knownAddresses)
 
-  let database = try await dependencies.openDatabase(authSchema)
+  let eventFeed = EventFeed(try await dependencies.openDatabase(authSchema), in: dependencies)
+  let database = eventFeed.database
   let accounts = AccountStore(database: database)
   let profiles = ProfileStore(database: database)
   let sessions = SessionStore(database: database, tokenIssuer: tokenIssuer)
@@ -78,7 +80,8 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
   return try Server(
     .auth, in: dependencies, database: database, authenticator: authenticator,
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
-    background: [tokenKeys, feed, outbox, erasure, appleNotifications, sweep], isReady: { ended.isLoaded },
+    background: [tokenKeys, feed, outbox, erasure, appleNotifications, sweep] + eventFeed.background,
+    isReady: { ended.isLoaded },
     holdsTokens: { $0.method != .get && $0.method != .head || $0.uri.path.hasPrefix("/auth/v1") }
   ) { routes in
     routes.add(middleware: LastSeenMiddleware(sessions: sessions, now: now))

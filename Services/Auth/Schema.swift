@@ -1,4 +1,5 @@
 import Database
+import EventFeed
 import Outbox
 import Web
 
@@ -148,6 +149,7 @@ let authMigrations = [
   PendingEmailChange.migration,
   SessionStore.databaseClockMigration,
   SessionStart.migration,
+  EventFeed.migration,
 ]
 
 private let profileColumns = """

@@ -1,4 +1,5 @@
 import Clients
+import EventFeed
 import Foundation
 import Quotas
 import Web
@@ -10,7 +11,8 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
   let verification = try TokenVerification(in: dependencies)
   let (users, now) = (UsersClient(in: dependencies), dependencies.now)
 
-  let database = try await dependencies.openDatabase(groupsSchema)
+  let feed = EventFeed(try await dependencies.openDatabase(groupsSchema), in: dependencies)
+  let database = feed.database
   let idempotency = Idempotency(database: database, keys: dataKeys, now: now)
   let photoAccess = PhotoAccessCache()
   let groups = GroupStore(database: database)
@@ -31,7 +33,7 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
       + [
         IdempotencySweep(idempotency, logger: dependencies.logger), photos.sweep, photos.outbox,
         ContactQuotaSweep(database: database, quotas: quotas, logger: dependencies.logger, now: now),
-      ],
+      ] + feed.background,
     // An upload may arrive over a slow connection. The gateway sets the timeout of each route.
     requestTimeout: .seconds(180), isReady: { verification.ended.isLoaded }
   ) { routes in
@@ -52,6 +54,7 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
     DeviceTokenRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
     DetailedDeviceRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
     photos.add(to: routes)
+    InternalTopicRoutes(TopicStore(database: database)).add(to: routes)
     PersonalDataRoutes(
       PersonalDataStore(database: database, outbox: photos.outbox, photoAccess: photoAccess), now: now
     ).add(to: routes)

@@ -1,4 +1,5 @@
 import Clients
+import EventFeed
 import Foundation
 import Messages
 import Outbox
@@ -18,7 +19,8 @@ package func buildInvites(_ dependencies: Dependencies) async throws -> Server {
   let (users, now) = (UsersClient(in: dependencies), dependencies.now)
   let joinTargetClient = JoinTargetClient(in: dependencies)
 
-  let database = try await dependencies.openDatabase(invitesSchema)
+  let feed = EventFeed(try await dependencies.openDatabase(invitesSchema), in: dependencies)
+  let database = feed.database
   let idempotency = Idempotency(database: database, keys: dataKeys, now: now)
   let invites = InviteStore(database: database, keys: dataKeys)
   let quotas = QuotaStore(keys: dataKeys)
@@ -46,7 +48,7 @@ package func buildInvites(_ dependencies: Dependencies) async throws -> Server {
     background: verification.background + [
       IdempotencySweep(idempotency, logger: dependencies.logger), joinCoordinator, outbox,
       InviteSweep(database: database, quotas: quotas, in: dependencies),
-    ], isReady: { verification.ended.isLoaded }
+    ] + feed.background, isReady: { verification.ended.isLoaded }
   ) { routes in
     ShareLinkRoutes(
       invites: invites, joinCoordinator: joinCoordinator, joinTargetClient: joinTargetClient,

@@ -23,13 +23,16 @@ func buildKith(_ dependencies: Dependencies) async throws -> ServiceStack {
       settings.overlaid(values.merging(keyPresented(by: name, settings)) { $1 }), serviceAddresses: serviceAddresses,
       logger: Logger(label: name), endedSessions: endedSessions, now: dependencies.now)
   }
+  // Services deliver events where an address is set; here it is the one of this process, unless it is set to none.
+  let eventsURL = settings.string("EVENTS_URL") ?? ownURLs(settings)["EVENTS_URL"] ?? ""
   // Only the gateway is behind a load balancer, which needs time to notice a stop: the others do not wait.
   func loopback(_ service: ServiceName) -> Dependencies {
     let port = settings.nonempty("\(service.variablePrefix)_PORT") ?? String(service.defaultPort)
     let publicURL = settings.string(
       "PUBLIC_URL", default: "http://127.0.0.1:\(settings.string("PORT", default: "\(GatewayServer.defaultPort)"))")
     return makeDependencies(
-      for: service.rawValue, ["HOST": "127.0.0.1", "PORT": port, "DRAIN_SECONDS": "0", "PUBLIC_URL": publicURL])
+      for: service.rawValue,
+      ["HOST": "127.0.0.1", "PORT": port, "DRAIN_SECONDS": "0", "PUBLIC_URL": publicURL, "EVENTS_URL": eventsURL])
   }
   // Checked before anything starts: a server that is cancelled while it accepts its first connection traps in its
   // library, and the error about the port in use would be lost.

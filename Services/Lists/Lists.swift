@@ -1,4 +1,5 @@
 import Clients
+import EventFeed
 import Foundation
 import Web
 
@@ -11,7 +12,8 @@ package func buildLists(_ dependencies: Dependencies) async throws -> Server {
   let verification = try TokenVerification(in: dependencies)
   let users = UsersClient(in: dependencies)
 
-  let database = try await dependencies.openDatabase(listsSchema)
+  let feed = EventFeed(try await dependencies.openDatabase(listsSchema), in: dependencies)
+  let database = feed.database
   let idempotency = Idempotency(database: database, keys: dataKeys, now: now)
   let peopleCache = PeopleCache(users: users, now: now)
   let groups = GroupsClient(in: dependencies)
@@ -23,7 +25,8 @@ package func buildLists(_ dependencies: Dependencies) async throws -> Server {
     .lists, in: dependencies, database: database,
     authenticator: verification.authenticator(serviceKeys, users: users, now: now),
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
-    background: verification.background + [IdempotencySweep(idempotency, logger: dependencies.logger)],
+    background: verification.background + [IdempotencySweep(idempotency, logger: dependencies.logger)]
+      + feed.background,
     isReady: { verification.ended.isLoaded }
   ) { routes in
     ListRoutes(database: database, peopleCache: peopleCache, idempotentChange: idempotentChange, now: now)
@@ -45,6 +48,7 @@ package func buildLists(_ dependencies: Dependencies) async throws -> Server {
       .add(to: routes)
     TagRoutes(database: database, idempotentChange: idempotentChange, now: now).add(to: routes)
     InternalListRoutes(database: database, groups: groups, now: now).add(to: routes)
+    InternalTopicRoutes(TopicStore(database: database)).add(to: routes)
     PersonalDataRoutes(PersonalDataStore(database: database), now: now).add(to: routes)
   }
 }

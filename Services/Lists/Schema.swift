@@ -1,4 +1,5 @@
 import Database
+import EventFeed
 import Web
 
 package let listsSchema = ServiceSchema("lists", listsMigrations)
@@ -17,6 +18,7 @@ let listsMigrations = [
     postgres: enteredEmailColumns + textSizeColumns { "octet_length(\($0))" }),
   Migration("recurring tasks, tags of lists, what else the app keeps", recurrenceAndListTagTables),
   Migration("sizes of reasons", "alter table task add column reason_size bigint not null default 0;"),
+  EventFeed.migration,
 ]
 
 /// `named_as` is the e-mail address by which `named_by` added the member; only `named_by` sees it. `removed_by` is the

@@ -108,23 +108,23 @@ import Wire
     try TaskStore.change(TaskReference(id: id), by: actingUser, at: now, on: db) {
       try $0.completed(by: alice, at: now)
     }
-    try TaskOrderStore.move([.init(id: id, destination: .after(nil))], of: list, by: alice, on: db)
+    try TaskOrderStore.move([.init(id: id, destination: .after(nil))], of: list, by: alice, at: now, on: db)
     try TaskStore.change(TaskReference(id: id), by: actingUser, at: now, on: db) {
       $0.deleted(by: alice, reason: nil, at: now)
     }
     try completeRecurringTask(db, alice, list, actingUser, now)
     let member = UserID.new(at: now)
     let added = try MembershipStore.add(member, to: list, as: .editor, at: now, on: db)
-    if let added { try MembershipStore.remove(added, on: db) }
+    if let added { try MembershipStore.remove(added, by: alice, at: now, on: db) }
     var name = RequestFields(["name": .string("Tag")])
     let tag = try TagStore.create(TagChange(&name), of: alice, at: now, on: db)
     try ListTagStore.set([tag.tag.id], on: list, by: alice, on: db)
     _ = try db.rows(ListTagStore.query(on: [list]))
     var other = RequestFields(["name": .string("Other")])
     try TagStore.change(tag.tag.id, of: alice, to: TagChange(&other), at: now, on: db)
-    try TagStore.delete(tag.tag.id, of: alice, on: db)
-    while try PersonalDataErasure.leaveNextList(member, on: db) {}
-    try PersonalDataErasure.eraseRemainingData(of: member, on: db)
+    try TagStore.delete(tag.tag.id, of: alice, at: now, on: db)
+    while try PersonalDataErasure.leaveNextList(member, at: now, on: db) {}
+    try PersonalDataErasure.eraseRemainingData(of: member, at: now, on: db)
     _ = try PersonalDataExport(of: member, on: db)
   }
 }
@@ -185,7 +185,7 @@ private func insertOtherUsers(_ db: any Connection) throws {
     let id = try row?.get("id", as: Int.self) ?? 0
     _ = try MembershipStore.add(member, to: id, as: .editor, at: now, on: db)
     if let gone = try MembershipStore.add(.new(at: now), to: id, as: .viewer, at: now, on: db) {
-      try MembershipStore.remove(gone, on: db)
+      try MembershipStore.remove(gone, by: gone.user, at: now, on: db)
       try DepartureStore.record(gone, by: owner, at: now, on: db)
     }
     var fields = RequestFields(["name": .string("Tag \(number)")])

@@ -211,7 +211,7 @@ import Wire
         let db = CountingConnection(connection, statements)
         _ = try TaskOrderStore.lists(of: ids, for: alices, on: db)
         let moves = ids.enumerated().map { TaskOrder.Move(id: $1, destination: .at(Double($0))) }
-        try TaskOrderStore.move(moves, of: list, by: alices, on: db)
+        try TaskOrderStore.move(moves, of: list, by: alices, at: Date(), on: db)
       }
       #expect(statements.count < 30)
       await database.close()

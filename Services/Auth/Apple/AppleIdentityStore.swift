@@ -27,6 +27,7 @@ struct AppleIdentityStore: Sendable {
         returning id, tokens_until
         """
       ).map { EndedSession(session: try $0.get("id"), until: try $0.get("tokens_until")) }
+      AccountEvents.sessionsEnded(ended, of: account, reason: .revokedByIssuer, at: now, on: db)
       if !ended.isEmpty { try ChallengeStore.revokeAll(of: account, at: now, on: db) }
       return ended
     }

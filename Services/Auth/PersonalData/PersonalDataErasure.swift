@@ -1,4 +1,5 @@
 import Database
+import EventFeed
 import Foundation
 import Outbox
 import Web
@@ -19,6 +20,7 @@ enum PersonalDataErasure {
     guard changed == 1 else { return nil }
     try db.change("insert into erasure (account_id, asked_at, due_at) values (\(user), \(now), \(due))")
     try AppleRevocation.enqueue(user, in: outbox, at: now, on: db)
+    AccountEvents.deleted(user, erasedAfter: due, at: now, on: db)
     return try [EndedSession(externalTokensOf: user, at: now)]
       + SessionStore.endAll(of: user, reason: .accountDeleted, at: now, on: db)
   }
@@ -42,6 +44,8 @@ enum PersonalDataErasure {
     }
     for table in ["outbox", "inbox"] as [SQL] { try db.change("delete from \(table) where user_id = \(user)") }
     try Idempotency.erase(user, on: db)
+    try EventFeed.erase(user, at: now, on: db)
+    AccountEvents.erased(user, at: now, on: db)
     try db.change("update erasure set begun_at = coalesce(begun_at, \(now)) where account_id = \(user)")
     return true
   }

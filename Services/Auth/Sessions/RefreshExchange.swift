@@ -80,6 +80,7 @@ struct RefreshExchange: Sendable {
     if isSuccessorUnused, isRetry || isWithinGrace {
       return .repeated(try repeatedPair(sealed: row.get("sealed_successor"), on: db), of: profile)
     }
+    AccountEvents.tokenTheftNoticed(of: user, in: session.id, at: now, on: db)
     return .reused(try SessionStore.endAll(of: user, reason: .tokenReused, at: now, on: db))
   }
 

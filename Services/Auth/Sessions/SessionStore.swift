@@ -65,13 +65,16 @@ struct SessionStore: Sendable {
   /// Ends the session of a refresh token; nil when there was none to end. Safe to repeat.
   func end(_ presented: RefreshToken, at now: Date) async throws -> EndedSession? {
     try await database.write { db in
-      try db.row(
+      let row = try db.row(
         """
         update session set ended_at = \(now), end_reason = \(EndReason.signedOut.rawValue)
         where id = (select session_id from refresh_token where hash = \(presented.hash)) and ended_at is null
-        returning id, tokens_until
-        """
-      ).map(EndedSession.init)
+        returning id, tokens_until, account_id
+        """)
+      guard let row else { return nil }
+      let ended = try EndedSession(row)
+      AccountEvents.sessionsEnded([ended], of: try row.get("account_id"), reason: .signedOut, at: now, on: db)
+      return ended
     }
   }
 
@@ -80,12 +83,14 @@ struct SessionStore: Sendable {
     _ session: SessionID, of user: UserID, reason: EndReason = .signedOut, at now: Date
   ) async throws -> [EndedSession] {
     try await database.write { db in
-      try db.rows(
+      let ended = try db.rows(
         """
         update session set ended_at = \(now), end_reason = \(reason.rawValue)
         where id = \(session) and account_id = \(user) and ended_at is null returning id, tokens_until
         """
       ).map(EndedSession.init)
+      AccountEvents.sessionsEnded(ended, of: user, reason: reason, at: now, on: db)
+      return ended
     }
   }
 
@@ -136,13 +141,15 @@ struct SessionStore: Sendable {
     of user: UserID, except kept: SessionID? = nil, reason: EndReason, at now: Date, on db: any Connection
   ) throws -> [EndedSession] {
     try ChallengeStore.revokeAll(of: user, at: now, on: db)
-    return try db.rows(
+    let ended = try db.rows(
       """
       update session set ended_at = \(now), end_reason = \(reason.rawValue)
       where account_id = \(user) and ended_at is null and (cast(\(kept) as text) is null or id <> \(kept))
       returning id, tokens_until
       """
     ).map(EndedSession.init)
+    AccountEvents.sessionsEnded(ended, of: user, reason: reason, at: now, on: db)
+    return ended
   }
 }
 

@@ -41,10 +41,12 @@ extension CollectionMemberStore {
     if let refusal = try refusal(of: user, id, by: join, on: db) { return refusal }
     if present != nil {
       try raiseRole(of: user, in: id, to: role, at: now, on: db)
+      CollectionEvents.roleChanged(of: user, in: id, to: role, at: now, on: db)
     } else {
       guard try takeSeat(in: id, on: db) else { return .full }
       try insert(user, role, into: id, at: now, on: db)
       try CollectionMemberRemovalStore.delete(user, from: id, on: db)
+      CollectionEvents.joined(user, id, as: role, at: now, on: db)
     }
     try InviteUseStore.record(join, by: user, at: now, on: db)
     return .joined

@@ -11,10 +11,9 @@ extension CollectionMemberStore {
       let role = try CollectionStore.role(of: user, in: id, on: db)
     else { return }
     guard collection.memberCount > 1 else {
-      try db.change("delete from collection where id = \(id)")
-      return
+      return try CollectionStore.delete(id, at: now, on: db)
     }
-    try remove(user, from: id, on: db)
+    try remove(user, from: id, by: user, at: now, on: db)
     if role == .owner { try transferOwnership(of: collection, at: now, on: db) }
   }
 
@@ -34,7 +33,8 @@ extension CollectionMemberStore {
         update collection set owner_id = \(newOwner), name = \(name) where id = \(collection.id) and not exists (
           select 1 from collection other where other.owner_id = \(newOwner) and other.name = \(name))
         """)
-      if changed == 1 { return }
+      guard changed == 1 else { continue }
+      return CollectionEvents.roleChanged(of: newOwner, in: collection.id, to: .owner, at: now, on: db)
     }
     throw DatabaseFailure.contended
   }

@@ -35,6 +35,7 @@ struct CollectionMemberStore: Sendable {
         update collection_member set role = \(role.rawValue), updated_at = \(now) where id = \(member.id) returning *
         """)
       guard let row else { throw Failure.memberNotFound }
+      CollectionEvents.roleChanged(of: member.user, in: id, to: role, at: now, on: db)
       return try CollectionMember(row)
     }
   }
@@ -51,7 +52,7 @@ struct CollectionMemberStore: Sendable {
       let member = try Self.find(member, in: id, on: db)
       guard role == .owner || member.user == user else { throw Failure.insufficientPermissions }
       guard member.role != .owner else { throw Failure.ownerIsFixed }
-      try Self.remove(member.user, from: id, on: db)
+      try Self.remove(member.user, from: id, by: user, at: now, on: db)
       if member.user != user { try CollectionMemberRemovalStore.record(member.user, from: id, at: now, on: db) }
     }
   }
@@ -66,7 +67,11 @@ struct CollectionMemberStore: Sendable {
       """)
   }
 
-  static func remove(_ user: UserID, from id: CollectionID, on db: any Connection) throws {
+  /// - Parameter remover: the member when they leave.
+  static func remove(
+    _ user: UserID, from id: CollectionID, by remover: UserID, at now: Date, on db: any Connection
+  ) throws {
+    CollectionEvents.left(user, id, by: remover, at: now, on: db)
     let removed = try db.change("delete from collection_member where collection_id = \(id) and user_id = \(user)")
     try db.change("update collection set member_count = member_count - \(removed) where id = \(id)")
   }

@@ -52,7 +52,7 @@ struct CollectionRoutes: Sendable {
   }
 
   @Sendable private func delete(_ request: Request, _ context: SignedIn) async throws -> Response {
-    try await collections.delete(context.collectionID(), by: context.user)
+    try await collections.delete(context.collectionID(), by: context.user, at: now())
     return Response(status: .noContent)
   }
 }

@@ -46,7 +46,9 @@ struct CollectionStore: Sendable {
       """)
     guard let row else { throw Failure.collectionNameTaken }
     try CollectionMemberStore.insert(owner, .owner, into: id, at: now, on: db)
-    return try Collection(row)
+    let collection = try Collection(row)
+    CollectionEvents.created(collection, on: db)
+    return collection
   }
 
   /// - Throws: 404 when the user is not a member, 403 when the user is not the owner, 409 when the owner has another
@@ -58,17 +60,26 @@ struct CollectionStore: Sendable {
         let row = try db.row(
           "update collection set name = \(name), updated_at = \(now) where id = \(id) returning \(collectionColumns)")
         guard let row else { throw Failure.collectionNotFound }
-        return try Collection(row)
+        let collection = try Collection(row)
+        CollectionEvents.changed(collection, at: now, on: db)
+        return collection
       }
     } catch DatabaseFailure.unique("collection_name") { throw Failure.collectionNameTaken }
   }
 
   /// - Throws: 404 when the user is not a member, 403 when the user is not the owner.
-  func delete(_ id: CollectionID, by user: UserID) async throws {
+  func delete(_ id: CollectionID, by user: UserID, at now: Date) async throws {
     try await database.write { db in
       try Self.lock(id, by: user, on: db)
-      try db.change("delete from collection where id = \(id)")
+      try Self.delete(id, at: now, on: db)
     }
+  }
+
+  /// Deletes a collection that the transaction has locked.
+  static func delete(_ id: CollectionID, at now: Date, on db: any Connection) throws {
+    let members = try db.rows("select user_id from collection_member where collection_id = \(id) order by user_id")
+    CollectionEvents.deleted(id, members: try members.map { try $0.get("user_id") }, at: now, on: db)
+    try db.change("delete from collection where id = \(id)")
   }
 
   static func find(_ id: CollectionID, on db: any Connection) throws -> Collection? {

@@ -46,12 +46,13 @@ struct GroupStore: Sendable {
       else { throw Failure.groupNotFound }
       guard change.timeZone == nil || role == .owner else { throw Failure.notGroupOwner }
       let zone = change.timeZone ?? group.timeZone
-      try db.change(
+      let row = try db.row(
         """
         update social_group set name = \(change.name ?? group.name),
           description = \(change.description ?? group.description), time_zone = \(zone.name), updated_at = \(now)
-        where id = \(id)
+        where id = \(id) returning \(groupColumns)
         """)
+      if let row { GroupEvents.changed(try Group(row), by: user, at: now, on: db) }
     }
   }
 
@@ -66,6 +67,8 @@ struct GroupStore: Sendable {
       insert into membership (group_id, user_id, role, state, joined_at)
       values (\(group.id), \(draft.owner), 'owner', 'active', \(draft.createdAt))
       """)
+    GroupEvents.created(group, by: draft.owner, on: db)
+    GroupEvents.joined(draft.owner, group.id, at: draft.createdAt, on: db)
     return group
   }
 

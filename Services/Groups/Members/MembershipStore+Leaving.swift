@@ -82,7 +82,8 @@ extension MembershipStore {
       """)
     try db.change(
       "update social_group set member_count = member_count - 1, updated_at = \(now) where id = \(group.id)")
-    if role == .owner { try setLongestStandingOwner(of: group.id, on: db) }
+    GroupEvents.left(user, group.id, removedBy: remover, at: now, on: db)
+    if role == .owner { try setLongestStandingOwner(of: group.id, at: now, on: db) }
   }
 
   private static func setOwner(_ newOwner: UserID, of id: GroupID, at now: Date, on db: any Connection) throws {
@@ -91,22 +92,26 @@ extension MembershipStore {
       "update membership set role = 'owner' where group_id = \(id) and user_id = \(newOwner) and state = 'active'")
     guard changed == 1 else { throw Failure.memberNotFound }
     try db.change("update social_group set updated_at = \(now) where id = \(id)")
+    GroupEvents.ownerChanged(id, to: newOwner, at: now, on: db)
   }
 
-  private static func setLongestStandingOwner(of id: GroupID, on db: any Connection) throws {
-    let changed = try db.change(
+  private static func setLongestStandingOwner(of id: GroupID, at now: Date, on db: any Connection) throws {
+    let row = try db.row(
       """
       update membership set role = 'owner' where group_id = \(id) and user_id = (
         select user_id from membership where group_id = \(id) and state = 'active'
-        order by joined_at, user_id limit 1)
+        order by joined_at, user_id limit 1) returning user_id
       """)
-    guard changed == 1 else { throw DatabaseFailure.contended }
+    guard let owner: UserID = try row?.get("user_id") else { throw DatabaseFailure.contended }
+    GroupEvents.ownerChanged(id, to: owner, at: now, on: db)
   }
 
   /// The row of a closed group is kept for as long as photos refer to it (``PhotoSweep``), without name, description,
   /// and users.
   private static func close(_ id: GroupID, at now: Date, on db: any Connection) throws {
-    try db.change("delete from membership where group_id = \(id)")
+    let members = try db.rows("delete from membership where group_id = \(id) returning user_id, state")
+      .filter { try $0.get("state") == "active" }
+    GroupEvents.closed(id, members: try members.map { try $0.get("user_id") }, at: now, on: db)
     try db.change(
       """
       update social_group set member_count = 0, closed_at = \(now), updated_at = \(now), name = '', description = null,

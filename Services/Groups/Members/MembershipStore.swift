@@ -105,5 +105,6 @@ struct MembershipStore: Sendable {
       where id = \(id) and member_count < member_count_max
       """)
     guard inserted == 1, counted == 1 else { throw DatabaseFailure.contended }
+    GroupEvents.joined(user, id, at: now, on: db)
   }
 }

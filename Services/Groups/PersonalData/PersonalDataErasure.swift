@@ -1,4 +1,5 @@
 import Database
+import EventFeed
 import Foundation
 import Outbox
 import Web
@@ -36,6 +37,7 @@ enum PersonalDataErasure {
     try db.change("delete from collection_removal where user_id = \(user)")
     try outbox.erase(user, on: db)
     try Idempotency.erase(user, on: db)
+    try EventFeed.erase(user, at: now, on: db)
   }
 
   /// Locks the user's row in `person`: transactions that add the user to a group update the same row first, so that

@@ -41,6 +41,7 @@ struct PhotoStore: Sendable {
           \(dimensions.width), \(dimensions.height), \(dimensions.byteCount))
         """)
     }
+    try PhotoEvents.sent(photo, dimensions, on: db)
     return day
   }
 
@@ -98,6 +99,7 @@ struct PhotoStore: Sendable {
         """)
     }
     guard confirmed == 1 else { throw Failure.photoGone }
+    try PhotoEvents.sent(photo, dimensions, on: db)
     return day
   }
 
@@ -150,14 +152,17 @@ struct PhotoStore: Sendable {
   /// - Throws: 404 for a user who may not see it, 403 when another user has sent it.
   func end(_ id: PhotoID, by user: UserID, at now: Date) async throws {
     defer { photoAccess.invalidate() }
-    let ended = try await database.write { db in
-      try db.change(
+    let hasEnded = try await database.write { db in
+      let row = try db.row(
         """
         update photo set state = 'ended', expires_at = \(now)
-        where id = \(id) and sender_id = \(user) and state = 'ready' and expires_at > \(now)
+        where id = \(id) and sender_id = \(user) and state = 'ready' and expires_at > \(now) returning group_id
         """)
+      guard let group: GroupID = try row?.get("group_id") else { return false }
+      try PhotoEvents.deleted(id, in: group, of: user, at: now, on: db)
+      return true
     }
-    guard ended == 0 else { return }
+    guard !hasEnded else { return }
     _ = try await photo(id, for: user, at: now)
     throw Failure.notOwnPhoto
   }

@@ -1,4 +1,5 @@
 import Database
+import EventFeed
 import Foundation
 import Outbox
 import Web
@@ -34,5 +35,6 @@ enum PersonalDataErasure {
     try CheckedNumberStore.erase(user, on: db)
     try outbox.erase(user, on: db)
     try Idempotency.erase(user, on: db)
+    try EventFeed.erase(user, at: now, on: db)
   }
 }

@@ -120,6 +120,7 @@ struct ListRoutes: Sendable {
       try ifMatch.require(list.version)
       if change.applied(to: list) != list || change.tags != nil {
         try ListStore.save(change.applied(to: list), at: now, on: db)
+        ListEvents.changed(change.applied(to: list), by: user, at: now, on: db)
       }
       if let tags = change.tags { try ListTagStore.set(tags, on: id, by: user, on: db) }
       let details = try ListDetails.one(try ListStore.list(id, for: user, on: db), for: user, at: now, on: db)
@@ -134,7 +135,7 @@ struct ListRoutes: Sendable {
       let list = try ListStore.lock(id, for: user, allowingViewers: true, on: db)
       try list.requireOwner()
       try ifMatch.require(list.version)
-      try ListStore.delete(list, at: now, on: db)
+      try ListStore.delete(list, by: user, at: now, on: db)
       return .noContent
     }
   }

@@ -99,7 +99,9 @@ enum ListStore {
         \(list.hasTags), \(list.createdAt), \(list.updatedAt)) returning id
       """)
     guard let row else { throw DatabaseFailure.other("a new list has no id") }
-    return try row.get("id")
+    let id: Int = try row.get("id")
+    ListEvents.created(list, withID: id, at: list.createdAt, on: db)
+    return id
   }
 
   /// Stores the changed columns of a list that the transaction has locked.
@@ -113,7 +115,8 @@ enum ListStore {
   }
 
   /// Soft-deletes a list that the transaction has locked.
-  static func delete(_ list: List, at now: Date, on db: any Connection) throws {
+  static func delete(_ list: List, by user: UserID, at now: Date, on db: any Connection) throws {
+    try ListEvents.deleted(list.id, by: user, at: now, on: db)
     try db.change("update list set deleted_at = \(now), version = revision where id = \(list.id)")
   }
 

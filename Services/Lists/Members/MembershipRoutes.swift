@@ -89,7 +89,7 @@ struct MembershipRoutes: Sendable {
       let member = try MembershipStore.membership(membership, in: id, shownTo: user, on: db)
       if member.user != user { try list.role.requireEditor() }
       try DepartureStore.record(member, by: user, at: now, on: db)
-      try MembershipStore.remove(member, on: db)
+      try MembershipStore.remove(member, by: user, at: now, on: db)
       return .noContent
     }
   }

@@ -88,9 +88,11 @@ enum MembershipStore {
       """)
     guard counted == 1 else { throw Failure.listFull }
     try DepartureStore.delete(user, from: list, on: db)
-    return Membership(
+    let membership = Membership(
       id: try row.get("id"), list: list, user: user, role: role, invite: invite, createdAt: now.wholeMilliseconds,
       updatedAt: now.wholeMilliseconds, enteredEmail: entered?.email)
+    ListEvents.joined(membership, at: now, on: db)
+    return membership
   }
 
   /// Changes the role. A member who becomes a viewer loses their tags on the list and its tasks.
@@ -98,10 +100,14 @@ enum MembershipStore {
     try db.change("update membership set role = \(role.rawValue), updated_at = \(now) where id = \(membership.id)")
     try db.change("update list set version = revision where id = \(membership.list)")
     if role == .viewer { try TagStore.removeTags(from: membership.list, of: membership.user, on: db) }
+    ListEvents.roleChanged(membership, to: role, at: now, on: db)
   }
 
   /// Removes a member, unassigns their tasks, and removes their tags from the list and its tasks.
-  static func remove(_ membership: Membership, on db: any Connection) throws {
+  ///
+  /// - Parameter remover: the member when they leave.
+  static func remove(_ membership: Membership, by remover: UserID, at now: Date, on db: any Connection) throws {
+    ListEvents.left(membership, by: remover, at: now, on: db)
     let removed = try db.change("delete from membership where id = \(membership.id)")
     try db.change(
       "update list set member_count = member_count - \(removed), version = revision where id = \(membership.list)")

@@ -1,4 +1,5 @@
 import Database
+import EventFeed
 import Foundation
 import Web
 import Wire
@@ -18,6 +19,7 @@ enum PersonalDataErasure {
     guard let locked else { return true }
     let isDeleted = try locked.optional("deleted_at", as: Date.self) != nil
     guard !isDeleted, let newOwner = try longestStandingEditor(of: list, on: db) else {
+      if !isDeleted { try ListEvents.deleted(list, by: nil, at: now, on: db) }
       try db.change("delete from list where id = \(list)")
       return true
     }
@@ -27,24 +29,25 @@ enum PersonalDataErasure {
       update list set owner_id = \(newOwner.user), member_count = member_count - 1, version = revision,
         updated_at = \(now) where id = \(list)
       """)
+    ListEvents.transferred(list, from: user, to: newOwner.user, at: now, on: db)
     return true
   }
 
   /// Removes the user from one list that they are a member of.
   ///
   /// - Returns: whether there was one.
-  static func leaveNextList(_ user: UserID, on db: any Connection) throws -> Bool {
+  static func leaveNextList(_ user: UserID, at now: Date, on db: any Connection) throws -> Bool {
     let row = try db.row("select list_id from membership where user_id = \(user) order by list_id limit 1")
     guard let list = try row?.get("list_id", as: Int.self) else { return false }
     try db.change("update list set revision = revision + 1 where id = \(list)")
     guard let membership = try MembershipStore.membership(of: user, in: list, on: db) else { return true }
-    try MembershipStore.remove(membership, on: db)
+    try MembershipStore.remove(membership, by: user, at: now, on: db)
     return true
   }
 
   /// Deletes the rest of the user's rows. On lists of others, tasks and events stay without a user and without a
   /// reason.
-  static func eraseRemainingData(of user: UserID, on db: any Connection) throws {
+  static func eraseRemainingData(of user: UserID, at now: Date, on db: any Connection) throws {
     // Locks the lists first, so that the revisions read below cannot be changed by other transactions.
     try db.change(
       """
@@ -87,6 +90,7 @@ enum PersonalDataErasure {
     try db.change("update membership set named_by = null, named_as = null where named_by = \(user)")
     try db.change("delete from completion_day where user_id = \(user)")
     try Idempotency.erase(user, on: db)
+    try EventFeed.erase(user, at: now, on: db)
   }
 
   private static func longestStandingEditor(of list: Int, on db: any Connection) throws -> Membership? {

@@ -14,7 +14,7 @@ struct PersonalDataStore: PersonalDataStoring {
   /// One list per transaction, so that no list that stays is locked for long.
   func erase(_ user: UserID, at now: Date) async throws {
     while try await database.write({ db in try PersonalDataErasure.eraseNextOwnedList(of: user, at: now, on: db) }) {}
-    while try await database.write({ db in try PersonalDataErasure.leaveNextList(user, on: db) }) {}
-    try await database.write { db in try PersonalDataErasure.eraseRemainingData(of: user, on: db) }
+    while try await database.write({ db in try PersonalDataErasure.leaveNextList(user, at: now, on: db) }) {}
+    try await database.write { db in try PersonalDataErasure.eraseRemainingData(of: user, at: now, on: db) }
   }
 }

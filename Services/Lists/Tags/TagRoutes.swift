@@ -56,9 +56,9 @@ struct TagRoutes: Sendable {
   }
 
   @Sendable private func delete(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let (id, user) = (try context.id("tag"), context.user)
+    let (id, user, now) = (try context.id("tag"), context.user, now())
     return try await idempotentChange.response(to: request, context) { db, _ in
-      try TagStore.delete(id, of: user, on: db)
+      try TagStore.delete(id, of: user, at: now, on: db)
       return .noContent
     }
   }

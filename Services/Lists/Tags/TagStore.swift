@@ -45,12 +45,12 @@ enum TagStore {
           updated_at = \(now) where id = \(id) and user_id = \(user)
         """)
     } catch DatabaseFailure.unique("tag_name") { throw Failure.tagNameTaken }
-    try touch(id, on: db)
+    ListEvents.tagChanged(id, of: user, on: try touch(id, on: db), at: now, on: db)
   }
 
-  static func delete(_ id: Int, of user: UserID, on db: any Connection) throws {
+  static func delete(_ id: Int, of user: UserID, at now: Date, on db: any Connection) throws {
     guard try lockOwned([id], of: user, on: db) == 1 else { throw Failure.tagNotFound }
-    try touch(id, on: db)
+    ListEvents.tagChanged(id, of: user, on: try touch(id, on: db), at: now, on: db)
     try db.change("delete from tag where id = \(id) and user_id = \(user)")
   }
 
@@ -112,13 +112,13 @@ enum TagStore {
       "update tag set updated_at = updated_at where id in (\(list: tags.padded)) and user_id = \(user)")
   }
 
-  /// Sets new revisions on the tasks and lists that have the tag.
-  private static func touch(_ tag: Int, on db: any Connection) throws {
-    try db.change(
+  /// Sets new revisions on the tasks and lists that have the tag, and returns these lists.
+  private static func touch(_ tag: Int, on db: any Connection) throws -> [Int] {
+    let lists = try db.rows(
       """
       update list set revision = revision + 1 where id in (
         select task.list_id from task_tag join task on task.id = task_tag.task_id where task_tag.tag_id = \(tag)
-        union select list_id from list_tag where tag_id = \(tag))
+        union select list_id from list_tag where tag_id = \(tag)) returning id
       """)
     try db.change("update list set version = revision where id in (select list_id from list_tag where tag_id = \(tag))")
     try db.change(
@@ -126,6 +126,7 @@ enum TagStore {
       update task set revision = (select list.revision from list where list.id = task.list_id)
       where id in (select task_id from task_tag where tag_id = \(tag))
       """)
+    return try lists.map { try $0.get("id") }
   }
 }
 

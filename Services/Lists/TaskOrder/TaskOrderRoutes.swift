@@ -61,10 +61,10 @@ struct TaskOrderRoutes: Sendable {
     to request: Request, _ context: SignedIn, ifMatch: IfMatch = .any,
     _ moves: @escaping @Sendable (any Connection) throws -> [Int: [TaskOrder.Move]]
   ) async throws -> Response {
-    let user = context.user
+    let (user, now) = (context.user, now())
     return try await idempotentChange.response(to: request, context) { db, _ in
       for (list, moves) in try moves(db).sorted(by: { $0.key < $1.key }) {
-        try TaskOrderStore.move(moves, of: list, by: user, ifMatch: ifMatch, on: db)
+        try TaskOrderStore.move(moves, of: list, by: user, ifMatch: ifMatch, at: now, on: db)
       }
       return try .exactJSON(MessageBody(message: "Tasks reordered"))
     }

@@ -9,7 +9,7 @@ enum TaskOrderStore {
   /// - Throws: 404 for tasks that the user may not read, 403 for viewers, 412 when a task has another version, 422 for
   ///   tasks that are not siblings.
   static func move(
-    _ moves: [TaskOrder.Move], of list: Int, by user: UserID, ifMatch: IfMatch = .any,
+    _ moves: [TaskOrder.Move], of list: Int, by user: UserID, ifMatch: IfMatch = .any, at now: Date,
     on db: any Connection
   ) throws {
     let locked = try ListStore.lock(list, for: user, on: db)
@@ -31,6 +31,8 @@ enum TaskOrderStore {
     if let parent = task.parent {
       try db.change("update task set revision = \(locked.revision) where id = \(parent)")
     }
+    TaskEvents.reordered(
+      changes, below: task.parent, of: list, at: locked.revision, by: user, now: now, on: db)
   }
 
   private static let updateMax = 512

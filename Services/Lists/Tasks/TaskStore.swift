@@ -38,6 +38,7 @@ enum TaskStore {
     }
     try TextSizeStore.count(new: [update.task], on: db)
     try record(update.events, of: id, by: actingUser, on: db)
+    TaskEvents.created(update.task, withID: id, at: position, by: user, on: db)
     if let parent {
       try touch(parent, at: list.revision, on: db)
       try countSubtasks(1, in: list.id, on: db)
@@ -75,6 +76,7 @@ enum TaskStore {
     try TextSizeStore.count(from: task, to: update.task, on: db)
     try save(update.task, at: list.revision, now: now, on: db)
     try record(update.events, of: task.id, by: actingUser, on: db)
+    TaskEvents.changed(update.task, update.events, at: list.revision, by: user, now: now, on: db)
     if let tags { try TagStore.set(tags, on: task.id, by: user, on: db) }
     try updateCounts(from: task, to: update.task, at: list.revision, on: db)
     guard !task.isDone, update.task.isDone, update.task.deletedAt == nil else { return }

@@ -38,12 +38,22 @@ struct ServiceClient: Sendable {
     idempotencyKey: String? = nil, isRepeatable: Bool = false, timeout: Duration = .seconds(5),
     bodyBytesMax: Int = 4 * 1024 * 1024, as reply: Reply.Type = Reply.self
   ) async throws -> Reply {
+    try await call(
+      method, path, query: query, json: try body.map { ByteBuffer(data: try JSON.encodeExact($0)) },
+      idempotencyKey: idempotencyKey, isRepeatable: isRepeatable, timeout: timeout, bodyBytesMax: bodyBytesMax)
+  }
+
+  /// The same with a body that is JSON already.
+  func call<Reply: Decodable>(
+    _ method: HTTPMethod, _ path: CallPath, query: [String: String] = [:], json bytes: ByteBuffer?,
+    idempotencyKey: String? = nil, isRepeatable: Bool = false, timeout: Duration = .seconds(5),
+    bodyBytesMax: Int = 4 * 1024 * 1024, as reply: Reply.Type = Reply.self
+  ) async throws -> Reply {
     let end = ContinuousClock.now + Deadline.remaining(of: timeout)
     let isRepeatable = isRepeatable || method == .GET || idempotencyKey != nil
     var urls = serviceAddresses.urls(of: service).shuffled()[...]
     guard !urls.isEmpty else { throw Failure.unavailable }
     let target = path.text + Self.encoded(query)
-    let bytes = try body.map { ByteBuffer(data: try JSON.encodeExact($0)) }
     budget.earn()
     for attempt in 1... {
       try Task.checkCancellation()

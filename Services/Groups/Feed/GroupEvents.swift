@@ -1,0 +1,66 @@
+import Database
+import EventFeed
+import Foundation
+import Wire
+
+/// The events of groups and their members. Each is recorded in the transaction of the change, which holds the group's
+/// lock.
+enum GroupEvents {
+  /// Sent to the owner, who is the only member.
+  static func created(_ group: Group, by owner: UserID, on db: any Connection) {
+    let topic = EventTopic.group(group.id)
+    EventFeed.record(
+      "group_created", to: [EventTopic.user(owner)], ["group_id": group.id],
+      change: .of("social_groups", .insert, key: ["id": group.id], group.record(at: group.createdAt)),
+      access: [AccessChange(topic: topic, user: owner, mayRead: true)], of: owner, at: group.createdAt, on: db)
+  }
+
+  /// - Parameter group: after the change.
+  static func changed(_ group: Group, by user: UserID, at now: Date, on db: any Connection) {
+    EventFeed.record(
+      "group_changed", to: [EventTopic.group(group.id)], ["group_id": group.id, "by": user],
+      change: .of("social_groups", .update, key: ["id": group.id], group.record(at: now)), of: user, at: now, on: db)
+  }
+
+  static func ownerChanged(_ id: GroupID, to owner: UserID, at now: Date, on db: any Connection) {
+    EventFeed.record(
+      "group_owner_changed", to: [EventTopic.group(id)], ["group_id": id, "owner_id": owner], of: owner, at: now,
+      on: db)
+  }
+
+  /// - Parameter members: the active members until now.
+  static func closed(_ id: GroupID, members: [UserID], at now: Date, on db: any Connection) {
+    let topic = EventTopic.group(id)
+    EventFeed.record(
+      "group_closed", to: [topic], ["group_id": id], change: .of("social_groups", .delete, key: ["id": id]),
+      access: members.map { AccessChange(topic: topic, user: $0, mayRead: false) }, of: nil, at: now, on: db)
+  }
+
+  static func joined(_ user: UserID, _ id: GroupID, at now: Date, on db: any Connection) {
+    let topic = EventTopic.group(id)
+    EventFeed.record(
+      "member_joined", to: [topic, EventTopic.user(user)], ["group_id": id, "user_id": user],
+      change: .of("group_members", .insert, key: ["group_id": id, "user_id": user], ["joined_at": now]),
+      access: [AccessChange(topic: topic, user: user, mayRead: true)], of: user, at: now, on: db)
+  }
+
+  /// - Parameter remover: nil for a member who leaves.
+  static func left(_ user: UserID, _ id: GroupID, removedBy remover: UserID?, at now: Date, on db: any Connection) {
+    let topic = EventTopic.group(id)
+    EventFeed.record(
+      remover == nil ? "member_left" : "member_removed", to: [topic, EventTopic.user(user)],
+      ["group_id": id, "user_id": user, "by": remover ?? user],
+      change: .of("group_members", .delete, key: ["group_id": id, "user_id": user]),
+      access: [AccessChange(topic: topic, user: user, mayRead: false)], of: user, at: now, on: db)
+  }
+}
+
+extension Group {
+  /// The columns of `public.social_groups`, without the codes by which others could join.
+  fileprivate func record(at now: Date) -> [String: any EventValue] {
+    [
+      "name": name, "description": description, "created_by": createdBy, "member_count": memberCount,
+      "created_at": createdAt, "updated_at": now,
+    ]
+  }
+}

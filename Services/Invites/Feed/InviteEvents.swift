@@ -1,0 +1,27 @@
+import Database
+import EventFeed
+import Foundation
+import Wire
+
+/// The events of invites, on the inviter's own topic.
+enum InviteEvents {
+  /// A user has joined by the invite. Nothing is recorded when the inviter's account was erased.
+  static func accepted(_ invite: Invite, by user: UserID, at now: Date, on db: any Connection) {
+    guard let inviter = invite.inviter else { return }
+    EventFeed.record(
+      "invite_accepted", to: [EventTopic.user(inviter)],
+      ["invite_id": invite.id, "user_id": user, "role": invite.role].merging(invite.target.ids) { $1 }, of: user,
+      at: now, on: db)
+  }
+}
+
+extension JoinTarget {
+  /// The id with the name that says of what.
+  fileprivate var ids: [String: any EventValue] {
+    switch self {
+    case .collection(let id): ["collection_id": id.prefixed(.collection)]
+    case .group(let id): ["group_id": id]
+    case .list(let id): ["list_id": id]
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import Database
+import EventFeed
+import Foundation
+import Wire
+
+/// The events of tasks and sub-tasks, on the topic of their list.
+enum TaskEvents {
+  /// How many positions an event of a new order contains. When more have changed, the list is to be read again.
+  private static let positionsMax = 100
+
+  static func created(
+    _ task: ListTask, withID id: Int, at position: Int, by user: UserID, on db: any Connection
+  ) {
+    EventFeed.record(
+      "task_created", to: [EventTopic.list(task.list)], task.payload(id: id, revision: task.revision, by: user),
+      change: .of(
+        "tasks", .insert, key: ["id": id],
+        task.record(position: position, revision: task.revision, at: task.updatedAt)),
+      of: user, at: task.updatedAt, on: db)
+  }
+
+  /// - Parameters:
+  ///   - events: those of the task's history. The first determines the name.
+  ///   - revision: the list's revision with the change.
+  static func changed(
+    _ task: ListTask, _ events: [TaskEvent], at revision: Int, by user: UserID, now: Date, on db: any Connection
+  ) {
+    let isDeleted = task.deletedAt != nil
+    EventFeed.record(
+      isDeleted ? "task_deleted" : name(events), to: [EventTopic.list(task.list)],
+      task.payload(id: task.id, revision: revision, by: user),
+      change: isDeleted
+        ? .of("tasks", .delete, key: ["id": task.id])
+        : .of(
+          "tasks", .update, key: ["id": task.id], task.record(position: task.position, revision: revision, at: now)),
+      of: user, at: now, on: db)
+  }
+
+  private static func name(_ events: [TaskEvent]) -> String {
+    switch events.first?.kind {
+    case .completed: "task_completed"
+    case .reopened: "task_reopened"
+    case .assigned: "task_assigned"
+    case .unassigned: "task_unassigned"
+    case .reassigned: "task_rescheduled"
+    case .created, .deleted, nil: "task_changed"
+    }
+  }
+
+  /// - Parameter items: the tasks whose positions have changed.
+  static func reordered(
+    _ items: [TaskOrder.Item], below parent: Int?, of list: Int, at revision: Int, by user: UserID, now: Date,
+    on db: any Connection
+  ) {
+    guard !items.isEmpty else { return }
+    let positions = items.prefix(positionsMax).map { item in
+      JSONValue(["task_id": item.id, "position": item.position])
+    }
+    EventFeed.record(
+      "tasks_reordered", to: [EventTopic.list(list)],
+      [
+        "list_id": list, "parent_task_id": parent, "positions": positions, "is_complete": items.count <= positionsMax,
+        "version": revision, "by": user,
+      ], of: user, at: now, on: db)
+  }
+}
+
+extension ListTask {
+  fileprivate func payload(id: Int, revision: Int, by user: UserID) -> [String: any EventValue] {
+    [
+      "task_id": id, "list_id": list, "parent_task_id": parent, "assignee_id": assignee, "version": revision,
+      "by": user,
+    ]
+  }
+
+  /// The columns of `public.tasks` that are short: the note and the reasons are read with the task.
+  fileprivate func record(position: Int, revision: Int, at now: Date) -> [String: any EventValue] {
+    [
+      "list_id": list, "parent_task_id": parent, "title": title, "status": status.rawValue, "priority": priority,
+      "starred": starred, "hidden": isHidden, "color": color, "due_at": dueAt, "completed_at": completedAt,
+      "position": position, "creator_id": creator, "assignee_id": assignee, "version": revision,
+      "created_at": createdAt, "updated_at": now,
+    ]
+  }
+}

@@ -1,0 +1,153 @@
+import Database
+import Foundation
+import Wire
+
+/// All statements on `event_outbox`, the events that are not delivered yet, and on `event_sender`, the lease of the
+/// replica that delivers them.
+///
+/// The lease saves the others the work. The order does not depend on it: every sender sends the oldest events first,
+/// and the events service stores an event once.
+enum EventOutboxStore {
+  static func insert(_ event: FeedEvent, of user: UserID?, on db: any Connection) throws {
+    let text = String(decoding: try JSON.encodeExact(event), as: UTF8.self)
+    try db.enqueue(
+      "insert into event_outbox (user_id, event, recorded_at) values (\(user), \(text), \(event.at))")
+  }
+
+  /// Whether there is anything to deliver.
+  static func hasEvents(on db: any Connection) throws -> Bool {
+    try db.row("select position from event_outbox order by position limit 1") != nil
+  }
+
+  /// Deletes what was delivered, takes or renews the lease, and returns the next events: one round trip for each batch.
+  /// When there are none the lease is released.
+  ///
+  /// A replica whose events another one has to deliver does not wait for long. The update of the lease locks its row
+  /// also where it changes nothing, so either this replica gets the lease that the other is about to release, or its
+  /// events are committed before the other looks for more.
+  static func next(
+    after delivered: [Int], lease: String, until end: Date, at now: Date, limit: Int, on db: any Connection
+  ) throws -> EventBatch {
+    if !delivered.isEmpty { try delete(delivered, on: db) }
+    let found = try db.rows(of: [
+      """
+      update event_sender set lease = case when lease is null or leased_until <= \(now) then \(lease) else lease end,
+        leased_until = case when lease is null or lease = \(lease) or leased_until <= \(now) then \(end)
+          else leased_until end
+      where one = 1 returning lease, leased_until
+      """,
+      "select position, event, recorded_at from event_outbox order by position limit \(limit)",
+      """
+      update event_sender set lease = null
+      where one = 1 and lease = \(lease) and not exists (select position from event_outbox) returning one
+      """,
+    ])
+    return EventBatch(
+      events: try found[1].map(RecordedEvent.init), hasLease: try found[0].first?.get("lease") == lease,
+      leasedUntil: try found[0].first?.get("leased_until") ?? end, isReleased: !found[2].isEmpty)
+  }
+
+  static func release(_ lease: String, after delivered: [Int], on db: any Connection) throws {
+    if !delivered.isEmpty { try delete(delivered, on: db) }
+    try db.change("update event_sender set lease = null where one = 1 and lease = \(lease)")
+  }
+
+  /// The oldest events that are no resets.
+  static func oldest(limit: Int, on db: any Connection) throws -> [RecordedEvent] {
+    try db.rows(
+      """
+      select position, event, recorded_at from event_outbox where not is_reset order by position limit \(limit)
+      """
+    ).map(RecordedEvent.init)
+  }
+
+  /// The oldest events beyond the newest `max`.
+  static func excess(over max: Int, limit: Int, on db: any Connection) throws -> [RecordedEvent] {
+    let newest = try db.row("select position from event_outbox order by position desc limit 1 offset \(max)")
+    guard let newest else { return [] }
+    return try db.rows(
+      """
+      select position, event, recorded_at from event_outbox where position <= \(newest.get("position", as: Int.self))
+      order by position limit \(limit)
+      """
+    ).map(RecordedEvent.init)
+  }
+
+  static func events(of user: UserID, on db: any Connection) throws -> [RecordedEvent] {
+    try db.rows("select position, event, recorded_at from event_outbox where user_id = \(user) order by position")
+      .map(RecordedEvent.init)
+  }
+
+  /// Replaces events by one reset of their topics, or by as many as it takes for all topics. A reset has the position
+  /// of one of the last events: after what it replaces, and before what follows.
+  static func withdraw(_ events: [RecordedEvent], at now: Date, on db: any Connection) throws {
+    let topics = try events.reduce(into: Set<String>()) { $0.formUnion(try $1.topics()) }.sorted()
+    let chunks = stride(from: 0, to: topics.count, by: FeedEvent.topicsMax).map {
+      Array(topics[$0..<min($0 + FeedEvent.topicsMax, topics.count)])
+    }
+    // There are never more chunks than events, as no event has more topics than a chunk.
+    let kept = events.suffix(chunks.count)
+    for (event, topics) in zip(kept, chunks) {
+      let reset = FeedEvent(id: .new(at: now), topics: topics, name: EventFeed.reset, payload: .object([:]), at: now)
+      let text = String(decoding: try JSON.encodeExact(reset), as: UTF8.self)
+      try db.change(
+        """
+        update event_outbox set event = \(text), user_id = null, is_reset = \(true) where position = \(event.position)
+        """)
+    }
+    try delete(events.dropLast(kept.count).map(\.position), on: db)
+  }
+
+  static func delete(_ positions: [Int], on db: any Connection) throws {
+    for chunk in positions.chunks {
+      try db.change("delete from event_outbox where position in (\(list: chunk.padded))")
+    }
+  }
+}
+
+/// An event in the table.
+struct RecordedEvent: Sendable {
+  let position: Int
+  /// The JSON of a ``FeedEvent``.
+  let encoded: String
+  let recordedAt: Date
+
+  fileprivate init(_ row: Row) throws {
+    position = try row.get("position")
+    encoded = try row.get("event")
+    recordedAt = try row.get("recorded_at")
+  }
+
+  private struct Head: Decodable {
+    let name: String
+    let topics: [String]
+  }
+
+  private func head() throws -> Head { try JSON.decode(Head.self, from: Data(encoded.utf8)) }
+
+  func topics() throws -> [String] { try head().topics }
+  func isReset() throws -> Bool { try head().name == EventFeed.reset }
+}
+
+/// The next events to deliver.
+struct EventBatch: Sendable {
+  let events: [RecordedEvent]
+  /// False while another replica delivers.
+  let hasLease: Bool
+  let leasedUntil: Date
+  /// There was nothing to deliver, and the lease is free.
+  let isReleased: Bool
+}
+
+extension [Int] {
+  fileprivate var chunks: [[Int]] {
+    stride(from: 0, to: count, by: 500).map { Array(self[$0..<Swift.min($0 + 500, count)]) }
+  }
+
+  /// The values, padded with copies of the last one to one of a few lengths: each length of an `in (…)` list is a
+  /// separate prepared statement.
+  fileprivate var padded: [Int] {
+    guard let last, let length = [1, 8, 64, 500].first(where: { $0 >= count }) else { return self }
+    return self + Array(repeating: last, count: length - count)
+  }
+}

@@ -1,0 +1,45 @@
+import Hummingbird
+import Web
+import Wire
+
+/// The queries of a service about the topics that are its own.
+package protocol TopicQuerying: Sendable {
+  /// The rights of a user; ``TopicAccess/none`` also for topics that do not exist, or are another service's.
+  func access(of user: UserID, to topic: String) async throws -> TopicAccess
+
+  /// All topics that the user may read.
+  func topics(of user: UserID) async throws -> [String]
+}
+
+/// The internal routes by which the events service asks a service who may read its topics.
+package struct InternalTopicRoutes: Sendable {
+  private let store: any TopicQuerying
+
+  package init(_ store: some TopicQuerying) { self.store = store }
+
+  package func add(to routes: Router<Context>) {
+    let eventsRoutes = routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["events"]))
+    eventsRoutes.get("/internal/topics/access", use: access)
+    eventsRoutes.get("/internal/topics", use: topics)
+  }
+
+  @Sendable private func access(_ request: Request, _ context: ServiceCaller) async throws -> Response {
+    guard let topic = request.uri.queryParameters["topic"] else {
+      throw Failure.invalid(.init("topic", "is required"))
+    }
+    return .exactJSON(try await store.access(of: request.userID(), to: String(topic)))
+  }
+
+  @Sendable private func topics(_ request: Request, _ context: ServiceCaller) async throws -> Response {
+    .exactJSON(ReadableTopics(topics: try await store.topics(of: request.userID())))
+  }
+}
+
+extension Request {
+  fileprivate func userID() throws(Failure) -> UserID {
+    guard let user = uri.queryParameters["user_id"].flatMap({ UserID(String($0)) }) else {
+      throw .invalid(.init("user_id", "must be a UUID"))
+    }
+    return user
+  }
+}

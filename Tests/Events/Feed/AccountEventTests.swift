@@ -1,0 +1,57 @@
+import Database
+import Foundation
+import Support
+import Testing
+import Wire
+
+/// What auth records about accounts and sessions, and what is left of a user who is erased.
+@Suite struct AccountEventTests {
+  @Test(arguments: engines) func aSessionThatEndsIsToldToItsUser(engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, again) = (try await stack.signIn("alice"), try await stack.signIn("alice"))
+      let topic = "users:\(alice.id)"
+      #expect(try await stack.gateway.post("/api/v1/auth/logout", ["refresh_token": again.refresh]).status == 200)
+      let ended = try await receiver.event("session_ended", on: topic)
+      #expect(ended.text("reason") == "signed_out")
+      #expect(ended.topics == [topic])
+      #expect(receiver.names(on: topic).filter { $0 == "session_ended" }.count == 1)
+    }
+  }
+
+  @Test(arguments: engines) func aTokenThatIsUsedTwiceIsReportedAsTheft(engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let alice = try await stack.signIn("alice")
+      let body = ["refresh_token": alice.refresh]
+      #expect(try await stack.gateway.post("/api/v1/auth/refresh", body).status == 200)
+      #expect(try await stack.gateway.post("/api/v1/auth/refresh", body).status == 401)
+      let topic = "users:\(alice.id)"
+      let ended = try await receiver.event("session_ended", on: topic)
+      #expect(ended.text("reason") == "refresh_token_reused")
+      #expect(receiver.names(on: topic).suffix(2) == ["token_theft_noticed", "session_ended"])
+      // No event has a token.
+      for event in receiver.events { #expect(try !event.shown.contains(alice.refresh)) }
+    }
+  }
+
+  @Test(arguments: engines) func anErasedUserIsInNoEventThatWaits(engine: Engine) async throws {
+    try await withEvents(of: engine, ["ACCOUNT_ERASE_AFTER_DAYS": "0"]) { stack, receiver in
+      receiver.behavior = .unavailable
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let list = try await alice.browser.done(.POST, "/api/v1/lists", ["list": ["name": "Groceries"]]).id(of: "list")
+      try await alice.browser.done(
+        .POST, "/api/v1/lists/\(list)/memberships",
+        ["membership": ["user_identifier": "bob@example.com", "role": "editor"]])
+      try await bob.browser.done(.POST, "/api/v1/lists/\(list)/tasks", ["task": ["title": "Bob's medicine"]])
+      #expect(try await stack.count("event_outbox where event like '%medicine%'", in: "lists") == 1)
+      #expect(try await bob.browser.delete("/api/v1/auth/account").status == 200)
+      try await eventually("the erasure") {
+        try await stack.count("event_outbox where event like '%medicine%'", in: "lists") == 0
+      }
+      receiver.behavior = .normal
+      // Alice reads the list again, in place of what was withdrawn.
+      _ = try await receiver.event("reset", on: "lists:\(list)")
+      _ = try await receiver.event("account_erased", on: "users:\(bob.id)")
+      for event in receiver.events { #expect(try !event.shown.contains("medicine")) }
+    }
+  }
+}

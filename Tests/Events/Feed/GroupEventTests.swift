@@ -1,0 +1,111 @@
+import Database
+import Clients
+import Foundation
+import Support
+import Testing
+import Wire
+
+/// What the groups service records when its API is used.
+@Suite struct GroupEventTests {
+  @Test(arguments: engines) func whatHappensInAGroupIsOnItsTopic(engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let group = try #require(
+        GroupID(try await alice.browser.done(.POST, "/api/groups", ["name": "The Cabin"]).string("id")))
+      let invite = JoinByInvite(inviteID: .new(at: stack.clock.now), invitedBy: alice.id)
+      let groups = GroupsClient(in: stack.dependencies(of: "invites"))
+      for _ in 1...2 { _ = try await groups.join(group, bob.id, by: invite) }
+      try await alice.browser.done(.PUT, "/api/groups/\(group)?name=The%20Hut")
+      try await alice.browser.done(.DELETE, "/api/groups/\(group)/members/\(bob.id)")
+      try await alice.browser.done(.POST, "/api/groups/\(group)/close")
+
+      let topic = "social_groups:\(group)"
+      let closed = try await receiver.event("group_closed", on: topic)
+      #expect(
+        receiver.names(on: topic)
+          == ["member_joined", "member_joined", "group_changed", "member_removed", "group_closed"])
+      #expect(closed.access == [AccessChange(topic: topic, user: alice.id, mayRead: false)])
+      let created = try await receiver.event("group_created", on: "users:\(alice.id)")
+      #expect(created.access == [AccessChange(topic: topic, user: alice.id, mayRead: true)])
+      #expect(created.change?.record?["name"] == .string("The Cabin"))
+      // Whoever has the code could join.
+      #expect(try !created.shown.contains("code"))
+      let joined = try await receiver.event("member_joined", on: "users:\(bob.id)")
+      #expect(joined.change?.table == "group_members")
+      #expect(joined.change?.record?["user_id"] == .string(bob.id.description))
+      #expect(joined.access == [AccessChange(topic: topic, user: bob.id, mayRead: true)])
+      let removed = try await receiver.event("member_removed", on: "users:\(bob.id)")
+      #expect(removed.access == [AccessChange(topic: topic, user: bob.id, mayRead: false)])
+      #expect(removed.text("by") == alice.id.description)
+    }
+  }
+
+  @Test(arguments: engines) func whoeverOwnsAGroupNextIsNamed(engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let group = try #require(
+        GroupID(try await alice.browser.done(.POST, "/api/groups", ["name": "The Cabin"]).string("id")))
+      _ = try await GroupsClient(in: stack.dependencies(of: "invites"))
+        .join(group, bob.id, by: JoinByInvite(inviteID: .new(at: stack.clock.now), invitedBy: alice.id))
+      try await alice.browser.done(.DELETE, "/api/groups/\(group)")
+      let changed = try await receiver.event("group_owner_changed", on: "social_groups:\(group)")
+      #expect(changed.text("owner_id") == bob.id.description)
+      #expect(receiver.names(on: "social_groups:\(group)").suffix(2) == ["member_left", "group_owner_changed"])
+    }
+  }
+
+  @Test(arguments: engines) func collectionsAndTheirInvitesAreTold(engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let made = try await alice.browser.done(.POST, "/collections", ["name": "Marbles"])
+      let id = try #require((made["data"] as? [String: Any])?["id"] as? String)
+      let link = try await alice.browser.done(.POST, "/collections/\(id)/invites", ["role": "EDITOR"])
+      let invite = try #require((link["data"] as? [String: Any])?["id"] as? String)
+      try await bob.browser.done(.POST, "/invites/\(invite)/accept")
+
+      let accepted = try await receiver.event("invite_accepted", on: "users:\(alice.id)")
+      #expect(accepted.text("collection_id") == id && accepted.text("user_id") == bob.id.description)
+      #expect(accepted.topics == ["users:\(alice.id)"])
+      let topic = "collections:\(try #require(CollectionID(id, prefix: .collection)))"
+      let joined = try await receiver.event("member_joined", on: topic)
+      #expect(joined.text("role") == "EDITOR" && joined.text("user_id") == "user_\(bob.id)")
+      #expect(joined.access == [AccessChange(topic: topic, user: bob.id, mayRead: true)])
+
+      try await alice.browser.done(.PATCH, "/collections/\(id)/members/user_\(bob.id)", ["role": "VIEW_ONLY"])
+      try await bob.browser.done(.DELETE, "/collections/\(id)/members/user_\(bob.id)")
+      try await alice.browser.done(.PATCH, "/collections/\(id)", ["name": "Stones"])
+      try await alice.browser.done(.DELETE, "/collections/\(id)")
+      let deleted = try await receiver.event("collection_deleted", on: topic)
+      #expect(deleted.access == [AccessChange(topic: topic, user: alice.id, mayRead: false)])
+      #expect(
+        receiver.names(on: topic)
+          == ["member_joined", "member_role_changed", "member_left", "collection_changed", "collection_deleted"])
+    }
+  }
+
+  @Test(arguments: engines) func theOwnerOfATopicSaysWhoMayReadIt(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let group = try await alice.browser.done(.POST, "/api/groups", ["name": "The Cabin"]).string("id")
+      let made = try await alice.browser.done(.POST, "/collections", ["name": "Marbles"])
+      let id = (made["data"] as? [String: Any])?["id"] as? String ?? ""
+      let collection = try #require(CollectionID(id, prefix: .collection))
+      let events = stack.groups.with(stack.with(key: "events"))
+      func access(_ user: SignedInUser, _ topic: String) async throws -> TopicAccess {
+        let reply = try await events.done(.GET, "/internal/topics/access?topic=\(topic)&user_id=\(user.id)")
+        return TopicAccess(read: reply.bool("read") == true, write: reply.bool("write") == true)
+      }
+      for topic in ["social_groups:\(group)", "collections:\(collection)"] {
+        #expect(try await access(alice, topic) == TopicAccess(read: true, write: true))
+        #expect(try await access(bob, topic) == .none)
+      }
+      #expect(try await access(alice, "social_groups:\(group.uppercased())") == .none)
+      #expect(try await access(alice, "collections:\(group)") == .none)
+      let all = try await events.done(.GET, "/internal/topics?user_id=\(alice.id)")["topics"] as? [String]
+      #expect(all == ["social_groups:\(group)", "collections:\(collection)"])
+      #expect(try await events.done(.GET, "/internal/topics?user_id=\(bob.id)")["topics"] as? [String] == [])
+      let stranger = stack.groups.with(stack.with(key: "invites"))
+      #expect(try await stranger.get("/internal/topics?user_id=\(bob.id)").status == 403)
+    }
+  }
+}
