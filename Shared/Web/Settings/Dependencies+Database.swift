@@ -26,7 +26,7 @@ extension Dependencies {
     let folder = settings.string("DATA_DIR", default: "data")
     let url = settings.nonempty("DATABASE_URL") ?? "\(folder)/"
     return switch try DatabaseURL(url, service: schema.name) {
-    case .sqlite(let path): try SQLite(path: path, service: schema.name)
+    case .sqlite(let path): try SQLite(path: path, service: schema.name, functions: schema.sqliteFunctions)
     case .postgres(let url):
       Postgres(
         url: url, schema: schema.name, migrationURL: settings.nonempty("MIGRATION_DATABASE_URL"),
