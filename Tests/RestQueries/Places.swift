@@ -150,13 +150,27 @@ struct PlacesApp: Sendable {
     try await send(RestRequest(.delete, table, query: query, prefer: prefer.map { [$0] } ?? []), as: user)
   }
 
+  /// The status and the range of a GET or HEAD.
+  func contentRange(
+    _ query: String, prefer: String? = nil, range: String? = nil, method: RestRequest.Method = .get
+  ) async throws -> String {
+    let answer = try await send(
+      RestRequest(method, "places", query: query, prefer: prefer.map { [$0] } ?? [], range: range, rangeUnit: "items"))
+    guard method == .get || answer.body.isEmpty else { return "a HEAD with a body" }
+    return "\(answer.status) \(answer.header("content-range") ?? "")"
+  }
+
   /// The code with which a request is refused; nil when it is not.
   func code(_ request: RestRequest, as user: UserID? = nil) async throws -> String? {
+    try await failure(request, as: user)?.code
+  }
+
+  func failure(_ request: RestRequest, as user: UserID? = nil) async throws -> RestFailure? {
     do {
       _ = try await send(request, as: user)
       return nil
     } catch let failure as RestFailure {
-      return failure.code
+      return failure
     }
   }
 }

@@ -12,6 +12,11 @@ package indirect enum JSONTree: Sendable, Hashable {
   package struct Member: Sendable, Hashable {
     package let name: String
     package var value: JSONTree
+
+    package init(name: String, value: JSONTree) {
+      self.name = name
+      self.value = value
+    }
   }
 
   package subscript(_ name: String) -> JSONTree? {
