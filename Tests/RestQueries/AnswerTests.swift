@@ -42,7 +42,8 @@ import Wire
           "details":{"z":1.50,"a":["x",{"k":null}],"é":"é"},"tags":["b","a"],"code":null,\
           "created_at":"2027-01-15T08:00:00Z","updated_at":"2027-01-15T08:00:00Z","note_count":2}]
           """)
-      let embedded = try await app.get("notes", "text=eq.green&select=places(latitude,seen_at,details,tags,is_open,stars)")
+      let embedded = try await app.get(
+        "notes", "text=eq.green&select=places(latitude,seen_at,details,tags,is_open,stars)")
       #expect(
         embedded == """
           [{"places":{"latitude":-5,"seen_at":"2024-01-15T11:30:00Z","details":[1],"tags":["a"],"is_open":true,"stars":3}}]
@@ -58,17 +59,25 @@ import Wire
   static let selections: [(String, String)] = [
     ("select=name&stars=eq.2", #"[{"name":"bar"}]"#),
     ("select=title:name,s:stars::text&stars=eq.2", #"[{"title":"bar","s":"2"}]"#),
-    ("select=latitude::int,is_open::text,seen_at::text&stars=eq.5",
-      #"[{"latitude":38,"is_open":"true","seen_at":"2024-01-15T12:00:00Z"}]"#),
-    ("select=details->a->1,details->z,first:details->a->>0&stars=eq.5",
-      #"[{"a":{"k":null},"z":1.50,"first":"x"}]"#),
+    (
+      "select=latitude::int,is_open::text,seen_at::text&stars=eq.5",
+      #"[{"latitude":38,"is_open":"true","seen_at":"2024-01-15T12:00:00Z"}]"#
+    ),
+    (
+      "select=details->a->1,details->z,first:details->a->>0&stars=eq.5",
+      #"[{"a":{"k":null},"z":1.50,"first":"x"}]"#
+    ),
     ("select=tags->>0&stars=eq.5", #"[{"tags":"b"}]"#),
     ("select=&stars=eq.5", "[{}]"),
-    ("select=name,notes(text)&notes.order=text&stars=eq.5",
-      #"[{"name":"Café \"A\", B","notes":[{"text":"better"},{"text":"good"}]}]"#),
+    (
+      "select=name,notes(text)&notes.order=text&stars=eq.5",
+      #"[{"name":"Café \"A\", B","notes":[{"text":"better"},{"text":"good"}]}]"#
+    ),
     ("select=stars,notes(text)&stars=eq.2", #"[{"stars":2,"notes":[]}]"#),
-    ("select=stars,n:notes(points)&n.points=gt.4&order=stars",
-      #"[{"stars":2,"n":[]},{"stars":3,"n":[]},{"stars":5,"n":[{"points":5}]}]"#),
+    (
+      "select=stars,n:notes(points)&n.points=gt.4&order=stars",
+      #"[{"stars":2,"n":[]},{"stars":3,"n":[]},{"stars":5,"n":[{"points":5}]}]"#
+    ),
     ("select=stars,notes!inner(points)&notes.points=gt.4", #"[{"stars":5,"notes":[{"points":5}]}]"#),
     ("select=stars,notes!inner()&order=stars.desc", #"[{"stars":5},{"stars":3}]"#),
     ("select=stars,notes()&notes=is.null", #"[{"stars":2}]"#),
@@ -77,12 +86,26 @@ import Wire
     ("select=notes(count)&order=stars", #"[{"notes":[{"count":0}]},{"notes":[{"count":1}]},{"notes":[{"count":2}]}]"#),
     ("select=count()&stars=gt.2", #"[{"count":2}]"#),
     ("select=count", #"[{"count":3}]"#),
-    ("select=stars,notes(text)&notes.order=points.desc&notes.limit=1&stars=eq.5", #"[{"stars":5,"notes":[{"text":"better"}]}]"#),
-    ("select=stars,notes(text)&notes.order=points&notes.offset=1&stars=eq.5", #"[{"stars":5,"notes":[{"text":"better"}]}]"#),
-    ("select=notes(places(notes(text)))&notes.places.notes.text=eq.good&stars=eq.5&notes.limit=1",
-      #"[{"notes":[{"places":{"notes":[{"text":"good"}]}}]}]"#),
-    ("select=stars,notes(text)&notes.or=(text.eq.good,points.gt.10)&stars=eq.5", #"[{"stars":5,"notes":[{"text":"good"}]}]"#),
-    ("select=stars,notes(text)&notes.not.and=(text.eq.good,points.gt.1)&stars=eq.5", #"[{"stars":5,"notes":[{"text":"better"}]}]"#),
+    (
+      "select=stars,notes(text)&notes.order=points.desc&notes.limit=1&stars=eq.5",
+      #"[{"stars":5,"notes":[{"text":"better"}]}]"#
+    ),
+    (
+      "select=stars,notes(text)&notes.order=points&notes.offset=1&stars=eq.5",
+      #"[{"stars":5,"notes":[{"text":"better"}]}]"#
+    ),
+    (
+      "select=notes(places(notes(text)))&notes.places.notes.text=eq.good&stars=eq.5&notes.limit=1",
+      #"[{"notes":[{"places":{"notes":[{"text":"good"}]}}]}]"#
+    ),
+    (
+      "select=stars,notes(text)&notes.or=(text.eq.good,points.gt.10)&stars=eq.5",
+      #"[{"stars":5,"notes":[{"text":"good"}]}]"#
+    ),
+    (
+      "select=stars,notes(text)&notes.not.and=(text.eq.good,points.gt.1)&stars=eq.5",
+      #"[{"stars":5,"notes":[{"text":"better"}]}]"#
+    ),
     ("select=stars&order=stars.desc&limit=1", #"[{"stars":5}]"#),
     ("select=stars&order=stars&limit=1&offset=1", #"[{"stars":3}]"#),
     ("select=stars&order=stars&limit=1&limit=2", #"[{"stars":2},{"stars":3}]"#),
@@ -100,24 +123,40 @@ import Wire
       for (query, expected) in Self.selections {
         #expect(try await app.get("places", query) == expected, "\(query)")
       }
-      let notes = try await app.get("notes", "select=points,place:place_id(name)&order=place(stars).desc,points&limit=2")
+      let notes = try await app.get(
+        "notes", "select=points,place:place_id(name)&order=place(stars).desc,points&limit=2")
       #expect(
         notes == #"[{"points":3,"place":{"name":"Café \"A\", B"}},{"points":5,"place":{"name":"Café \"A\", B"}}]"#)
-      #expect(try await app.get("notes", "select=points,places!place_id(stars)&points=eq.1") == #"[{"points":1,"places":{"stars":3}}]"#)
-      #expect(try await app.get("notes", "select=points,places!inner(stars)&places.stars=lt.5") == #"[{"points":1,"places":{"stars":3}}]"#)
-      #expect(try await app.get("notes", "select=points,places(stars)&places.stars=lt.1&points=eq.1") == #"[{"points":1,"places":null}]"#)
-      #expect(try await app.get("notes", "select=points,...places(stars)&places.stars=lt.1&points=eq.1") == #"[{"points":1,"stars":null}]"#)
-      #expect(try await app.get("place_scores", "select=name,points&order=points.desc&limit=2") == #"[{"name":"Café \"A\", B","points":8},{"name":"park","points":1}]"#)
+      #expect(
+        try await app.get("notes", "select=points,places!place_id(stars)&points=eq.1")
+          == #"[{"points":1,"places":{"stars":3}}]"#)
+      #expect(
+        try await app.get("notes", "select=points,places!inner(stars)&places.stars=lt.5")
+          == #"[{"points":1,"places":{"stars":3}}]"#)
+      #expect(
+        try await app.get("notes", "select=points,places(stars)&places.stars=lt.1&points=eq.1")
+          == #"[{"points":1,"places":null}]"#)
+      #expect(
+        try await app.get("notes", "select=points,...places(stars)&places.stars=lt.1&points=eq.1")
+          == #"[{"points":1,"stars":null}]"#)
+      #expect(
+        try await app.get("place_scores", "select=name,points&order=points.desc&limit=2")
+          == #"[{"name":"Café \"A\", B","points":8},{"name":"park","points":1}]"#)
     }
   }
 
   @Test(arguments: engines) func answersComeAsObjectAsCSVAndWithoutNulls(engine: Engine) async throws {
     try await withPlaces(engine) { app in
       let object = "application/vnd.pgrst.object+json"
-      #expect(try await app.get("places", "select=stars,seen_at&stars=eq.2", accept: object) == #"{"stars":2,"seen_at":null}"#)
-      #expect(try await app.get("places", "select=stars,seen_at&stars=eq.2", accept: object + ";nulls=stripped") == #"{"stars":2}"#)
       #expect(
-        try await app.get("places", "select=stars,seen_at&stars=eq.2", accept: "application/vnd.pgrst.array+json;nulls=stripped")
+        try await app.get("places", "select=stars,seen_at&stars=eq.2", accept: object) == #"{"stars":2,"seen_at":null}"#
+      )
+      #expect(
+        try await app.get("places", "select=stars,seen_at&stars=eq.2", accept: object + ";nulls=stripped")
+          == #"{"stars":2}"#)
+      #expect(
+        try await app.get(
+          "places", "select=stars,seen_at&stars=eq.2", accept: "application/vnd.pgrst.array+json;nulls=stripped")
           == #"[{"stars":2}]"#)
       for query in ["stars=gt.2", "stars=gt.9"] {
         let failure = try await app.failure(RestRequest(.get, "places", query: query, accept: object))
@@ -125,7 +164,9 @@ import Wire
         #expect(failure?.code == "PGRST116")
         #expect(failure?.details == "The result contains \(query == "stars=gt.9" ? 0 : 2) rows")
       }
-      let csv = try await app.get("places", "select=name,seen_at,tags,notes(text)&notes.order=points&stars=gt.2&order=stars.desc", accept: "text/csv")
+      let csv = try await app.get(
+        "places", "select=name,seen_at,tags,notes(text)&notes.order=points&stars=gt.2&order=stars.desc",
+        accept: "text/csv")
       #expect(
         csv == """
           name,seen_at,tags,notes

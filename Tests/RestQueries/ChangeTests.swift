@@ -45,11 +45,15 @@ import Wire
     (#"{"name":"a","nothing":1}"#, "PGRST204"), (#"{"name":"a","note_count":1}"#, "428C9"), (#"{"stars":1}"#, "23502"),
     (#"{"name":""}"#, "23514"), (#"{"name":null}"#, "23502"), (#"{"name":"a","stars":"many"}"#, "22P02"),
     (#"{"name":"a","stars":1.5}"#, "22P02"), (#"{"name":"a","latitude":"north"}"#, "22P02"),
-    (#"{"name":"a","seen_at":"soon"}"#, "22007"), (#"{"name":"a\u0000"}"#, "PGRST102"), (#"{"name":"\ud800"}"#, "PGRST102"),
+    (#"{"name":"a","seen_at":"soon"}"#, "22007"), (#"{"name":"a\u0000"}"#, "PGRST102"),
+    (#"{"name":"\ud800"}"#, "PGRST102"),
     (#"{"name":"a","id":"1"}"#, "22P02"), (#"{"name":"a","tags":"x"}"#, "PGRST100"),
     (#"{"name":"a","user_id":"00000000-0000-7000-8000-000000000009"}"#, "42501"),
     (#"[{"name":"a"},{"name":""}]"#, "23514"), (#"{"name":"a","name":""}"#, "23514"),
-    ("{\"name\":\"a\",\"details\":" + String(repeating: "[", count: 70) + String(repeating: "]", count: 70) + "}", "PGRST102"),
+    (
+      "{\"name\":\"a\",\"details\":" + String(repeating: "[", count: 70) + String(repeating: "]", count: 70) + "}",
+      "PGRST102"
+    ),
     ("[" + Array(repeating: #"{"name":"a"}"#, count: 1001).joined(separator: ",") + "]", "PGRST102"),
   ]
 
@@ -73,32 +77,41 @@ import Wire
 
   @Test(arguments: engines) func anUpdateChangesWhatItFinds(engine: Engine) async throws {
     try await PlacesApp.with(engine) { app in
-      let ids = try await app.post("places", #"[{"name":"a","stars":1},{"name":"b","stars":2},{"name":"c","stars":3}]"#).changedKeys
+      let ids = try await app.post("places", #"[{"name":"a","stars":1},{"name":"b","stars":2},{"name":"c","stars":3}]"#)
+        .changedKeys
       let changed = try await app.patch("places", "stars=gt.1&order=name.desc&select=name,stars", #"{"stars":5}"#)
       #expect(changed.status == 200)
       #expect(changed.text == #"[{"name":"c","stars":5},{"name":"b","stars":5}]"#)
       #expect(changed.header("content-range") == "0-1/*")
       #expect(Set(changed.changedKeys) == Set(ids.dropFirst()))
-      let minimal = try await app.patch("places", "stars=eq.1", #"{"latitude":1.5}"#, prefer: "return=minimal,count=exact")
+      let minimal = try await app.patch(
+        "places", "stars=eq.1", #"{"latitude":1.5}"#, prefer: "return=minimal,count=exact")
       #expect(minimal.status == 204 && minimal.body.isEmpty)
       #expect(minimal.header("content-range") == "0-0/1")
       #expect(try await app.patch("places", "stars=eq.9", #"{"stars":1}"#).text == "[]")
       #expect(try await app.patch("places", "stars=eq.1", "{}").text == "[]")
-      #expect(try await app.patch("places", "stars=eq.5&order=name&limit=1&select=name", #"{"stars":4}"#).text == #"[{"name":"b"}]"#)
-      let same = #"{"id":"\#(ids[0].uppercased())","user_id":"\#(app.alice)","created_at":"1999-01-01T00:00:00Z","name":"A"}"#
+      #expect(
+        try await app.patch("places", "stars=eq.5&order=name&limit=1&select=name", #"{"stars":4}"#).text
+          == #"[{"name":"b"}]"#)
+      let same =
+        #"{"id":"\#(ids[0].uppercased())","user_id":"\#(app.alice)","created_at":"1999-01-01T00:00:00Z","name":"A"}"#
       #expect(try await app.patch("places", "id=eq.\(ids[0])&select=name", same).text == #"[{"name":"A"}]"#)
 
       for (query, body, code) in [
-        ("", #"{"stars":1}"#, "21000"), ("select=name", #"{"stars":1}"#, "21000"), ("limit=1", #"{"stars":1}"#, "21000"),
+        ("", #"{"stars":1}"#, "21000"), ("select=name", #"{"stars":1}"#, "21000"),
+        ("limit=1", #"{"stars":1}"#, "21000"),
         ("id=eq.\(ids[0])", #"{"id":"\#(ids[1])","stars":1}"#, "42501"),
         ("id=eq.\(ids[0])", #"{"user_id":"\#(app.bob)"}"#, "42501"), ("id=eq.\(ids[0])", #"{"note_count":1}"#, "428C9"),
         ("id=eq.\(ids[0])", #"{"name":null}"#, "23502"), ("id=eq.\(ids[0])", #"{"nothing":1}"#, "PGRST204"),
         ("id=eq.\(ids[0])", "[{},{}]", "PGRST102"), ("stars=gte.0", #"{"code":"same"}"#, "23505"),
       ] {
-        #expect(try await app.code(RestRequest(.patch, "places", query: query, body: Array(body.utf8))) == code, "\(query) \(body)")
+        #expect(
+          try await app.code(RestRequest(.patch, "places", query: query, body: Array(body.utf8))) == code,
+          "\(query) \(body)")
       }
       let few = RestRequest(
-        .patch, "places", query: "stars=gte.0", prefer: ["handling=strict, max-affected=2"], body: Array(#"{"stars":0}"#.utf8))
+        .patch, "places", query: "stars=gte.0", prefer: ["handling=strict, max-affected=2"],
+        body: Array(#"{"stars":0}"#.utf8))
       #expect(try await app.code(few) == "PGRST124")
       #expect(try await app.get("places", "stars=eq.0") == "[]")
     }
@@ -110,7 +123,8 @@ import Wire
       try await app.post("notes", #"{"place_id":"\#(ids[0])","text":"good"}"#)
       #expect(try await app.code(RestRequest(.delete, "places")) == "21000")
       #expect(try await app.code(RestRequest(.delete, "place_scores", query: "name=eq.a")) == "42501")
-      let shown = try await app.delete("places", "name=eq.a&select=name,notes(text)", prefer: "return=representation,count=exact")
+      let shown = try await app.delete(
+        "places", "name=eq.a&select=name,notes(text)", prefer: "return=representation,count=exact")
       #expect(shown.status == 200)
       #expect(shown.text == #"[{"name":"a","notes":[{"text":"good"}]}]"#)
       #expect(shown.header("content-range") == "*/1")
@@ -131,7 +145,8 @@ import Wire
       #expect(again.text == #"[{"name":"b","stars":1}]"#)
       #expect(again.header("preference-applied") == "resolution=merge-duplicates, return=representation")
       let byCode = try await app.post(
-        "places", #"[{"name":"c","code":"k"},{"name":"d","code":"l"}]"#, "on_conflict=user_id,code&select=name,stars", prefer: merge)
+        "places", #"[{"name":"c","code":"k"},{"name":"d","code":"l"}]"#, "on_conflict=user_id,code&select=name,stars",
+        prefer: merge)
       #expect(byCode.text == #"[{"name":"c","stars":1},{"name":"d","stars":3}]"#)
       let ignored = try await app.post(
         "places", #"[{"name":"e","code":"k"},{"name":"f","code":"m"}]"#, "on_conflict=user_id,code&select=name",
@@ -143,7 +158,8 @@ import Wire
       let theft = RestRequest(.post, "places", prefer: [merge], body: plain.body)
       #expect(try await app.code(theft, as: app.bob) == "23505")
       #expect(try await app.get("places", "id=eq.\(id)&select=name") == #"[{"name":"c"}]"#)
-      let unknown = RestRequest(.post, "places", query: "on_conflict=name", prefer: [merge], body: Array(#"{"name":"x"}"#.utf8))
+      let unknown = RestRequest(
+        .post, "places", query: "on_conflict=name", prefer: [merge], body: Array(#"{"name":"x"}"#.utf8))
       #expect(try await app.code(unknown) == "42P10")
     }
   }

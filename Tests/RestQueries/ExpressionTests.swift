@@ -6,11 +6,13 @@ import Testing
 /// Regular expressions and JSON, as SQLite is given them.
 @Suite struct ExpressionTests {
   @Test(arguments: [
-    ("", "abc", true), ("b", "abc", true), ("^b", "abc", false), ("c$", "abc", true), ("^$", "", true), ("^$", "a", false),
+    ("", "abc", true), ("b", "abc", true), ("^b", "abc", false), ("c$", "abc", true), ("^$", "", true),
+    ("^$", "a", false),
     ("a.c", "a\nc", true), ("a|b$", "xb", true), ("^(a|b)+$", "abba", true), ("^(a|b)+$", "abcba", false),
     ("^a{2,3}$", "aa", true), ("^a{2,3}$", "aaaa", false), ("^a{2}$", "aa", true), ("^a{2,}$", "aaaaa", true),
     ("^a{0}$", "", true), ("[a-c]x", "bx", true), ("[^a-c]x", "bx", false), ("[]x]", "]", true), ("[a-]", "-", true),
-    (#"\d\w\s"#, "1_ ", true), (#"\D"#, "12", false), (#"\."#, "a", false), (#"[\d.]+$"#, "1.5", true), ("(?:ab)?c", "c", true),
+    (#"\d\w\s"#, "1_ ", true), (#"\D"#, "12", false), (#"\."#, "a", false), (#"[\d.]+$"#, "1.5", true),
+    ("(?:ab)?c", "c", true),
     ("()", "x", true), ("(|a)b", "b", true), ("é", "café", true), ("🎈", "a🎈", true), ("É", "é", false),
   ])
   func expressionsMatch(pattern: String, text: String, isMatch: Bool) throws {
@@ -23,7 +25,9 @@ import Testing
     #expect(try !RegularExpression("É", isCaseSensitive: false).matches("é"))
   }
 
-  @Test(arguments: ["(", ")", "a**", "*a", "[", "[z-a]", "a{3,2}", "a{101}", "{1}", #"\1"#, #"\b"#, "(?=a)", "[[:alpha:]]", "^*"])
+  @Test(arguments: [
+    "(", ")", "a**", "*a", "[", "[z-a]", "a{3,2}", "a{101}", "{1}", #"\1"#, #"\b"#, "(?=a)", "[[:alpha:]]", "^*",
+  ])
   func otherExpressionsAreRefused(pattern: String) {
     let failure = #expect(throws: RestFailure.self) { try RegularExpression(pattern, isCaseSensitive: true) }
     #expect(failure?.code == "2201B")
@@ -38,7 +42,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (#" { "b" : [ 1.50 , true , null ] , "a" : "\u00e9\/\n" } "#, #"{"b":[1.50,true,null],"a":"é/\n"}"#), ("-0.5e-3", "-0.5e-3"),
+    (#" { "b" : [ 1.50 , true , null ] , "a" : "\u00e9\/\n" } "#, #"{"b":[1.50,true,null],"a":"é/\n"}"#),
+    ("-0.5e-3", "-0.5e-3"),
     (#"{"a":1,"b":2,"a":3}"#, #"{"a":3,"b":2}"#), (#""\ud83c\udf88""#, "\"🎈\""), ("[]", "[]"), ("{}", "{}"),
   ])
   func jsonKeepsItsOrderAndItsDigits(text: String, expected: String) throws {
@@ -46,7 +51,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "{", "[1,]", "{\"a\"}", "{a:1}", "01", "1.", ".5", "+1", "1e999", "NaN", "tru", "\"\u{1}\"", #""\x""#, #""\u12""#, "[1] 2",
+    "", "{", "[1,]", "{\"a\"}", "{a:1}", "01", "1.", ".5", "+1", "1e999", "NaN", "tru", "\"\u{1}\"", #""\x""#,
+    #""\u12""#, "[1] 2",
     #""\ud800""#, #""\u0000""#, "'a'",
   ])
   func otherTextsAreNotJSON(text: String) {
@@ -56,7 +62,8 @@ import Testing
 
   @Test(arguments: [
     (#"{"a":1,"b":[1,2]}"#, #"{"b":[2]}"#, true), (#"{"a":1.0}"#, #"{"a":10e-1}"#, true), ("[1,[2,3]]", "[[3]]", true),
-    ("[1,2]", "2", true), ("[[1,2]]", "[2]", false), (#"{"a":{"b":1}}"#, #"{"b":1}"#, false), ("[]", "[1]", false), ("1", "1", true),
+    ("[1,2]", "2", true), ("[[1,2]]", "[2]", false), (#"{"a":{"b":1}}"#, #"{"b":1}"#, false), ("[]", "[1]", false),
+    ("1", "1", true),
     ("{}", "[]", false), (#""a""#, #""b""#, false),
   ])
   func jsonContainsItsParts(one: String, two: String, isContained: Bool) throws {

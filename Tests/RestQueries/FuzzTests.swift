@@ -8,10 +8,14 @@ import Wire
 /// Texts that nobody should send: each is answered, or refused with a code.
 @Suite struct FuzzTests {
   private static let pieces = [
-    "stars", "name", "notes", "places", "nothing", "eq", "neq", "in", "is", "not", "or", "and", "any", "all", "like", "match",
-    "cs", "ov", "select", "order", "limit", "offset", "columns", "on_conflict", "null", "true", "count", "desc", "inner",
-    "(", ")", "{", "}", "[", "]", ".", ",", ":", "::", "->", "->>", "\"", "'", "\\", "!", "*", "...", "-", "--", ";", "$1",
-    "?", "0", "1", "-1", "99999999999999999999", "1e5", "é", "🎈", " ", "%", "\n", "%00", "+", "=", "&", "/*", "\u{200d}",
+    "stars", "name", "notes", "places", "nothing", "eq", "neq", "in", "is", "not", "or", "and", "any", "all", "like",
+    "match",
+    "cs", "ov", "select", "order", "limit", "offset", "columns", "on_conflict", "null", "true", "count", "desc",
+    "inner",
+    "(", ")", "{", "}", "[", "]", ".", ",", ":", "::", "->", "->>", "\"", "'", "\\", "!", "*", "...", "-", "--", ";",
+    "$1",
+    "?", "0", "1", "-1", "99999999999999999999", "1e5", "é", "🎈", " ", "%", "\n", "%00", "+", "=", "&", "/*",
+    "\u{200d}",
   ]
 
   private static func text(_ random: inout SeededRandom, _ count: Int) -> String {
@@ -24,7 +28,9 @@ import Wire
 
   /// One to three parameters of random pieces, half of them beginning as a query does.
   private static func query(_ random: inout SeededRandom) -> String {
-    let starts = ["stars=eq.", "or=(", "select=", "order=", "name=in.(", "details->", "tags=cs.", "select=notes(", "name=imatch."]
+    let starts = [
+      "stars=eq.", "or=(", "select=", "order=", "name=in.(", "details->", "tags=cs.", "select=notes(", "name=imatch.",
+    ]
     return (0..<Int.random(in: 1...3, using: &random)).map { _ in
       let isRaw = Bool.random(using: &random)
       let rest = text(&random, Int.random(in: 0...8, using: &random))
@@ -59,14 +65,17 @@ import Wire
     try await PlacesApp.with(engine) { app in
       try await app.post("places", FilterTests.rows)
       let attacks = [
-        "x' or '1'='1", "x'; drop table place; --", "\"; drop table place", "x) or (1=1", "$1", "?1", "\\'; --", "null) or (true",
+        "x' or '1'='1", "x'; drop table place; --", "\"; drop table place", "x) or (1=1", "$1", "?1", "\\'; --",
+        "null) or (true",
         "'||(select name from place limit 1)||'",
       ]
       for attack in attacks {
         let text = attack.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
         for query in [
-          "name=eq.\(text)", "name=in.(\(text))", "name=in.(%22\(text)%22)", "name=ilike.\(text)", "or=(name.eq.%22x\(text)%22)",
-          "details->>\(text)=eq.1", "details->%22\(text)%22=eq.1", "tags=cs.{\(text)}", "name=eq(any).{%22x%22}&code=eq.\(text)",
+          "name=eq.\(text)", "name=in.(\(text))", "name=in.(%22\(text)%22)", "name=ilike.\(text)",
+          "or=(name.eq.%22x\(text)%22)",
+          "details->>\(text)=eq.1", "details->%22\(text)%22=eq.1", "tags=cs.{\(text)}",
+          "name=eq(any).{%22x%22}&code=eq.\(text)",
         ] {
           // Refused, or a value like any other, which no place has.
           let code = try await app.code(RestRequest(.get, "places", query: query))
@@ -83,7 +92,8 @@ import Wire
         // An alias may be any text, and is only written.
         let alias = "%22\(text.replacing("%22", with: "%5C%22").replacing("%5C%27", with: "%5C%5C%27"))%22"
         #expect(try await app.get("places", "select=\(alias):stars&stars=eq.5").hasSuffix(":5}]"))
-        let named = try await app.post("places", JSONTree.object([JSONTree.Member(name: "name", value: .string(attack))]).text)
+        let named = try await app.post(
+          "places", JSONTree.object([JSONTree.Member(name: "name", value: .string(attack))]).text)
         #expect(named.status == 201)
         try await app.delete("places", "name=eq.\(text)")
       }

@@ -23,7 +23,11 @@ private struct ModelQuery {
     for _ in 0..<random.pick([0, 1, 1, 2]) { addTest(&random) }
     if random.chance(40) { addTree(&random) }
     if random.chance(40) { addNotes(&random) }
-    parameters.append(("select", (columns + (hasNotes ? [isInner ? "notes!inner(points)" : "notes(points)"] : [])).joined(separator: ",")))
+    parameters.append(
+      (
+        "select",
+        (columns + (hasNotes ? [isInner ? "notes!inner(points)" : "notes(points)"] : [])).joined(separator: ",")
+      ))
     addPage(&random)
   }
 
@@ -96,7 +100,9 @@ private struct ModelQuery {
       orders.append((column, isDescending, areNullsFirst))
     }
     if !orders.isEmpty {
-      let terms = orders.map { "\($0.column).\($0.isDescending ? "desc" : "asc").nulls\($0.areNullsFirst ? "first" : "last")" }
+      let terms = orders.map {
+        "\($0.column).\($0.isDescending ? "desc" : "asc").nulls\($0.areNullsFirst ? "first" : "last")"
+      }
       parameters.append(("order", terms.joined(separator: ",")))
     }
     if random.chance(40) {

@@ -65,12 +65,13 @@ extension Scanner {
       try expect(".")
       let operand = try value(&self)
       return
-        switch word {
-        case "cs": .contains(operand)
-        case "cd": .containedBy(operand)
-        case "ov": .overlaps(operand)
-        default: .range(word)
-        }
+        switch word
+      {
+      case "cs": .contains(operand)
+      case "cd": .containedBy(operand)
+      case "ov": .overlaps(operand)
+      default: .range(word)
+      }
     case "fts", "plfts", "phfts", "wfts": throw RestFailure.unsupported("full-text search (\(word))")
     default:
       throw failure("operator (eq, gt, ...)", at: start)

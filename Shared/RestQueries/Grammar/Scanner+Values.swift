@@ -6,7 +6,9 @@ extension Scanner {
     var values: [String] = []
     repeat {
       values.append(try listElement())
-      guard values.count <= QueryBounds.listMax else { throw RestFailure.tooMuch("values of in", max: QueryBounds.listMax) }
+      guard values.count <= QueryBounds.listMax else {
+        throw RestFailure.tooMuch("values of in", max: QueryBounds.listMax)
+      }
     } while skip(",")
     try expect(")")
     return values
@@ -113,7 +115,8 @@ enum ArrayLiteral {
   }
 
   static func text(of elements: [String]) -> String {
-    "{" + elements.map { "\"\($0.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\"" }.joined(separator: ",")
+    "{"
+      + elements.map { "\"\($0.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\"" }.joined(separator: ",")
       + "}"
   }
 }

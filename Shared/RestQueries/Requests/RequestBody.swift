@@ -4,8 +4,8 @@ package struct RequestBody: Sendable {
   /// The columns that the rows may have: those of `columns`, or those of every row.
   let columns: [String]
 
-  /// - Throws: ``RestFailure`` PGRST102 for what is not JSON or not an object or array of objects, PGRST204 for a column
-  ///   that the table does not have.
+  /// - Throws: ``RestFailure`` PGRST102 for what is not JSON or not an object or array of objects, PGRST204 for a
+  ///   column that the table does not have.
   init(_ request: RestRequest, _ query: Query, of table: Table) throws {
     try Self.requireJSON(request.contentType)
     let rows = try Self.objects(request.body)

@@ -37,8 +37,8 @@ package struct RestOperation: Sendable {
 
   /// Runs within the caller's transaction. A read makes one call on the connection, with one statement or two.
   ///
-  /// - Throws: ``RestFailure``, after which the transaction must not be committed, and failures of the database that are
-  ///   not the client's.
+  /// - Throws: ``RestFailure``, after which the transaction must not be committed, and failures of the database that
+  ///   are not the client's.
   package func answer(for caller: Caller, on db: any Connection, _ engine: Engine) throws -> RestAnswer {
     do {
       let writer = StatementWriter(engine: engine, caller: caller)

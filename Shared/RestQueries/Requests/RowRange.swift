@@ -14,7 +14,8 @@ struct RowRange {
     self.first = first
     last = Int(parts[1])
     if let last, last < first {
-      throw RestFailure.badRange("The lower boundary must be lower than or equal to the upper boundary in the Range header.")
+      throw RestFailure.badRange(
+        "The lower boundary must be lower than or equal to the upper boundary in the Range header.")
     }
   }
 }

@@ -81,7 +81,9 @@ extension Column {
       guard tree == nil else { throw RestFailure.generated(name) }
       return make(caller)
     case .onUpdate, .never:
-      guard tree == nil else { throw computed == nil ? RestFailure.columnDenied(name, of: table.name) : .generated(name) }
+      guard tree == nil else {
+        throw computed == nil ? RestFailure.columnDenied(name, of: table.name) : .generated(name)
+      }
       return nil
     }
   }

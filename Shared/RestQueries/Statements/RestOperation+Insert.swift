@@ -3,7 +3,9 @@ import Database
 extension RestOperation {
   func insert(_ writer: StatementWriter, on db: any Connection) throws -> RestAnswer {
     guard let rule = table.access.inserts else { throw RestFailure.permissionDenied(table.name) }
-    let rows = try (body?.rows ?? []).map { try NewRow($0, columns: body?.columns ?? [], operation: self, writer.caller) }
+    let rows = try (body?.rows ?? []).map {
+      try NewRow($0, columns: body?.columns ?? [], operation: self, writer.caller)
+    }
     let conflict = try conflict(writer)
     let returned = try db.rows(of: rows.map { $0.insertion(conflict).composedForRequest })
     let keys = returned.compactMap { $0.first?.values.first?.text }
@@ -11,7 +13,8 @@ extension RestOperation {
     if case .merge = conflict, keys.count < rows.count { throw RestFailure.duplicate("\(table.name)_pkey") }
     try require(rule, of: keys, writer, on: db)
     let isSingle = keys.count == 1
-    let location = preferences.returns != .representation && isSingle ? "/\(table.name)?\(table.key)=eq.\(keys[0])" : nil
+    let location =
+      preferences.returns != .representation && isSingle ? "/\(table.name)?\(table.key)=eq.\(keys[0])" : nil
     return try written(
       201, keys, range: Self.contentRange(first: 0, count: 0, total: preferences.count == nil ? nil : keys.count),
       location: location, writer, on: db)
@@ -47,7 +50,9 @@ extension RestOperation {
       select count(*) as total from \(table.source) \(row.name)
       where \(writer.isKey(of: row, table, in: keys)) and (\(rule(row, writer.caller)))
       """)
-    guard try fulfilled?.get("total", as: Int.self) == Set(keys).count else { throw RestFailure.newRowDenied(table.name) }
+    guard try fulfilled?.get("total", as: Int.self) == Set(keys).count else {
+      throw RestFailure.newRowDenied(table.name)
+    }
   }
 
   /// The answer to a write: the rows as the caller sees them now, if they were asked for.

@@ -14,7 +14,8 @@ extension RestOperation {
     }
     try requireSingle(rows.count)
     return try answer(
-      total.map { rows.count < $0 } ?? false ? 206 : 200, rows: RowPage(resource: resource, rows: rows.map { $0.values[...] }),
+      total.map { rows.count < $0 } ?? false ? 206 : 200,
+      rows: RowPage(resource: resource, rows: rows.map { $0.values[...] }),
       range: Self.contentRange(first: resource.offset, count: rows.count, total: total))
   }
 

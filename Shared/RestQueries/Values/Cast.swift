@@ -24,7 +24,9 @@ enum Cast: Sendable, Hashable {
     case .text: JSONTree.write(text, to: &output)
     case .integer:
       if type == .boolean { return output += (text == "true" ? "1" : "0").utf8 }
-      guard type == .number else { return ColumnType.integer.write(try ColumnType.integer.value(ofText: text), to: &output) }
+      guard type == .number else {
+        return ColumnType.integer.write(try ColumnType.integer.value(ofText: text), to: &output)
+      }
       guard let number = Int64(exactly: (try ColumnType.number(text)).rounded(.toNearestOrEven)) else {
         throw RestFailure.outOfRange(text, for: "bigint")
       }

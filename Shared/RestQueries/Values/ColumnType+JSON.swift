@@ -31,7 +31,7 @@ extension ColumnType {
     }
   }
 
-  /// PostgreSQL writes a space after each comma.
+  /// Without the spaces that PostgreSQL writes after commas.
   private static func writeArray(_ text: String, to output: inout [UInt8]) {
     // `try?`: only arrays are stored; anything else is shown as none.
     ((try? JSONReader.tree(of: text)) ?? .null).write(to: &output)
@@ -45,8 +45,7 @@ extension ColumnType {
 
   /// In whole seconds, from the formats of both engines.
   private static func time(_ text: String) -> String {
-    // `try?`: only times are stored; anything else is shown as it is.
-    (try? TimestampText.date(text)).map(RFC3339.seconds) ?? text
+    TimestampText.stored(text).map(RFC3339.seconds) ?? text
   }
 }
 

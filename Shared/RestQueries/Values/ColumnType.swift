@@ -4,8 +4,8 @@ import Wire
 
 /// The type of a column: which texts it takes, and how its values are written as JSON.
 ///
-/// On both engines ids are `uuid`, times `timestamptz`, numbers `double precision`, JSON `text` or `json`, arrays `jsonb`
-/// (a JSON array of texts, which is PostgreSQL's to index).
+/// On both engines ids are `uuid`, times `timestamptz`, numbers `double precision`, JSON `text` or `json`, and arrays
+/// `jsonb`: a JSON array of texts, which PostgreSQL can index.
 package enum ColumnType: Sendable, Hashable {
   case text, uuid, integer, number, boolean, timestamp, date, json, textArray, uuidArray
 
@@ -98,7 +98,8 @@ package enum ColumnType: Sendable, Hashable {
     let trimmed = text.trimmed
     if let number = Int64(trimmed) { return number }
     let digits = trimmed.drop { $0 == "-" || $0 == "+" }
-    let isNumber = !digits.isEmpty && trimmed.count - digits.count <= 1 && digits.utf8.allSatisfy { (48...57).contains($0) }
+    let isNumber =
+      !digits.isEmpty && trimmed.count - digits.count <= 1 && digits.utf8.allSatisfy { (48...57).contains($0) }
     throw isNumber ? RestFailure.outOfRange(text, for: "bigint") : RestFailure.invalidText(text, for: "bigint")
   }
 
