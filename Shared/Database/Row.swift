@@ -1,7 +1,8 @@
 /// One row of a result, read by column name into the type that the context infers.
 package struct Row: Sendable {
   @usableFromInline let columns: [String]
-  @usableFromInline let values: [Value]
+  /// In the order of the statement's columns.
+  @usableFromInline package let values: [Value]
 
   package init(columns: [String], values: [Value]) {
     self.columns = columns

@@ -6,28 +6,53 @@
 package struct SQL: Sendable, ExpressibleByStringInterpolation {
   package let text: String
   package let bindings: [Value]
+  /// The lengths in bytes of the pieces of `text` before each placeholder.
+  private let piecesBefore: [Int]
+  /// False for a statement whose text depends on a request: connections do not keep it prepared beyond a bound.
+  package private(set) var isRepeated = true
 
   package init(stringLiteral text: String) {
-    self.text = text
-    self.bindings = []
+    self.init(text: text, bindings: [], piecesBefore: [])
   }
 
   package init(stringInterpolation interpolation: StringInterpolation) {
-    self.text = interpolation.text
-    self.bindings = interpolation.bindings
+    self.init(
+      text: interpolation.text, bindings: interpolation.bindings, piecesBefore: interpolation.piecesBefore)
   }
 
-  private init(text: String, bindings: [Value]) {
+  private init(text: String, bindings: [Value], piecesBefore: [Int]) {
     self.text = text
     self.bindings = bindings
+    self.piecesBefore = piecesBefore
   }
 
   /// The statement behind a keyword, such as `explain`.
-  package func preceded(by keyword: StaticString) -> SQL { SQL(text: "\(keyword) \(text)", bindings: bindings) }
+  package func preceded(by keyword: StaticString) -> SQL { "\(SQL(stringLiteral: "\(keyword)")) \(self)" }
+
+  /// The same statement, composed for one request.
+  package var composedForRequest: SQL {
+    var statement = self
+    statement.isRepeated = false
+    return statement
+  }
+
+  /// The pieces of the text around the placeholders.
+  fileprivate var pieces: [Substring] {
+    var rest = Substring(text)
+    var pieces: [Substring] = []
+    for (index, length) in piecesBefore.enumerated() {
+      let end = rest.utf8.index(rest.startIndex, offsetBy: length)
+      pieces.append(rest[..<end])
+      rest = rest[end...].dropFirst("$\(index + 1)".utf8.count)
+    }
+    return pieces + [rest]
+  }
 
   package struct StringInterpolation: StringInterpolationProtocol {
     var text = ""
     var bindings: [Value] = []
+    var piecesBefore: [Int] = []
+    private var pieceStart = 0
 
     package init(literalCapacity: Int, interpolationCount: Int) {
       text.reserveCapacity(literalCapacity + 3 * interpolationCount)
@@ -36,20 +61,26 @@ package struct SQL: Sendable, ExpressibleByStringInterpolation {
 
     package mutating func appendLiteral(_ literal: String) { text += literal }
 
-    package mutating func appendInterpolation(_ value: some Bindable) {
-      bindings.append(value.binding)
-      text += "$\(bindings.count)"
-    }
+    package mutating func appendInterpolation(_ value: some Bindable) { bind(value.binding) }
 
-    package mutating func appendInterpolation(_ value: (some Bindable)?) {
-      bindings.append(value?.binding ?? .null)
-      text += "$\(bindings.count)"
-    }
+    package mutating func appendInterpolation(_ value: (some Bindable)?) { bind(value?.binding ?? .null) }
 
-    /// A fragment that several statements share. It must not have bindings.
+    /// A fragment that several statements share, or a part of a statement, whose bindings are numbered anew.
     package mutating func appendInterpolation(_ fragment: SQL) {
-      precondition(fragment.bindings.isEmpty, "a shared piece of SQL cannot have bindings")
-      text += fragment.text
+      guard !fragment.bindings.isEmpty else { return text += fragment.text }
+      let pieces = fragment.pieces
+      for (piece, binding) in zip(pieces, fragment.bindings) {
+        text += piece
+        bind(binding)
+      }
+      text += pieces.last ?? ""
+    }
+
+    private mutating func bind(_ value: Value) {
+      bindings.append(value)
+      piecesBefore.append(text.utf8.count - pieceStart)
+      text += "$\(bindings.count)"
+      pieceStart = text.utf8.count
     }
 
     /// The values of an `in (…)` list. An empty list matches no row.

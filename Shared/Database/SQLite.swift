@@ -12,7 +12,7 @@ package final class SQLite: Database {
   private let indexes = UniqueIndexes()
 
   /// - Throws: ``DatabaseFailure/unusable`` with a one-line message that names the file.
-  package init(path: String, service: String, readers: Int = 4) throws {
+  package init(path: String, service: String, readers: Int = 4, functions: [SQLiteFunction] = []) throws {
     self.service = service
     let folder = (path as NSString).deletingLastPathComponent
     do {
@@ -28,6 +28,7 @@ package final class SQLite: Database {
         try db.execute(sql: "pragma secure_delete = on")
         // Views, triggers and constraints in a file that another program has changed cannot call unsafe functions.
         try db.execute(sql: "pragma trusted_schema = off")
+        for function in functions { function.add(to: db) }
       }
       // Switching a new file to WAL takes an exclusive lock for which SQLite does not wait: one process at a time.
       pool = try lock.withLock { try DatabasePool(path: path, configuration: configuration) }
@@ -122,7 +123,7 @@ private struct SQLiteConnection: Connection {
 
   func rows(_ sql: SQL) throws -> [Row] {
     try translatingErrors {
-      let statement = try db.cachedStatement(sql: sql.text)
+      let statement = try statement(for: sql)
       let cursor = try GRDB.Row.fetchCursor(statement, arguments: try arguments(sql))
       let columns = statement.columnNames
       var rows: [Row] = []
@@ -135,10 +136,15 @@ private struct SQLiteConnection: Connection {
 
   func change(_ sql: SQL) throws -> Int {
     try translatingErrors {
-      let statement = try db.cachedStatement(sql: sql.text)
+      let statement = try statement(for: sql)
       try statement.execute(arguments: try arguments(sql))
       return db.changesCount
     }
+  }
+
+  /// GRDB keeps every statement of its cache as long as the connection: only those whose number is known may enter it.
+  private func statement(for sql: SQL) throws -> Statement {
+    try sql.isRepeated ? db.cachedStatement(sql: sql.text) : db.makeStatement(sql: sql.text)
   }
 
   private func arguments(_ sql: SQL) throws -> StatementArguments {

@@ -6,10 +6,15 @@ package struct ServiceSchema: Sendable {
   /// Tables whose rows the service's role may read and insert, but neither update nor delete. It has an effect on
   /// PostgreSQL, when another role runs the migrations.
   package let appendOnlyTables: [String]
+  /// Functions that the service's statements call and that SQLite lacks.
+  package let sqliteFunctions: [SQLiteFunction]
 
-  package init(_ name: String, _ migrations: [Migration], appendOnlyTables: [String] = []) {
+  package init(
+    _ name: String, _ migrations: [Migration], appendOnlyTables: [String] = [], sqliteFunctions: [SQLiteFunction] = []
+  ) {
     self.name = name
     self.migrations = migrations
     self.appendOnlyTables = appendOnlyTables
+    self.sqliteFunctions = sqliteFunctions
   }
 }

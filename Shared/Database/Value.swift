@@ -14,6 +14,10 @@ package protocol Bindable {
   var binding: Value { get }
 }
 
+extension Value: Bindable {
+  package var binding: Value { self }
+}
+
 /// A type that a column value can be converted to.
 package protocol ColumnValue {
   /// Returns nil when the value is not of this type.

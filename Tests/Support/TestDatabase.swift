@@ -33,8 +33,12 @@ package struct TestDatabase: Sendable {
 
   /// Opens a service's database in the same way as the service does.
   package func open(_ service: String, _ migrations: [Migration], connections: Int = 6) async throws -> any Database {
+    try await open(ServiceSchema(service, migrations), connections: connections)
+  }
+
+  package func open(_ schema: ServiceSchema, connections: Int = 6) async throws -> any Database {
     let settings = Settings(settings.merging(["DATABASE_CONNECTIONS": String(connections)]) { $1 })
-    return try await Dependencies(settings, logger: quiet).openDatabase(ServiceSchema(service, migrations))
+    return try await Dependencies(settings, logger: quiet).openDatabase(schema)
   }
 
   /// The number of rows in a service's database.

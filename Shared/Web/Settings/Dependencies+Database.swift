@@ -45,7 +45,7 @@ extension Dependencies {
 
   private func connect(_ schema: ServiceSchema) throws -> any Database {
     switch try databaseURL(schema) {
-    case .sqlite(let path): try SQLite(path: path, service: schema.name)
+    case .sqlite(let path): try SQLite(path: path, service: schema.name, functions: schema.sqliteFunctions)
     case .postgres(let url):
       Postgres(
         url: url, schema: schema.name, migrationURL: settings.nonempty("MIGRATION_DATABASE_URL"),

@@ -1,0 +1,165 @@
+/// Parses JSON (RFC 8259) into a ``JSONTree``, with a bound on its depth.
+package struct JSONReader {
+  /// What is not JSON, or not JSON that a database stores.
+  enum Problem: Error { case malformed, tooDeep, nul }
+
+  private let bytes: [UInt8]
+  private var position = 0
+
+  package static func tree(of bytes: [UInt8]) throws -> JSONTree {
+    guard String(validating: bytes, as: UTF8.self) != nil else { throw Problem.malformed }
+    var reader = JSONReader(bytes: bytes)
+    let tree = try reader.value(depth: 0)
+    reader.skipBlanks()
+    guard reader.position == bytes.count else { throw Problem.malformed }
+    return tree
+  }
+
+  package static func tree(of text: String) throws -> JSONTree { try tree(of: Array(text.utf8)) }
+
+  private init(bytes: [UInt8]) { self.bytes = bytes }
+
+  private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  private mutating func skipBlanks() {
+    while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
+  }
+
+  private mutating func skip(_ scalar: Unicode.Scalar) -> Bool {
+    guard next == UInt8(ascii: scalar) else { return false }
+    position += 1
+    return true
+  }
+
+  private mutating func expect(_ word: String, _ tree: JSONTree) throws -> JSONTree {
+    guard bytes[position...].starts(with: word.utf8) else { throw Problem.malformed }
+    position += word.utf8.count
+    return tree
+  }
+
+  private mutating func value(depth: Int) throws -> JSONTree {
+    guard depth <= QueryBounds.bodyNestingMax else { throw Problem.tooDeep }
+    skipBlanks()
+    switch next {
+    case UInt8(ascii: "{"): return try object(depth: depth)
+    case UInt8(ascii: "["): return try array(depth: depth)
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "t"): return try expect("true", .bool(true))
+    case UInt8(ascii: "f"): return try expect("false", .bool(false))
+    case UInt8(ascii: "n"): return try expect("null", .null)
+    default: return .number(try number())
+    }
+  }
+
+  private mutating func array(depth: Int) throws -> JSONTree {
+    position += 1
+    var elements: [JSONTree] = []
+    skipBlanks()
+    if skip("]") { return .array([]) }
+    repeat {
+      elements.append(try value(depth: depth + 1))
+      skipBlanks()
+    } while skip(",")
+    guard skip("]") else { throw Problem.malformed }
+    return .array(elements)
+  }
+
+  private mutating func object(depth: Int) throws -> JSONTree {
+    position += 1
+    var members: [JSONTree.Member] = []
+    var places: [String: Int] = [:]
+    skipBlanks()
+    if skip("}") { return .object([]) }
+    repeat {
+      skipBlanks()
+      guard next == UInt8(ascii: "\"") else { throw Problem.malformed }
+      let name = try string()
+      skipBlanks()
+      guard skip(":") else { throw Problem.malformed }
+      let value = try value(depth: depth + 1)
+      if let place = places[name] {
+        members[place].value = value
+      } else {
+        places[name] = members.count
+        members.append(JSONTree.Member(name: name, value: value))
+      }
+      skipBlanks()
+    } while skip(",")
+    guard skip("}") else { throw Problem.malformed }
+    return .object(members)
+  }
+
+  private mutating func number() throws -> String {
+    let start = position
+    _ = skip("-")
+    if !skip("0") { try digits() }
+    if skip(".") { try digits() }
+    if skip("e") || skip("E") {
+      if !skip("+") { _ = skip("-") }
+      try digits()
+    }
+    let text = String(decoding: bytes[start..<position], as: UTF8.self)
+    // PostgreSQL's numbers have more digits, but not without end.
+    guard let value = Double(text), value.isFinite, text.utf8.count <= 400 else { throw Problem.malformed }
+    return text
+  }
+
+  private mutating func digits() throws {
+    let start = position
+    while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
+    guard position > start else { throw Problem.malformed }
+  }
+
+  private mutating func string() throws -> String {
+    position += 1
+    var text: [UInt8] = []
+    while let byte = next {
+      position += 1
+      switch byte {
+      case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
+      case UInt8(ascii: "\\"): text += try escaped().utf8
+      case ..<0x20: throw Problem.malformed
+      default: text.append(byte)
+      }
+    }
+    throw Problem.malformed
+  }
+
+  private mutating func escaped() throws -> String {
+    guard let byte = next else { throw Problem.malformed }
+    position += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return String(Unicode.Scalar(byte))
+    case UInt8(ascii: "b"): return "\u{8}"
+    case UInt8(ascii: "f"): return "\u{c}"
+    case UInt8(ascii: "n"): return "\n"
+    case UInt8(ascii: "r"): return "\r"
+    case UInt8(ascii: "t"): return "\t"
+    case UInt8(ascii: "u"): return try unicode()
+    default: throw Problem.malformed
+    }
+  }
+
+  /// Four hexadecimal digits, or a pair of surrogates.
+  private mutating func unicode() throws -> String {
+    let unit = try hexadecimal()
+    guard unit != 0 else { throw Problem.nul }
+    if let scalar = Unicode.Scalar(UInt32(unit)) { return String(Character(scalar)) }
+    guard (0xD800...0xDBFF).contains(unit), skip("\\"), skip("u") else { throw Problem.malformed }
+    let low = try hexadecimal()
+    guard (0xDC00...0xDFFF).contains(low),
+      let scalar = Unicode.Scalar(0x10000 + (UInt32(unit) - 0xD800) << 10 + (UInt32(low) - 0xDC00))
+    else { throw Problem.malformed }
+    return String(Character(scalar))
+  }
+
+  private mutating func hexadecimal() throws -> UInt16 {
+    guard bytes.count - position >= 4 else { throw Problem.malformed }
+    let digits = bytes[position..<position + 4]
+    position += 4
+    guard digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+      let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+    else { throw Problem.malformed }
+    return unit
+  }
+}

@@ -1,0 +1,54 @@
+/// The rows of a POST, or the changes of a PATCH: members by column.
+package struct RequestBody: Sendable {
+  package let rows: [[String: JSONTree]]
+  /// The columns that the rows may have: those of `columns`, or those of every row.
+  let columns: [String]
+
+  /// - Throws: ``RestFailure`` PGRST102 for what is not JSON or not an object or array of objects, PGRST204 for a
+  ///   column that the table does not have.
+  init(_ request: RestRequest, _ query: Query, of table: Table) throws {
+    try Self.requireJSON(request.contentType)
+    let rows = try Self.objects(request.body)
+    guard rows.count <= QueryBounds.bodyRowsMax else { throw RestFailure.tooManyRows(max: QueryBounds.bodyRowsMax) }
+    columns = try query.columns ?? Self.commonColumns(rows)
+    if let unknown = columns.first(where: { table.column($0) == nil }) {
+      throw RestFailure.unknownBodyColumn(unknown, of: table.name)
+    }
+    let wanted = Set(columns)
+    self.rows = rows.map { row in
+      var kept: [String: JSONTree] = [:]
+      for member in row where wanted.contains(member.name) { kept[member.name] = member.value }
+      return kept
+    }
+  }
+
+  private static func requireJSON(_ type: String?) throws {
+    guard let type else { return }
+    let name = type.split(separator: ";").first?.filter { $0 != " " }.lowercased() ?? ""
+    guard name == "application/json" || name == "application/vnd.pgrst.object+json" || name == "*/*" else {
+      throw RestFailure.unacceptableBody(type)
+    }
+  }
+
+  /// A body that is neither an object nor an array has no rows.
+  private static func objects(_ body: [UInt8]) throws -> [[JSONTree.Member]] {
+    // `try?`: why it is not JSON is of no use to a client.
+    guard let tree = try? JSONReader.tree(of: body) else { throw RestFailure.invalidJSON }
+    switch tree {
+    case .object(let members): return [members]
+    case .array(let elements):
+      return try elements.map { element in
+        guard case .object(let members) = element else { throw RestFailure.invalidJSON }
+        return members
+      }
+    default: return []
+    }
+  }
+
+  private static func commonColumns(_ rows: [[JSONTree.Member]]) throws -> [String] {
+    guard let first = rows.first?.map(\.name) else { return [] }
+    let names = Set(first)
+    guard rows.allSatisfy({ Set($0.map(\.name)) == names }) else { throw RestFailure.differentKeys }
+    return first
+  }
+}

@@ -1,0 +1,80 @@
+import Database
+
+/// A request that was parsed and compared with its table's declaration. It runs for a caller only.
+package struct RestOperation: Sendable {
+  package let request: RestRequest
+  package let table: Table
+  /// The members of the body, of POST and PATCH.
+  package let body: RequestBody?
+  let query: Query
+  let resource: Resource
+  let preferences: Preferences
+  let format: AnswerFormat
+
+  package init(_ request: RestRequest, in schema: RestSchema) throws {
+    self.request = request
+    table = try schema.table(request.table)
+    preferences = try Preferences(request.prefer).withDefault(for: request.method)
+    format = try AnswerFormat(accept: request.accept)
+    query = try Query(parsing: request.query)
+    var resource = try Resource(query, of: table, in: schema)
+    if request.method == .get, let range = try RowRange(request.range, unit: request.rangeUnit) {
+      resource.intersect(range)
+    }
+    self.resource = resource
+    let hasBody = request.method == .post || request.method == .patch
+    body = hasBody ? try RequestBody(request, query, of: table) : nil
+    try requireFilter()
+  }
+
+  package var isRead: Bool { request.method == .get || request.method == .head }
+
+  /// A PATCH or DELETE of a whole table is an accident.
+  private func requireFilter() throws {
+    guard request.method == .patch || request.method == .delete, resource.conditions.isEmpty else { return }
+    throw RestFailure.unfiltered(request.method == .patch ? "UPDATE" : "DELETE")
+  }
+
+  /// Runs within the caller's transaction. A read makes one call on the connection, with one statement or two.
+  ///
+  /// - Throws: ``RestFailure``, after which the transaction must not be committed, and failures of the database that
+  ///   are not the client's.
+  package func answer(for caller: Caller, on db: any Connection, _ engine: Engine) throws -> RestAnswer {
+    do {
+      let writer = StatementWriter(engine: engine, caller: caller)
+      switch request.method {
+      case .get, .head: return try read(writer, on: db)
+      case .post: return try insert(writer, on: db)
+      case .patch: return try update(writer, on: db)
+      case .delete: return try delete(writer, on: db)
+      }
+    } catch let failure as DatabaseFailure {
+      throw RestFailure(failure, table: table.name) ?? failure as any Error
+    }
+  }
+}
+
+extension RestSchema {
+  /// Answers a request in a transaction of its own.
+  package func answer(
+    _ request: RestRequest, for caller: Caller, in database: any Database
+  ) async throws -> RestAnswer {
+    let operation = try RestOperation(request, in: self)
+    let engine = database.engine
+    return if operation.isRead {
+      try await database.readOnce { try operation.answer(for: caller, on: $0, engine) }
+    } else {
+      try await database.write { try operation.answer(for: caller, on: $0, engine) }
+    }
+  }
+}
+
+extension Preferences {
+  /// The contract's own samples send no preference, and read the row.
+  fileprivate func withDefault(for method: RestRequest.Method) -> Preferences {
+    guard isEmpty, method == .post || method == .patch else { return self }
+    var preferences = self
+    preferences.returns = .representation
+    return preferences
+  }
+}

@@ -1,0 +1,87 @@
+import Database
+
+extension RestOperation {
+  func insert(_ writer: StatementWriter, on db: any Connection) throws -> RestAnswer {
+    guard let rule = table.access.inserts else { throw RestFailure.permissionDenied(table.name) }
+    let rows = try (body?.rows ?? []).map {
+      try NewRow($0, columns: body?.columns ?? [], operation: self, writer.caller)
+    }
+    let conflict = try conflict(writer)
+    let returned = try db.rows(of: rows.map { $0.insertion(conflict).composedForRequest })
+    let keys = returned.compactMap { $0.first?.values.first?.text }
+    // A row in the way that the caller may not change: as if the id of the new one were taken.
+    if case .merge = conflict, keys.count < rows.count { throw RestFailure.duplicate("\(table.name)_pkey") }
+    try require(rule, of: keys, writer, on: db)
+    let isSingle = keys.count == 1
+    let location =
+      preferences.returns != .representation && isSingle ? "/\(table.name)?\(table.key)=eq.\(keys[0])" : nil
+    return try written(
+      201, keys, range: Self.contentRange(first: 0, count: 0, total: preferences.count == nil ? nil : keys.count),
+      location: location, writer, on: db)
+  }
+
+  /// What happens to a row that is there already.
+  enum Conflict {
+    case fail
+    case ignore(columns: [Column])
+    /// Changes the row if the caller may.
+    case merge(columns: [Column], condition: SQL)
+  }
+
+  private func conflict(_ writer: StatementWriter) throws -> Conflict {
+    guard let resolution = preferences.resolution else { return .fail }
+    let names = query.conflictColumns ?? [table.key]
+    let known = table.uniqueColumns + [[table.key]]
+    guard known.contains(where: { Set($0) == Set(names) }) else { throw RestFailure.noConflictTarget() }
+    let columns = names.compactMap(table.column)
+    guard resolution == .mergeDuplicates else { return .ignore(columns: columns) }
+    guard let rule = table.access.updates else { throw RestFailure.permissionDenied(table.name) }
+    let row = resource.row
+    let sees = table.access.sees(row, writer.caller)
+    return .merge(columns: columns, condition: "(\(sees)) and (\(rule(row, writer.caller)))")
+  }
+
+  /// - Throws: ``RestFailure`` 42501 when a row does not fulfil the rule.
+  func require(_ rule: RowExpression, of keys: [String], _ writer: StatementWriter, on db: any Connection) throws {
+    guard !keys.isEmpty else { return }
+    let row = resource.row
+    let fulfilled = try db.row(
+      """
+      select count(*) as total from \(table.source) \(row.name)
+      where \(writer.isKey(of: row, table, in: keys)) and (\(rule(row, writer.caller)))
+      """)
+    guard try fulfilled?.get("total", as: Int.self) == Set(keys).count else {
+      throw RestFailure.newRowDenied(table.name)
+    }
+  }
+
+  /// The answer to a write: the rows as the caller sees them now, if they were asked for.
+  func written(
+    _ status: Int, _ keys: [String], range: String, location: String? = nil, _ writer: StatementWriter,
+    on db: any Connection
+  ) throws -> RestAnswer {
+    guard preferences.returns == .representation else {
+      try requireSingle(keys.count)
+      return try answer(status == 200 ? 204 : status, rows: nil, range: range, location: location, keys: keys)
+    }
+    let page = try representation(of: keys, writer, on: db)
+    try requireSingle(page.rows.count)
+    return try answer(status, rows: page, range: range, location: location, keys: keys)
+  }
+
+  /// Changed rows in the order that was asked for, else in that of the body.
+  func representation(of keys: [String], _ writer: StatementWriter, on db: any Connection) throws -> RowPage {
+    var shown = resource
+    shown.conditions = []
+    shown.limit = nil
+    shown.offset = 0
+    let rows = try keys.isEmpty ? [] : db.rows(writer.select(shown, ofKeys: keys).composedForRequest)
+    guard resource.orders.isEmpty, !resource.isCount else {
+      return RowPage(resource: shown, rows: rows.map { $0.values.dropFirst(resource.isCount ? 0 : 1) })
+    }
+    let places = Dictionary(keys.enumerated().map { ($1, $0) }) { first, _ in first }
+    let sorted = rows.map { (place: $0.values.first?.text.flatMap { places[$0] } ?? 0, values: $0.values.dropFirst()) }
+      .sorted { $0.place < $1.place }
+    return RowPage(resource: shown, rows: sorted.map(\.values))
+  }
+}

@@ -1,0 +1,27 @@
+import Database
+
+extension RestOperation {
+  func read(_ writer: StatementWriter, on db: any Connection) throws -> RestAnswer {
+    let page = try writer.select(resource).composedForRequest
+    let isCounted = preferences.count != nil && !resource.isCount
+    let statements = isCounted ? [page, try writer.count(resource).composedForRequest] : [page]
+    let results = try db.rows(of: statements)
+    let rows = results.first ?? []
+    let total = isCounted ? try results.last?.first?.get("total", as: Int.self) : nil
+    if let total, resource.offset > total {
+      throw RestFailure.badRange(
+        "An offset of \(resource.offset) was requested, but there are only \(total) rows.")
+    }
+    try requireSingle(rows.count)
+    return try answer(
+      total.map { rows.count < $0 } ?? false ? 206 : 200,
+      rows: RowPage(resource: resource, rows: rows.map { $0.values[...] }),
+      range: Self.contentRange(first: resource.offset, count: rows.count, total: total))
+  }
+
+  /// `0-9/57`; without a total `0-9/*`, without rows `*/57`.
+  static func contentRange(first: Int, count: Int, total: Int?) -> String {
+    let range = count == 0 ? "*" : "\(first)-\(first + count - 1)"
+    return "\(range)/\(total.map(String.init) ?? "*")"
+  }
+}

@@ -1,0 +1,118 @@
+import Database
+
+/// Writes the SQL of a resource for one caller on one engine. Names come from declarations, values become bindings.
+struct StatementWriter {
+  let engine: Engine
+  let caller: Caller
+
+  func choose(_ sqlite: SQL, postgres: SQL) -> SQL { engine == .sqlite ? sqlite : postgres }
+
+  /// The page that the resource asks for.
+  ///
+  /// - Parameters:
+  ///   - isKeyed: whether the first column is the row's key.
+  ///   - restriction: a further condition.
+  func select(_ resource: Resource, isKeyed: Bool = false, where restriction: SQL? = nil) throws -> SQL {
+    let row = resource.row
+    var columns = try resource.outputs.enumerated().compactMap { index, output in
+      try cell(output, of: resource).map { cell -> SQL in "\(cell) as \(SQL(stringLiteral: "c\(index)"))" }
+    }
+    if isKeyed { columns.insert("\(row.name).\(resource.table.storedKey) as key", at: 0) }
+    if columns.isEmpty { columns = ["null as c0"] }
+    let list = Self.joined(columns, by: ", ")
+    let condition = try condition(of: resource)
+    return """
+      select \(list) from \(resource.table.source) \(row.name) \
+      where \(restriction.map { "\($0) and \(condition)" } ?? condition)\(try paging(of: resource))
+      """
+  }
+
+  /// The number of rows on all pages.
+  func count(_ resource: Resource) throws -> SQL {
+    "select count(*) as total from \(resource.table.source) \(resource.row.name) where \(try condition(of: resource))"
+  }
+
+  /// Who sees the row, and what the query asks of it.
+  func condition(of resource: Resource) throws -> SQL {
+    var conditions: [SQL] = ["(\(resource.table.access.sees(resource.row, caller)))"]
+    conditions += try resource.conditions.map { try condition($0, in: resource) }
+    conditions += try resource.embeds.filter(\.isInner).map { try exists($0, in: resource) }
+    return Self.joined(conditions, by: " and ")
+  }
+
+  /// Whether an embedded resource has a row.
+  func exists(_ embed: Embed, in resource: Resource) throws -> SQL {
+    let row = embed.resource.row
+    return """
+      exists (select 1 from \(embed.resource.table.source) \(row.name) where \(joining(embed, to: resource)) \
+      and \(try condition(of: embed.resource)))
+      """
+  }
+
+  /// A value of the one row of an embedded resource, null when there is none.
+  func related(_ value: SQL, _ embed: Embed, in resource: Resource) throws -> SQL {
+    let inner = embed.resource
+    return """
+      (select \(value) from \(inner.table.source) \(inner.row.name) where \(joining(embed, to: resource)) \
+      and \(try condition(of: inner)) limit 1)
+      """
+  }
+
+  private func joining(_ embed: Embed, to resource: Resource) -> SQL {
+    let own = resource.table.column(embed.relation.column)?.expression(resource.row, caller) ?? "null"
+    let other =
+      embed.resource.table.column(embed.relation.targetColumn)?.expression(embed.resource.row, caller) ?? "null"
+    return "\(other) = \(own)"
+  }
+
+  /// The order ends with the key, so that pages neither repeat nor skip a row.
+  private func paging(of resource: Resource) throws -> SQL {
+    guard !resource.isCount else { return "" }
+    let limit = min(resource.limit ?? QueryBounds.rowsMax, QueryBounds.rowsMax)
+    return " order by \(try order(of: resource)) limit \(limit) offset \(resource.offset)"
+  }
+
+  /// - Returns: nil for a resource that is only joined.
+  private func cell(_ output: Output, of resource: Resource) throws -> SQL? {
+    switch output {
+    case .column(_, let field, _, _): return try expression(field, in: resource)
+    case .count: return "count(*)"
+    case .embed(let index):
+      let embed = resource.embeds[index]
+      return embed.resource.outputs.isEmpty ? nil : try array(of: embed, in: resource)
+    }
+  }
+
+  /// The cells of an embedded row as a JSON array, or an array of those of all its rows.
+  private func array(of embed: Embed, in resource: Resource) throws -> SQL {
+    let inner = embed.resource
+    let cells = try inner.outputs.compactMap { try jsonCell($0, of: inner) }
+    let list = Self.joined(cells, by: ", ")
+    let function = choose("json_array", postgres: "json_build_array")
+    let rows: SQL = """
+      select \(function)(\(list)) as cells from \(inner.table.source) \(inner.row.name) \
+      where \(joining(embed, to: resource)) and \(try condition(of: inner))\(try paging(of: inner))
+      """
+    if embed.relation.cardinality == .one { return choose("json((\(rows)))", postgres: "(\(rows))") }
+    return choose(
+      "json((select json_group_array(json(r.cells)) from (\(rows)) r))",
+      postgres: "(select coalesce(json_agg(r.cells), '[]'::json) from (\(rows)) r)")
+  }
+
+  /// A value within a JSON array: text, except for what both engines write alike.
+  private func jsonCell(_ output: Output, of resource: Resource) throws -> SQL? {
+    guard let cell = try cell(output, of: resource) else { return nil }
+    guard case .column(_, _, let type, _) = output else { return cell }
+    switch type {
+    case .integer, .boolean: return cell
+    case .number: return choose("rest_number_text(\(cell))", postgres: "(\(cell))::text")
+    default: return choose(cell, postgres: "(\(cell))::text")
+    }
+  }
+
+  static func joined(_ parts: [SQL], by separator: SQL) -> SQL {
+    guard var joined = parts.first else { return "" }
+    for part in parts.dropFirst() { joined = "\(joined)\(separator)\(part)" }
+    return joined
+  }
+}

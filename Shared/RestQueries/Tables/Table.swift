@@ -1,0 +1,104 @@
+import Database
+
+/// The declaration of a table or view: its columns, its relations, and who may do what with which rows.
+///
+/// ```swift
+/// Table(
+///   "saved_places", from: "saved_place",
+///   columns: [
+///     Column("id", .uuid, .key), Column("user_id", .uuid, .owner), Column("name", .text),
+///     Column("created_at", .timestamp, .createdAt),
+///   ],
+///   access: .ownersOnly { place, caller in "\(place.user_id) = \(caller.id)" })
+/// ```
+package struct Table: Sendable {
+  /// On the wire.
+  package let name: String
+  package let columns: [Column]
+  /// The name in the database, or a query in parentheses.
+  let source: SQL
+  let relations: [Relation]
+  /// The columns of each unique index, for `on_conflict`.
+  let uniqueColumns: [[String]]
+  let access: Access
+  /// The name on the wire of the column that identifies a row.
+  let key: String
+
+  package init(
+    _ name: String, from source: SQL, columns: [Column], relations: [Relation] = [],
+    unique uniqueColumns: [[String]] = [], key: String = "id", access: Access
+  ) {
+    self.name = name
+    self.columns = columns
+    self.source = source
+    self.relations = relations
+    self.uniqueColumns = uniqueColumns
+    self.access = access
+    self.key = key
+    precondition(columns.contains { $0.name == key }, "\(name) has no column \(key)")
+  }
+
+  func column(_ name: String) -> Column? { columns.first { $0.name == name } }
+
+  /// The name in the database of the column that identifies a row.
+  var storedKey: SQL { SQL(stringLiteral: column(key)?.stored ?? key) }
+}
+
+/// Which rows a caller sees and changes: conditions that are part of every statement on the table.
+package struct Access: Sendable {
+  /// Rows that other verbs touch and that are shown, also within other tables and in counts.
+  let sees: RowExpression
+  /// The new row must fulfil it. Without it nobody inserts.
+  let inserts: RowExpression?
+  /// Which of the rows that the caller sees may be changed. They must be seen after the change, too.
+  let updates: RowExpression?
+  let deletes: RowExpression?
+
+  package init(
+    sees: @escaping RowExpression, inserts: RowExpression? = nil, updates: RowExpression? = nil,
+    deletes: RowExpression? = nil
+  ) {
+    self.sees = sees
+    self.inserts = inserts
+    self.updates = updates
+    self.deletes = deletes
+  }
+
+  /// All verbs for those rows.
+  package static func ownersOnly(_ owns: @escaping RowExpression) -> Access {
+    Access(sees: owns, inserts: owns, updates: owns, deletes: owns)
+  }
+}
+
+/// The tables of a service.
+package struct RestSchema: Sendable {
+  private let tables: [String: Table]
+
+  package init(_ tables: Table...) {
+    self.tables = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
+    for table in tables {
+      for relation in table.relations {
+        let target = self.tables[relation.target]
+        precondition(
+          table.column(relation.column) != nil && target?.column(relation.targetColumn) != nil,
+          "\(table.name) has no relation to \(relation.target)")
+      }
+    }
+  }
+
+  /// - Throws: ``RestFailure`` PGRST205.
+  package func table(_ name: String) throws -> Table {
+    guard let table = tables[name] else { throw RestFailure.unknownTable(name) }
+    return table
+  }
+
+  /// The relation that an embedded resource names.
+  func relation(from table: Table, to name: String, hint: String?) throws -> Relation {
+    let found = table.relations.filter { $0.isNamed(name, hint: hint) }
+    guard let relation = found.first else { throw RestFailure.noRelation(from: table.name, to: name) }
+    guard found.count == 1 else {
+      throw RestFailure.ambiguousRelation(from: table.name, to: name, hints: found.map { "\(name)!\($0.hint)" })
+    }
+    return relation
+  }
+}

@@ -1,0 +1,62 @@
+import Database
+import Foundation
+import Wire
+
+/// Writes stored values as JSON, with the same bytes on both engines.
+extension ColumnType {
+  func write(_ value: Value, to output: inout [UInt8]) {
+    switch (self, value) {
+    case (_, .null): output += "null".utf8
+    case (.boolean, .integer(let number)): output += (number == 0 ? "false" : "true").utf8
+    case (.integer, .integer(let number)): output += String(number).utf8
+    case (.number, _): Self.writeNumber(value, to: &output)
+    case (.json, _): output += (value.text ?? "null").utf8
+    case (.textArray, .text(let text)), (.uuidArray, .text(let text)): Self.writeArray(text, to: &output)
+    case (.timestamp, .text(let text)): JSONTree.write(Self.time(text), to: &output)
+    default: JSONTree.write(value.text ?? "", to: &output)
+    }
+  }
+
+  /// The value as a column of type text would hold it; nil for null.
+  func plainText(_ value: Value) -> String? {
+    guard value != .null else { return nil }
+    switch self {
+    case .boolean: return value == .integer(0) ? "false" : "true"
+    case .timestamp: return value.text.map(Self.time)
+    case .number, .textArray, .uuidArray:
+      var output: [UInt8] = []
+      write(value, to: &output)
+      return String(decoding: output, as: UTF8.self)
+    default: return value.text
+    }
+  }
+
+  /// Without the spaces that PostgreSQL writes after commas.
+  private static func writeArray(_ text: String, to output: inout [UInt8]) {
+    // `try?`: only arrays are stored; anything else is shown as none.
+    ((try? JSONReader.tree(of: text)) ?? .null).write(to: &output)
+  }
+
+  /// The shortest text that is read as the same number.
+  private static func writeNumber(_ value: Value, to output: inout [UInt8]) {
+    guard let text = value.text, let number = Double(text), number.isFinite else { return output += "null".utf8 }
+    output += (Int64(exactly: number).map(String.init) ?? String(number)).utf8
+  }
+
+  /// In whole seconds, from the formats of both engines.
+  private static func time(_ text: String) -> String {
+    TimestampText.stored(text).map(RFC3339.seconds) ?? text
+  }
+}
+
+extension Value {
+  /// The text of a value that is not null.
+  var text: String? {
+    switch self {
+    case .null: nil
+    case .integer(let number): String(number)
+    case .text(let text): text
+    case .bytes(let bytes): String(decoding: bytes, as: UTF8.self)
+    }
+  }
+}
