@@ -1,8 +1,10 @@
 import Database
 import Hummingbird
 import Web
+import Wire
 
-/// Posts operations once, whether the idempotency key is in the request's header or in its body.
+/// Runs transactions on a user's account once, whether the idempotency key is in the request's header or in its body,
+/// and opens the account first where necessary.
 struct IdempotentPosting: Sendable {
   let accounts: CreditAccounts
   let idempotency: Idempotency
@@ -14,20 +16,43 @@ struct IdempotentPosting: Sendable {
     _ call: IdempotentCall?, _ operation: CreditOperation,
     _ reply: @escaping @Sendable (LedgerStore.Outcome) throws -> Reply
   ) async throws -> Response {
+    try await transaction(call, of: operation.user) { isChecked, db in
+      try reply(LedgerStore.post(operation, isChecked: isChecked, on: db))
+    }
+  }
+
+  /// Makes the hold, or returns the reply to the first request when it is repeated.
+  ///
+  /// - Throws: 402 when too little is available, and as ``post(_:_:_:)``.
+  func open(
+    _ call: IdempotentCall?, _ hold: CreditHold, _ reply: @escaping @Sendable (OpenedHold) throws -> Reply
+  ) async throws -> Response {
+    try await transaction(call, of: hold.user) { isChecked, db in
+      try reply(HoldStore.open(hold, isChecked: isChecked, on: db))
+    }
+  }
+
+  /// - Parameter body: gets whether ``CreditAccounts`` has been asked, and throws ``LedgerStore/AccountNotReady`` when
+  ///   it has to be.
+  private func transaction(
+    _ call: IdempotentCall?, of user: UserID, _ body: @escaping @Sendable (Bool, any Connection) throws -> Reply
+  ) async throws -> Response {
     func attempt() async throws -> Response {
       do {
-        return try await idempotency.once(call) { db in try reply(LedgerStore.post(operation, on: db)) }.response
+        return try await idempotency.once(call) { try body(false, $0) }.response
       } catch is LedgerStore.AccountNotReady {
         return try await idempotency.once(call) {
-          _ = try await accounts.balance(ofUnchecked: operation.user)
+          _ = try await accounts.balance(ofUnchecked: user)
         } effect: { _, db in
-          try reply(LedgerStore.post(operation, isChecked: true, on: db))
+          try body(true, db)
         }.response
       }
     }
-    do { return try await attempt() } catch DatabaseFailure.unique("ledger_operation_idempotency") {
-      // A concurrent request has posted under the key in the body; the second attempt finds its operation.
+    do { return try await attempt() } catch DatabaseFailure.unique(let index) where Self.indexes.contains(index) {
+      // A concurrent request has committed under the key in the body; the second attempt finds what it has made.
       return try await attempt()
     }
   }
+
+  private static let indexes: Set = ["ledger_operation_idempotency", "credit_hold_idempotency"]
 }
