@@ -1,4 +1,4 @@
-.PHONY: help run test lint format bench fuzz env release test-compose
+.PHONY: help run test soak lint format bench fuzz env release test-compose
 
 PRODUCTS := kith kith-gateway kith-auth kith-invites kith-groups kith-lists kith-credits kith-events
 SOURCES := Package.swift Services Shared gateway Tests $(wildcard Benchmarks)
@@ -11,6 +11,9 @@ run: ## Build and start everything in one process, on http://127.0.0.1:8080
 
 test: ## Run every test on SQLite and on PostgreSQL (ARGS="--filter Credits" for some)
 	@scripts/test $(ARGS)
+
+soak: ## Run a million random operations on the ledger, whose process is killed meanwhile (OPERATIONS=10000 for fewer)
+	@KITH_SOAK_OPERATIONS=$(or $(OPERATIONS),1000000) scripts/test --filter LedgerSoakTests
 
 lint: ## Check the formatting of the sources, and Package.swift against their imports
 	swift format lint --strict --recursive --parallel $(SOURCES)

@@ -1,2 +1,3 @@
 \set n random(1, :users)
-select balance, lifetime_earned, lifetime_spent, is_welcomed from ledger_account where id = @user(:n)@;
+select balance, held, debt, lifetime_earned, lifetime_spent, is_welcomed, lots_expire_at from ledger_account
+where id = @user(:n)@;

@@ -7,6 +7,7 @@ OWN_LISTS = 9
 TASKS_PER_LIST = 5
 HISTORY = 1_000_000
 HISTORIAN = ACCOUNTS
+NOVICE = ACCOUNTS - 1
 
 # Foreign keys are not checked row by row: the rows below agree with each other.
 QUICKLY = "set session_replication_role = replica; set synchronous_commit = off;"
@@ -60,22 +61,45 @@ def insert_credits(postgres):
           select {uuid_sql('n')}::uuid, {uuid_sql('n')}, 1000000000, 1000000000, 1
           from generate_series(1, {HISTORIAN - 1}) n;
         insert into ledger_posting (operation_id, account_id, amount)
-          select {uuid_sql('n')}::uuid, 'system', -1000000000 from generate_series(1, {HISTORIAN - 1}) n;""")
+          select {uuid_sql('n')}::uuid, 'system', -1000000000 from generate_series(1, {HISTORIAN - 1}) n;
+        insert into credit_lot (operation_id, account_id, position, amount, remaining, is_open)
+          select {uuid_sql('n')}::uuid, {uuid_sql('n')}, 1, 1000000000, 1000000000, true
+          from generate_series(1, {HISTORIAN - 1}) n;
+        update ledger_account set balance = 0, lifetime_earned = 0, posting_count = 0
+          where id = {uuid_sql(HISTORIAN)};""")
     postgres.sql("vacuum analyze")
 
 
 def insert_history(postgres):
-    """A million postings of one user."""
-    postgres.sql(f"""{QUICKLY} set search_path = credits;
-        update ledger_account set posting_count = {HISTORY} where id = {uuid_sql(HISTORIAN)};
-        create temporary table operation as
-          select n, md5(n::text)::uuid as id from generate_series(1, {HISTORY}) n;
-        insert into ledger_operation (id, type, description, created_at)
-          select id, 'generation', 'A scene', now() - interval '1 second' * ({HISTORY} - n) from operation;
-        insert into ledger_posting (operation_id, account_id, amount, balance_after, position)
-          select id, {uuid_sql(HISTORIAN)}, -1, 2000000 - n, n from operation;
-        insert into ledger_posting (operation_id, account_id, amount) select id, 'revenue', 1 from operation;""")
+    """A million postings of one user who has none yet, a grant and spends, and ten of another user."""
+    insert_spends(postgres, HISTORIAN, balance=0, first=2, count=HISTORY)
+    insert_spends(postgres, NOVICE, balance=1000000000, first=2, count=10)
     postgres.sql("vacuum analyze")
+
+
+def insert_spends(postgres, user, balance, first, count):
+    """Postings from position `first` to `count` of a user: spends of one credit. A user without credits has a grant
+    first."""
+    granted = balance or 2000000
+    grant = "" if balance else f"""
+        insert into ledger_operation (id, type, created_at)
+          values ({uuid_sql(user)}::uuid, 'admin_grant', now() - interval '1 second' * {count});
+        insert into ledger_posting (operation_id, account_id, amount, balance_after, position)
+          values ({uuid_sql(user)}::uuid, {uuid_sql(user)}, {granted}, {granted}, 1),
+            ({uuid_sql(user)}::uuid, 'system', -{granted}, null, null);
+        insert into credit_lot (operation_id, account_id, position, amount, remaining, is_open)
+          values ({uuid_sql(user)}::uuid, {uuid_sql(user)}, 1, {granted}, {granted}, true);"""
+    postgres.sql(f"""{QUICKLY} set search_path = credits; {grant}
+        create temporary table operation as
+          select n, md5('{user} ' || n)::uuid as id from generate_series({first}, {count}) n;
+        insert into ledger_operation (id, type, description, created_at)
+          select id, 'generation', 'A scene', now() - interval '1 second' * ({count} - n) from operation;
+        insert into ledger_posting (operation_id, account_id, amount, balance_after, position)
+          select id, {uuid_sql(user)}, -1, {granted} - n + 1, n from operation;
+        insert into ledger_posting (operation_id, account_id, amount) select id, 'revenue', 1 from operation;
+        update ledger_account set posting_count = {count}, lifetime_earned = {granted}, lifetime_spent = {count} - 1,
+          balance = {granted} - {count} + 1 where id = {uuid_sql(user)};
+        update credit_lot set remaining = {granted} - {count} + 1 where account_id = {uuid_sql(user)};""")
 
 
 def insert_sessions(postgres, group, count):

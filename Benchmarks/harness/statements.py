@@ -10,6 +10,8 @@ MACROS = {
     # Like the ids of operations it begins with the time; the same in the whole transaction.
     "unique": lambda _: "(lpad(to_hex((extract(epoch from now()) * 1000)::bigint), 12, '0')"
         f" || substr(md5({RUN}), 1, 20))::uuid",
+    # As unique(), but the same in all transactions of a run of the script.
+    "serial": lambda _: f"(lpad(to_hex(1790000000000 + :count), 12, '0') || substr(md5({RUN}), 1, 20))::uuid",
     "digest": lambda _: f"sha256(convert_to({RUN}, 'UTF8'))",
     "refresh_token": lambda number:
         f"sha256(convert_to('refresh-token-of-the-benchmark-' || :run::text || '-' || ({number})::text, 'UTF8'))",
@@ -21,7 +23,7 @@ MACRO = re.compile(r"@(\w+)\(([^@]*)\)@")
 LOGGED = re.compile(r"LOG:  (?:statement|execute [^:]*): (.*)")
 # What is a parameter in one of them and a constant or an expression in the other.
 VALUE = re.compile(
-    r"""@\w+\([^@]*\)@ | '(?:[^']|'')*' | :\w+ | \$\d+ | (?<![\w.?])-?\d+\b
+    r"""@\w+\([^@]*\)@(?:::\w+)? | '(?:[^']|'')*' | :\w+ | \$\d+ | (?<![\w.?])-?\d+\b
       | \bnow\(\)(?:\s[+-]\sinterval\s'[^']*')? | \b(?:true|false|null)\b""", re.VERBOSE)
 TRANSACTION = re.compile(r"(begin|commit|end|rollback)\b")
 

@@ -33,6 +33,8 @@ class Comparison:
     variables: dict = dataclasses.field(default_factory=dict)
     # Seconds before each measurement; 0 without a warm-up, for users who are different in each run.
     warm_up: int = WARM_UP
+    # How many requests do what one run of pgbench's script does.
+    requests: int = 1
     # Called before each run with the number of the run, for rows that each run uses up.
     before_run: Callable = lambda postgres, run, seconds: None
 
@@ -70,13 +72,20 @@ def balance(bench):
 
 def spend(bench):
     """A spend by another service"""
-    compare(bench, spending("spend", "spend", 1.0, "credits/spend"), [data.insert_accounts, data.insert_credits])
+    compare(bench, spending("spend", "spend", 0.7, "credits/spend"), [data.insert_accounts, data.insert_credits])
 
 
 def spend_keyed(bench):
     """A spend with an Idempotency-Key in the header"""
     comparison = spending("spend-keyed", "spend with `Idempotency-Key` in the header", 0.9, "credits/spend-keyed", "1")
     compare(bench, comparison, [data.insert_accounts, data.insert_credits])
+
+
+def hold(bench):
+    """A hold by another service, and its capture"""
+    compare(bench, Comparison(
+        "hold", "hold, then capture", 0.7, "credits/hold", "credits", schema="credits", peers=("auth",), requests=2),
+        [data.insert_accounts, data.insert_credits])
 
 
 def spending(row, what, goal, sql, keyed="0"):
@@ -140,7 +149,7 @@ class Compared:
             f"{name} {Values([result.cpu[name] for result in loads]).median:,.0f} µs" for name in loads[0].cpu)
         self.bench.report.add(
             self.comparison.row, self.comparison.what, placement.name + ("" if is_logging else ", without log"),
-            Values([result.rate / one.transactions for result, one in zip(loads, rounds)]),
+            Values([result.rate / self.comparison.requests / one.transactions for result, one in zip(loads, rounds)]),
             Goal("≥", self.comparison.goal) if is_logging else None,
             f"{Values([result.rate for result in loads]).median:,.0f}/s : "
             f"pgbench {Values([one.transactions for one in rounds]).median:,.0f}/s; "
@@ -184,6 +193,6 @@ class Compared:
         self.wrk(programs, placement, WARM_UP, self.bench.next_run())
         with StatementLog(self.postgres) as log:
             sent = self.wrk(programs, placement, 1, self.bench.next_run(), connections=1)
-        if lines := differences(log.shapes(sent.requests), shapes_of_script(self.text)):
+        if lines := differences(log.shapes(sent.requests / self.comparison.requests), shapes_of_script(self.text)):
             warn(f"{self.sql.name} has other statements than a request (+ only the service, - only the script):\n"
                  + "\n".join(lines))

@@ -58,13 +58,24 @@ static void make_time(char *text) {
 
 static void prepare_users(int users) {
   char user[40];
-  sqlite3_stmt *insert = prepared("insert into ledger_account (id, kind, balance, opened_at, is_welcomed)"
-                                  " values (?, 'user', 1000000000, '2026-01-01T00:00:00.000Z', 1)");
+  sqlite3_stmt *inserts[] = {
+      prepared("insert into ledger_account"
+               " (id, kind, balance, lifetime_earned, posting_count, opened_at, is_welcomed)"
+               " values (?1, 'user', 1000000000, 1000000000, 1, '2026-01-01T00:00:00.000Z', 1)"),
+      prepared("insert into ledger_operation (id, type, created_at)"
+               " values (?1, 'admin_grant', '2026-01-01T00:00:00.000Z')"),
+      prepared("insert into ledger_posting (operation_id, account_id, amount, balance_after, position)"
+               " values (?1, ?1, 1000000000, 1000000000, 1), (?1, 'system', -1000000000, null, null)"),
+      prepared("insert into credit_lot (operation_id, account_id, position, amount, remaining, is_open)"
+               " values (?1, ?1, 1, 1000000000, 1000000000, 1)"),
+  };
   execute("begin immediate");
   for (int number = 1; number <= users; number++) {
     make_user(user, number);
-    bind_text(insert, 1, user);
-    run(insert);
+    for (int index = 0; index < 4; index++) {
+      bind_text(inserts[index], 1, user);
+      run(inserts[index]);
+    }
   }
   execute("commit");
 }
@@ -72,9 +83,23 @@ static void prepare_users(int users) {
 static void spend(int users, double seconds) {
   char user[40], operation[40], at[40];
   sqlite3_stmt *begin = prepared("begin immediate"), *commit = prepared("commit");
-  sqlite3_stmt *take = prepared("update ledger_account set balance = balance - 1, posting_count = posting_count + 1,"
-                                " lifetime_earned = lifetime_earned + 0, lifetime_spent = lifetime_spent + 1"
-                                " where id = ? and balance >= 1 returning balance, posting_count");
+  sqlite3_stmt *take = prepared(
+      "update ledger_account set"
+      " balance = held + case when balance - held - debt + -1 > 0 then balance - held - debt + -1 else 0 end,"
+      " debt = case when balance - held - debt + -1 < 0 then held + debt - balance - -1 else 0 end,"
+      " posting_count = posting_count + 1, lifetime_earned = lifetime_earned + 0, lifetime_spent = lifetime_spent + 1"
+      " where id = ?1 and balance - held >= 1 and (lots_expire_at is null or lots_expire_at > ?2)"
+      " returning balance, posting_count");
+  sqlite3_stmt *lots = prepared(
+      "update credit_lot set remaining = credit_lot.remaining - taken.amount,"
+      " is_open = credit_lot.remaining > taken.amount from ("
+      " select operation_id, case when free < 1 - before then free else 1 - before end as amount from ("
+      " select operation_id, free,"
+      " cast(sum(free) over (order by expires_at nulls last, position) as bigint) - free as before from ("
+      " select operation_id, position, expires_at, remaining - held as free from credit_lot"
+      " where account_id = ? and is_open and remaining > held"
+      " order by expires_at nulls last, position limit 1) candidate) lot where before < 1"
+      ") taken where credit_lot.operation_id = taken.operation_id");
   sqlite3_stmt *insert = prepared("insert into ledger_operation (id, type, caller, created_at)"
                                   " values (?, 'generation', 'lists', ?)");
   sqlite3_stmt *post = prepared("insert into ledger_posting (operation_id, account_id, amount, balance_after, position)"
@@ -87,6 +112,7 @@ static void spend(int users, double seconds) {
     make_time(at);
     run(begin);
     bind_text(take, 1, user);
+    bind_text(take, 2, at);
     if (sqlite3_step(take) != SQLITE_ROW) check(SQLITE_ERROR);
     sqlite3_bind_int64(post, 3, sqlite3_column_int64(take, 0));
     sqlite3_bind_int64(post, 4, sqlite3_column_int64(take, 1));
@@ -98,6 +124,8 @@ static void spend(int users, double seconds) {
     bind_text(post, 1, operation);
     bind_text(post, 2, user);
     run(post);
+    bind_text(lots, 1, user);
+    run(lots);
     run(commit);
     count++;
   }

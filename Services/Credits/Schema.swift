@@ -17,6 +17,8 @@ let creditsMigrations =
       alter table ledger_account add column is_welcomed boolean not null default false;
       update ledger_account set is_welcomed = true where kind = 'user';
       """),
+    Migration("lots, holds and debt", accountReserveColumns + lotTable + holdTables),
+    Migration("audits of the ledger", auditTables),
   ] + billingMigrations + appleMigrations
 
 /// A user's account stores its balance, so that one conditional update both checks and takes. The other accounts store

@@ -22,7 +22,7 @@ struct CreditAccounts: Sendable {
 
   /// The balance of a signed-in user, who exists.
   func balance(ofSignedIn user: UserID) async throws -> Balance {
-    if let account = try await store.account(of: user) {
+    if let account = try await store.account(of: user, at: now()) {
       return try await balance(of: account, grantingSignupBonusTo: user)
     }
     return try await store.open(user, grantsSignupBonus: await isProven(user), at: now())
@@ -32,7 +32,7 @@ struct CreditAccounts: Sendable {
   ///
   /// - Throws: 404 when auth has no such user either; 503 when auth cannot be reached.
   func balance(ofUnchecked user: UserID) async throws -> Balance {
-    if let account = try await store.account(of: user) {
+    if let account = try await store.account(of: user, at: now()) {
       return try await balance(of: account, grantingSignupBonusTo: user)
     }
     guard let profile = try await users.profile(of: user) else { throw Failure.userNotFound }

@@ -22,3 +22,15 @@ enum LedgerText {
     return text
   }
 }
+
+/// Validates idempotency keys in bodies, for callers that send none in the header.
+enum BodyKey {
+  /// - Throws: the validation failure of `idempotency_key`, unless it has 1 to 255 bytes.
+  static func optional(_ text: String?) throws(Failure) -> String? {
+    guard let text else { return nil }
+    guard (1...255).contains(text.utf8.count) else {
+      throw .invalid(.init("idempotency_key", "must have 1 to 255 characters"))
+    }
+    return text
+  }
+}

@@ -8,11 +8,12 @@ import Wire
 struct CreditRoutes: Sendable {
   let accounts: CreditAccounts
   let posting: IdempotentPosting
+  let costs: OperationCosts
   let adminKey: String
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let costs = Response.json(["costs": operationCosts])
+    let costs = Response.json(["costs": costs.credits])
     routes.get("/api/v1/credits/costs") { _, _ in costs }
     routes.post("/api/v1/credits/admin/grant", use: grant)
     let userRoutes = routes.group(context: SignedIn.self)
@@ -79,11 +80,17 @@ private struct GrantedBody: Encodable {
 
 private struct BalanceBody: Encodable {
   let balance: Int
+  let available: Int
+  let held: Int
+  let debt: Int
   let lifetime_earned: Int
   let lifetime_spent: Int
 
   init(_ balance: Balance) {
     self.balance = balance.current
+    self.available = balance.available
+    self.held = balance.held
+    self.debt = balance.debt
     self.lifetime_earned = balance.lifetimeEarned
     self.lifetime_spent = balance.lifetimeSpent
   }

@@ -7,14 +7,23 @@ import Wire
 struct InternalCreditRoutes: Sendable {
   let accounts: CreditAccounts
   let posting: IdempotentPosting
+  let holds: HoldRoutes
+  let auditor: LedgerAuditor
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
     let services = routes.group(context: ServiceCaller.self)
-      .add(middleware: RequiresService(["auth", "invites", "groups", "lists"], scope: "credits"))
+      .add(middleware: RequiresService(["auth", "invites", "groups", "lists", "timepoints"], scope: "credits"))
     services.get("/internal/credits/check", use: check)
+    services.get("/internal/credits/audit", use: audit)
     services.post("/internal/credits/spend", use: spend)
     services.post("/internal/credits/grant", use: grant)
+    holds.add(to: services)
+  }
+
+  /// Audits what has changed since the last audit.
+  @Sendable private func audit(_ request: Request, _ context: ServiceCaller) async throws -> Response {
+    .json(AuditBody(try await auditor.audit()))
   }
 
   @Sendable private func check(_ request: Request, _ context: ServiceCaller) async throws -> Response {
@@ -22,8 +31,8 @@ struct InternalCreditRoutes: Sendable {
       throw Failure.invalid(.init("user_id", "must be a UUID"))
     }
     let cost = try request.queryNumber("cost", default: 0, in: 0...CreditOperation.amountMax)
-    let balance = try await accounts.balance(ofUnchecked: user).current
-    return .json(CreditCheck(sufficient: balance >= cost, balance: balance))
+    let balance = try await accounts.balance(ofUnchecked: user)
+    return .json(CreditCheck(sufficient: balance.available >= cost, balance: balance.current))
   }
 
   /// A balance that is too small is answered with status 200: the clients of this route treat every other status as a
@@ -34,12 +43,17 @@ struct InternalCreditRoutes: Sendable {
     let body = try await request.json(SpendCredits.self)
     let cost = try CreditAmount.required(body.cost, field: "cost")
     let now = now()
-    let operation = CreditOperation(
+    var operation = CreditOperation(
       id: .new(at: now), user: body.userID, amount: -cost, type: .spent(body.transactionType),
       description: try LedgerText.optional(body.description, field: "description"),
       referenceID: try LedgerText.optional(body.referenceID, field: "reference_id"),
       referenceType: try LedgerText.optional(body.referenceType, field: "reference_type"),
-      caller: context.service.name, idempotencyKey: call == nil ? try key(body.idempotencyKey) : nil, at: now)
+      caller: context.service.name, idempotencyKey: call == nil ? try BodyKey.optional(body.idempotencyKey) : nil,
+      at: now)
+    operation.createsDebt = body.createsDebt ?? false
+    guard operation.type == .refund || !operation.createsDebt else {
+      throw Failure.invalid(.init("creates_debt", "is for the transaction type refund"))
+    }
     return try await posting.post(call, operation) { try Self.reply(for: $0, cost: cost) }
   }
 
@@ -48,11 +62,13 @@ struct InternalCreditRoutes: Sendable {
     let call = try await request.idempotentCall(by: context.service.name, context)
     let body = try await request.json(GrantCredits.self)
     let now = now()
-    let operation = CreditOperation(
+    var operation = CreditOperation(
       id: .new(at: now), user: body.userID, amount: try CreditAmount.required(body.amount, field: "amount"),
       type: .granted(body.transactionType),
       description: try LedgerText.optional(body.description, field: "description"),
-      caller: context.service.name, idempotencyKey: call == nil ? try key(body.idempotencyKey) : nil, at: now)
+      caller: context.service.name, idempotencyKey: call == nil ? try BodyKey.optional(body.idempotencyKey) : nil,
+      at: now)
+    operation.expiresAt = body.expiresAt
     return try await posting.post(call, operation) { try Self.reply(for: $0, cost: 0) }
   }
 
@@ -69,13 +85,5 @@ struct InternalCreditRoutes: Sendable {
       return try .json(
         CreditTransactionResult(success: false, transactionID: nil, balanceAfter: balance, error: message))
     }
-  }
-
-  private func key(_ text: String?) throws -> String? {
-    guard let text else { return nil }
-    guard (1...255).contains(text.utf8.count) else {
-      throw Failure.invalid(.init("idempotency_key", "must have 1 to 255 characters"))
-    }
-    return text
   }
 }

@@ -55,6 +55,9 @@ struct CreditOperation: Sendable, Hashable {
   /// Whether it may take more than there is, as a refund may: the rest is debt.
   var createsDebt = false
 
+  /// How much has to be available.
+  var required: Int { createsDebt ? 0 : max(-amount, 0) }
+
   var counterpart: LedgerAccount { amount > 0 ? .system : .revenue }
 
   /// The largest amount of one operation, far from where sums could overflow.
@@ -68,9 +71,16 @@ struct CreditOperation: Sendable, Hashable {
 
 /// The balance of a user's account and its lifetime totals.
 struct Balance: Sendable, Hashable {
+  /// What is held included.
   let current: Int
+  /// What open holds reserve.
+  let held: Int
+  /// What refunds have taken beyond what was there. The next grant pays it first.
+  let debt: Int
   let lifetimeEarned: Int
   let lifetimeSpent: Int
+
+  var available: Int { current - held }
 }
 
 /// One posting in a user's history.
@@ -78,6 +88,7 @@ struct HistoryEntry: Sendable, Hashable {
   /// Its number in the user's history, from 1 for the oldest.
   let position: Int
   let amount: Int
+  /// The sum of the user's postings with this one, negative in debt.
   let balanceAfter: Int
   let type: String
   let description: String?

@@ -24,11 +24,18 @@ struct LedgerStore: Sendable {
     let balance: Balance
     /// Stored in the column `is_welcomed`.
     let isSignupBonusSettled: Bool
+    /// When the first of its lots expires, at the earliest.
+    let lotsExpireAt: Date?
   }
 
-  /// nil when the account has not been opened.
-  func account(of user: UserID) async throws -> Account? {
-    try await database.readOnce { try Self.account(of: user, on: $0) }
+  /// nil when the account has not been opened. Lots that have expired are booked first.
+  func account(of user: UserID, at now: Date) async throws -> Account? {
+    let account = try await database.readOnce { try Self.account(of: user, on: $0) }
+    guard let account, let expiry = account.lotsExpireAt, expiry <= now else { return account }
+    return try await database.write { db in
+      try LotExpiry.book(of: user, at: now, on: db)
+      return try Self.account(of: user, on: db)
+    }
   }
 
   /// Opens the account and, if `grantsSignupBonus`, grants the signup credits, each once however many calls are
@@ -66,11 +73,15 @@ struct LedgerStore: Sendable {
   static func post(
     _ operation: CreditOperation, isChecked: Bool = false, on db: any Connection
   ) throws -> Outcome {
-    if let posted = try postIfCovered(operation, on: db) {
-      guard isChecked || posted.isSignupBonusSettled else { throw AccountNotReady() }
-      return .posted(operation.id, balanceAfter: posted.balance)
+    if let account = try postIfCovered(operation, on: db) {
+      guard isChecked || account.isSignupBonusSettled else { throw AccountNotReady() }
+      return .posted(operation.id, balanceAfter: max(0, account.net))
     }
     if let outcome = try earlierOutcome(of: operation, on: db) { return outcome }
+    let available = try LotExpiry.book(of: operation.user, at: operation.at, on: db)
+    if let available, available >= operation.required {
+      return try post(operation, isChecked: isChecked, on: db)
+    }
     // Not decided by reading the account now: the signup credits may have been granted since the update.
     guard isChecked else { throw AccountNotReady() }
     return .insufficient(balance: try account(of: operation.user, on: db)?.balance.current ?? 0)
@@ -82,67 +93,34 @@ struct LedgerStore: Sendable {
     return .insufficient(balance: try account(of: operation.user, on: db)?.balance.current ?? 0)
   }
 
-  /// The user's postings, the newest first.
-  func history(
-    of user: UserID, limit: Int, offset: Int = 0, before cursor: HistoryCursor? = nil
-  ) async throws -> [HistoryEntry] {
-    try await database.read { db in
-      try Self.history(of: user, limit: limit, offset: offset, before: cursor, on: db)
-    }
-  }
-
-  /// An account's postings are numbered without gaps, so the offset is subtracted instead of walked.
+  /// Posts the operation; nil when one has been posted under the same idempotency key, when the balance is too small or
+  /// when lots have expired that are not booked, and then nothing has changed.
   ///
-  /// - Parameters:
-  ///   - offset: how many of the newest to skip, without a cursor.
-  ///   - cursor: the last entry of the previous page.
-  static func history(
-    of user: UserID, limit: Int, offset: Int = 0, before cursor: HistoryCursor? = nil, on db: any Connection
-  ) throws -> [HistoryEntry] {
-    try db.rows(
+  /// There is no debt beside available credits, so that the two are one number: what is available less the debt.
+  private static func postIfCovered(_ operation: CreditOperation, on db: any Connection) throws -> ChangedAccount? {
+    let (amount, gained, taken) = (operation.amount, max(operation.amount, 0), max(-operation.amount, 0))
+    let row = try db.row(
       """
-      select p.position, p.amount, p.balance_after, o.type, o.description, o.reference_id, o.reference_type,
-        o.created_at
-      from ledger_posting p join ledger_operation o on o.id = p.operation_id
-      where p.account_id = \(user)
-        and p.position <= coalesce(cast(\(cursor.map { $0.position - 1 }) as bigint),
-          (select posting_count - \(offset) from ledger_account where id = \(user)))
-      order by p.position desc limit \(limit)
-      """
-    ).map(HistoryEntry.init)
-  }
-
-  /// Posts the operation; nil when one has been posted under the same idempotency key or the balance is too small, and
-  /// then nothing has changed.
-  private static func postIfCovered(
-    _ operation: CreditOperation, on db: any Connection
-  ) throws -> (balance: Int, isSignupBonusSettled: Bool)? {
-    let (gained, taken) = (max(operation.amount, 0), max(-operation.amount, 0))
-    let account = try db.row(
-      """
-      update ledger_account set balance = balance + \(operation.amount), posting_count = posting_count + 1,
+      update ledger_account set
+        balance = held + case when balance - held - debt + \(amount) > 0 then balance - held - debt + \(amount) else 0 end,
+        debt = case when balance - held - debt + \(amount) < 0 then held + debt - balance - \(amount) else 0 end,
+        posting_count = posting_count + 1,
         lifetime_earned = lifetime_earned + \(gained), lifetime_spent = lifetime_spent + \(taken)
-      where id = \(operation.user) and balance >= \(taken) and not exists (select 1 from ledger_operation
-        where caller = \(operation.caller) and idempotency_key = \(operation.idempotencyKey))
-      returning balance, posting_count, is_welcomed
+      where id = \(operation.user) and balance - held >= \(operation.required)
+        and (lots_expire_at is null or lots_expire_at > \(operation.at))
+        and not exists (select 1 from ledger_operation
+          where caller = \(operation.caller) and idempotency_key = \(operation.idempotencyKey))
+      returning \(ChangedAccount.columns)
       """)
-    guard let account else { return nil }
-    let balance = try account.get("balance", as: Int.self)
-    try db.enqueue(
-      """
-      insert into ledger_operation
-        (id, type, description, reference_id, reference_type, caller, idempotency_key, created_at)
-      values (\(operation.id), \(operation.type.rawValue), \(operation.description), \(operation.referenceID),
-        \(operation.referenceType), \(operation.caller), \(operation.idempotencyKey), \(operation.at))
-      """)
-    try db.enqueue(
-      """
-      insert into ledger_posting (operation_id, account_id, amount, balance_after, position)
-      values (\(operation.id), \(operation.user), \(operation.amount), \(balance),
-          \(try account.get("posting_count", as: Int.self))),
-        (\(operation.id), \(operation.counterpart.id), \(-operation.amount), null, null)
-      """)
-    return (balance, try account.get("is_welcomed"))
+    guard let account = try row.map(ChangedAccount.init) else { return nil }
+    try operation.enqueuePostings(at: account.postingCount, net: account.net, on: db)
+    if gained > 0 {
+      try LotStore.enqueueLot(
+        of: operation, at: account.postingCount, payingDebt: account.paidDebt(of: gained), on: db)
+    } else {
+      try LotStore.enqueueTaking(taken, from: operation.user, on: db)
+    }
+    return account
   }
 
   /// The outcome of an earlier operation under the same key; nil when there is none.
@@ -163,32 +141,21 @@ struct LedgerStore: Sendable {
       && row.optional("reference_id") == operation.referenceID
       && row.optional("reference_type") == operation.referenceType
     guard isSame else { throw Failure.idempotencyKeyReused }
-    return .repeated(try row.get("id"), balanceAfter: try row.get("balance_after"))
+    return .repeated(try row.get("id"), balanceAfter: max(0, try row.get("balance_after")))
   }
 
   private static func account(of user: UserID, on db: any Connection) throws -> Account? {
     try db.row(
       """
-      select balance, lifetime_earned, lifetime_spent, is_welcomed from ledger_account where id = \(user)
+      select balance, held, debt, lifetime_earned, lifetime_spent, is_welcomed, lots_expire_at from ledger_account
+      where id = \(user)
       """
     ).map { row in
       Account(
         balance: Balance(
-          current: try row.get("balance"), lifetimeEarned: try row.get("lifetime_earned"),
-          lifetimeSpent: try row.get("lifetime_spent")), isSignupBonusSettled: try row.get("is_welcomed"))
+          current: try row.get("balance"), held: try row.get("held"), debt: try row.get("debt"),
+          lifetimeEarned: try row.get("lifetime_earned"), lifetimeSpent: try row.get("lifetime_spent")),
+        isSignupBonusSettled: try row.get("is_welcomed"), lotsExpireAt: try row.optional("lots_expire_at"))
     }
-  }
-}
-
-extension HistoryEntry {
-  fileprivate init(_ row: Row) throws {
-    position = try row.get("position")
-    amount = try row.get("amount")
-    balanceAfter = try row.get("balance_after")
-    type = try row.get("type")
-    description = try row.optional("description")
-    referenceID = try row.optional("reference_id")
-    referenceType = try row.optional("reference_type")
-    createdAt = try row.get("created_at")
   }
 }

@@ -43,6 +43,17 @@ package struct Health: Codable, Sendable {
   }
 }
 
+/// ``Health`` with what a service adds to it.
+private struct DetailedHealth: Encodable {
+  let health: Health
+  let details: [String: String]
+
+  func encode(to encoder: any Encoder) throws {
+    try health.encode(to: encoder)
+    try details.encode(to: encoder)
+  }
+}
+
 package enum Kith {
   package static let version = "0.1.0"
 }
@@ -55,6 +66,8 @@ struct HealthRoutes: Sendable {
   let now: @Sendable () -> Date
   /// Further conditions for readiness.
   let isReady: @Sendable () async -> Bool
+  /// Further members of the body of `/health`.
+  let details: @Sendable () -> [String: String]
 
   func add(to routes: Router<Context>) {
     routes.get("/health", use: health)
@@ -66,7 +79,7 @@ struct HealthRoutes: Sendable {
     let reached = await reachesDatabase()
     let health = Health(
       isHealthy: reached, environment: stage, lifecycle: lifecycle, database: reached, at: now())
-    return Self.response(health, isHealthy: reached)
+    return Self.response(DetailedHealth(health: health, details: details()), isHealthy: reached)
   }
 
   @Sendable private func ready(_ request: Request, _ context: Context) async -> Response {

@@ -27,6 +27,7 @@ package struct Server: Service {
   ///   - background: services that run beside the server and stop after it.
   ///   - requestTimeout: how long a request may take, its body included, unless its caller asks for less.
   ///   - isReady: further conditions for readiness.
+  ///   - healthDetails: further members of the body of `/health`, which have no effect on its status.
   ///   - holdsTokens: requests whose responses no cache may store.
   ///   - takeover: connections on which another protocol than HTTP is spoken.
   ///   - routes: adds the service's own routes; `/health`, `/metrics` and `/openapi.json` are added here. Handlers run
@@ -36,6 +37,7 @@ package struct Server: Service {
     _ service: ServiceName, in dependencies: Dependencies, database: any Database, authenticator: CallerAuthenticator,
     api: OpenAPI, background: [any Service] = [], requestTimeout: Duration = .seconds(30),
     isReady: @escaping @Sendable () async -> Bool = { true },
+    healthDetails: @escaping @Sendable () -> [String: String] = { [:] },
     holdsTokens: @escaping @Sendable (Request) -> Bool = { _ in false }, takeover: ConnectionTakeover? = nil,
     routes add: (Router<Context>) -> Void
   ) throws {
@@ -43,8 +45,10 @@ package struct Server: Service {
     let lifecycle = Lifecycle()
     let router = Router(context: Context.self, options: [.autoGenerateHeadEndpoints])
     let stage = try settings.stage()
-    HealthRoutes(database: database, lifecycle: lifecycle, stage: stage, now: dependencies.now, isReady: isReady)
-      .add(to: router)
+    HealthRoutes(
+      database: database, lifecycle: lifecycle, stage: stage, now: dependencies.now, isReady: isReady,
+      details: healthDetails
+    ).add(to: router)
     dependencies.registry.addProcessMetrics()
     dependencies.registry.addLogMetrics()
     MetricsRoutes(registry: dependencies.registry, authenticator: authenticator, stage: stage).add(to: router)

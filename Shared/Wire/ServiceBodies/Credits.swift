@@ -1,3 +1,5 @@
+import Foundation
+
 /// Spends credits of a user.
 package struct SpendCredits: Codable, Sendable {
   package let userID: UserID
@@ -7,6 +9,8 @@ package struct SpendCredits: Codable, Sendable {
   package var referenceID: String?
   package var referenceType: String?
   package var idempotencyKey: String?
+  /// For a refund, which may take more than there is.
+  package var createsDebt: Bool?
 
   package init(
     userID: UserID, cost: Int, transactionType: String? = nil, description: String? = nil,
@@ -28,6 +32,7 @@ package struct SpendCredits: Codable, Sendable {
     case referenceID = "reference_id"
     case referenceType = "reference_type"
     case idempotencyKey = "idempotency_key"
+    case createsDebt = "creates_debt"
   }
 }
 
@@ -38,6 +43,8 @@ package struct GrantCredits: Codable, Sendable {
   package var transactionType: String?
   package var description: String?
   package var idempotencyKey: String?
+  /// nil for credits that do not expire.
+  package var expiresAt: Date?
 
   package init(
     userID: UserID, amount: Int, transactionType: String? = nil, description: String? = nil,
@@ -55,6 +62,7 @@ package struct GrantCredits: Codable, Sendable {
     case amount, description
     case transactionType = "transaction_type"
     case idempotencyKey = "idempotency_key"
+    case expiresAt = "expires_at"
   }
 }
 

@@ -24,7 +24,7 @@ struct LedgerBilling: BillingProvider {
   let accounts: CreditAccounts
 
   func checkCredits(_ user: UserID, cost: Int) async throws -> Bool {
-    try await accounts.balance(ofUnchecked: user).current >= cost
+    try await accounts.balance(ofUnchecked: user).available >= cost
   }
 
   func onCreditsGranted(_ operation: CreditOperation, on db: any Connection) throws {}

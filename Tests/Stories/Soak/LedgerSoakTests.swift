@@ -1,0 +1,128 @@
+import Database
+import Foundation
+import Support
+import Testing
+import Wire
+
+/// Random operations on few accounts by many callers, while `kith-credits` is killed over and over: the auditor finds
+/// nothing, and the histories have what was acknowledged, once. `make soak` runs a million of them.
+@Suite(.serialized) struct LedgerSoakTests {
+  private static let settings = ProcessInfo.processInfo.environment
+  private static let operationCount = settings["KITH_SOAK_OPERATIONS"].flatMap { Int($0) } ?? 1500
+  private static let seed = settings["KITH_SOAK_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
+  private static let userCount = 200
+  private static let callerCount = 32
+
+  @Test(arguments: engines) func nothingAcknowledgedIsLostAndNothingIsAppliedTwice(engine: Engine) async throws {
+    print("KITH_SOAK_OPERATIONS=\(Self.operationCount) KITH_SOAK_SEED=\(Self.seed) on \(engine.rawValue)")
+    try await withTestDatabase(engine) { testDatabase in
+      let processes = try ServiceProcesses(["auth", "credits"], in: testDatabase)
+      var credits = try #require(processes.all["credits"])
+      try await processes.ready()
+      let users = try await signIn(through: try #require(processes.all["auth"]).gateway)
+      let service = credits.gateway.with(["X-Service-Key": TestStack.keys["billing+credits"] ?? ""])
+      let log = SoakLog(count: Self.operationCount)
+      let callers = Task { await call(service, users, log) }
+      var killCount = 0
+      while !log.isFinished {
+        let next = log.answered + Self.operationCount / 8
+        let end = ContinuousClock.now + .seconds(Double.random(in: 1.5...4))
+        while ContinuousClock.now < end, log.answered < next, !log.isFinished {
+          try await Task.sleep(for: .milliseconds(20))
+        }
+        await credits.kill()
+        killCount += 1
+        credits = try processes.restart("credits")
+        try await credits.healthy("/health/ready")
+      }
+      await callers.value
+      #expect(killCount >= 3)
+      try await expectConsistency(service)
+      _ = await credits.stop()
+      _ = await processes.all["auth"]?.stop()
+      try await compare(log, with: testDatabase)
+    }
+  }
+
+  private func signIn(through auth: Browser) async throws -> [UserID] {
+    var users: [UserID] = []
+    for number in 0..<Self.userCount {
+      let reply = try await auth.with(["X-Admin-Key": TestStack.adminKey])
+        .post("/api/v1/auth/dev/token", ["email": "soak\(number)@example.com"])
+      guard reply.status == 200 else { throw Unexpected(reply: reply.text) }
+      users.append(try await SignedInUser(reply, through: auth).id)
+    }
+    return users
+  }
+
+  private func call(_ service: Browser, _ users: [UserID], _ log: SoakLog) async {
+    await withDiscardingTaskGroup { group in
+      for number in 0..<Self.callerCount {
+        let random = SeededRandom(seed: Self.seed &+ UInt64(number))
+        group.addTask {
+          var caller = SoakCaller(credits: service, users: users, log: log, random: random)
+          await caller.run()
+        }
+      }
+    }
+  }
+
+  /// The open holds expire, and the worker gives them back at the next start of the process at the latest.
+  private func expectConsistency(_ service: Browser) async throws {
+    try await eventually("the last holds") {
+      let audit = try await service.get("/internal/credits/audit")
+      #expect(audit.string("status") == "ok", "\(audit.text)")
+      return audit.status == 200 && (audit.int("operations") ?? 0) < 100_000
+    }
+  }
+
+  /// Compares every history with the answers.
+  private func compare(_ log: SoakLog, with testDatabase: TestDatabase) async throws {
+    let database = try await testDatabase.open("credits", [])
+    let rows = try await database.read { db in
+      try db.rows(
+        """
+        select o.id, o.description, p.account_id, p.amount from ledger_operation o
+        join ledger_posting p on p.operation_id = o.id and p.position is not null where o.description like 'soak-%'
+        """)
+    }
+    let debtors = try await database.read { db in
+      try db.rows(
+        """
+        select id from ledger_account a where debt > 0 and not exists (
+          select 1 from ledger_posting p join ledger_operation o on o.id = p.operation_id
+          where p.account_id = a.id and o.type = 'refund')
+        """)
+    }
+    await database.close()
+    #expect(debtors.isEmpty)
+    #expect(log.faults.isEmpty, "\(log.faults.prefix(5))")
+    let faults = try Self.differences(log.entries, Dictionary(grouping: rows) { try $0.get("description") })
+    #expect(faults.isEmpty, "\(faults.count): \(faults.prefix(5))")
+    // The premise: all kinds of outcomes were there.
+    let outcomes = log.entries.values.map(\.outcome)
+    #expect(outcomes.contains(.refused) && rows.count > Self.operationCount / 4)
+    #expect(outcomes.count == Self.operationCount)
+  }
+
+  private static func differences(
+    _ entries: [String: SoakLog.Entry], _ posted: [String: [Row]]
+  ) throws -> [String] {
+    var faults = posted.filter { $0.value.count > 1 || entries[$0.key] == nil }.map { "twice, or by nobody: \($0)" }
+    for (label, entry) in entries {
+      let row = posted[label]?.first
+      let amount = try row?.get("amount", as: Int.self)
+      let transaction = try row?.get("id", as: String.self)
+      let isRight =
+        switch entry.outcome {
+        case .posted(let expected, let id): amount == expected && (id == nil || transaction == id)
+        case .refused: row == nil
+        case .unknown(let amounts): amount.map(amounts.contains) ?? true
+        }
+      let isOfUser = try row.map { try $0.get("account_id") == entry.user.description } ?? true
+      guard !isRight || !isOfUser else { continue }
+      faults.append("\(label) \(entry.outcome), posted \(amount.map(String.init) ?? "not")")
+    }
+    return faults
+  }
+}
