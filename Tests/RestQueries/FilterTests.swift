@@ -126,7 +126,9 @@ import Wire
     let list = Array(repeating: "1", count: 501).joined(separator: ",")
     let embeds = String(repeating: "notes(places(", count: 3) + "name" + String(repeating: "))", count: 3)
     for query in [
-      "or=(\(deep))", many, "stars=in.(\(list))", "select=\(embeds)", "stars=eq(any).{\(list)}",
+      "or=(\(deep))", many, "name=match(any).{a,b,c,d,e}",
+      Array(repeating: "name=imatch.a", count: 5).joined(separator: "&"), "stars=in.(\(list))", "select=\(embeds)",
+      "stars=eq(any).{\(list)}",
       "a->b->b->b->b->b->b->b->b->b=eq.1", "name=eq." + String(repeating: "x", count: 17_000),
       "select=" + Array(repeating: "name", count: 61).joined(separator: ","),
       "order=" + Array(repeating: "name", count: 17).joined(separator: ","),

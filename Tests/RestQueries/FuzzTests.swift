@@ -61,6 +61,42 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func randomBodiesAndHeadersAreAnsweredOrRefusedWithACode(engine: Engine) async throws {
+    try await PlacesApp.with(engine) { app in
+      var random = SeededRandom(seed: 8)
+      var inserted = 0
+      let values = [
+        "null", "true", "1", "-1.5", "1e400", "\"a\"", "\"\"", "\"2024-01-15T12:00:00Z\"", "[\"x\"]", "{\"k\":[]}",
+        "\"{a,b}\"", "{",
+        "\"\\u0000\"", "99999999999999999999",
+      ]
+      let names = [
+        "name", "stars", "latitude", "is_open", "seen_at", "visited_on", "details", "tags", "code", "id", "junk",
+        "note_count",
+      ]
+      for _ in 0..<1500 {
+        let members = (0..<Int.random(in: 0...3, using: &random)).map { _ in
+          "\"\(names.randomElement(using: &random) ?? "")\":\(values.randomElement(using: &random) ?? "")"
+        }
+        let isArray = Bool.random(using: &random)
+        let object = "{\((["\"name\":\"n\""] + members).joined(separator: ","))}"
+        let query = Bool.random(using: &random) ? "" : Self.query(&random)
+        var request = RestRequest(
+          Bool.random(using: &random) ? .post : .patch, "places", query: query, prefer: [Self.text(&random, 3)],
+          range: Self.text(&random, 2), body: Array((isArray ? "[\(object),\(object)]" : object).utf8))
+        if request.method == .patch { request.query += "&stars=gte.0" }
+        do {
+          inserted += try await app.send(request).changedKeys.count
+        } catch let failure as RestFailure {
+          #expect((300..<500).contains(failure.status) && !failure.code.isEmpty, "\(request) \(failure)")
+        } catch {
+          Issue.record("\(request): \(error)")
+        }
+      }
+      #expect(inserted > 30)
+    }
+  }
+
   @Test(arguments: engines) func nothingOfAQueryBecomesSQL(engine: Engine) async throws {
     try await PlacesApp.with(engine) { app in
       try await app.post("places", FilterTests.rows)

@@ -3,9 +3,13 @@ extension Query {
   /// - Throws: ``RestFailure``, PGRST100 for everything that the grammar does not know.
   package init(parsing text: some StringProtocol) throws {
     for (name, value) in try URLParameters(text).all { try read(name, value) }
-    let filters = conditions.reduce(0) { $0 + $1.part.filterCount }
-    guard filters <= QueryBounds.conditionsMax else {
+    let tests = conditions.flatMap(\.part.tests)
+    guard tests.reduce(0, { $0 + $1.count }) <= QueryBounds.conditionsMax else {
       throw RestFailure.tooMuch("conditions", max: QueryBounds.conditionsMax)
+    }
+    let expressions = tests.filter(\.isExpression)
+    guard expressions.reduce(0, { $0 + $1.count }) <= QueryBounds.expressionsMax else {
+      throw RestFailure.tooMuch("regular expressions", max: QueryBounds.expressionsMax)
     }
   }
 
@@ -91,14 +95,27 @@ extension Query {
 }
 
 extension Condition {
-  /// How many filters it has.
-  var filterCount: Int {
+  /// The tests of all its filters.
+  var tests: [Test] {
     switch self {
-    case .filter(let filter):
-      if case .compareEach(_, _, let elements) = filter.test { return max(1, elements.count) }
-      return 1
-    case .not(let condition): return condition.filterCount
-    case .and(let conditions), .or(let conditions): return conditions.reduce(0) { $0 + $1.filterCount }
+    case .filter(let filter): [filter.test]
+    case .not(let condition): condition.tests
+    case .and(let conditions), .or(let conditions): conditions.flatMap(\.tests)
+    }
+  }
+}
+
+extension Test {
+  /// How many comparisons a row may take.
+  var count: Int {
+    if case .compareEach(_, _, let elements) = self { max(1, elements.count) } else { 1 }
+  }
+
+  var isExpression: Bool {
+    switch self {
+    case .compare(let comparison, _), .compareEach(let comparison, _, _):
+      comparison == .match || comparison == .imatch
+    default: false
     }
   }
 }

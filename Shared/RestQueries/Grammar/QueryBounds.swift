@@ -4,6 +4,8 @@ package enum QueryBounds {
   static let textBytesMax = 16_384
   /// Filters, also within logic trees.
   static let conditionsMax = 100
+  /// Regular expressions: the only conditions whose time grows with the product of two lengths.
+  static let expressionsMax = 4
   /// Of logic trees, and of JSON paths.
   static let nestingMax = 8
   /// Of resources within resources.

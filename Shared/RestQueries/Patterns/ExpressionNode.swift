@@ -14,7 +14,8 @@ indirect enum ExpressionNode {
     case .sequence(let nodes): return nodes.reduce(0) { Self.bounded($0 + $1.stepCount) }
     case .alternatives(let nodes): return nodes.reduce(0) { Self.bounded($0 + $1.stepCount + 2) }
     case .repetition(let node, let min, let max):
-      return Self.bounded((node.stepCount + 2) * ((max ?? min + 1) + 1))
+      let count = node.stepCount
+      return Self.bounded(min * count + (max.map { ($0 - min) * (count + 1) } ?? count + 2))
     }
   }
 

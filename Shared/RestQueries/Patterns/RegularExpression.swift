@@ -8,7 +8,7 @@ struct RegularExpression {
   private let isCaseSensitive: Bool
 
   static let textMax = 300
-  static let stepsMax = 2000
+  static let stepsMax = 300
 
   /// - Throws: ``RestFailure`` 2201B for what is not an expression, and for what is not supported.
   init(_ text: String, isCaseSensitive: Bool) throws {
