@@ -188,7 +188,8 @@ extension ClientHandler {
       Forwarding.writeRequest(
         head, inbound, to: &forwarded, endpointHeaders: upstream.pool.headerLines, caller: caller,
         requestID: requestID, address: clientAddress(head).text, timeoutHeader: exchange.timeoutHeader,
-        isWebSocket: exchange.webSocketAccept != nil, clientSpan: clientSpan,
+        forwardsBearer: exchange.route?.forwardsBearer ?? false, isWebSocket: exchange.webSocketAccept != nil,
+        clientSpan: clientSpan,
         traceparentHeader: exchange.spans?.beginClientSpan(to: upstream.pool.endpoint.url) ?? [])
       inbound.moveReaderIndex(forwardBy: head.byteCount)
       exchange.isHeadConsumed = true
