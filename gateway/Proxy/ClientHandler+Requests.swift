@@ -161,7 +161,7 @@ extension ClientHandler {
   /// Opens a connection. When that fails it tries up to two other endpoints.
   private func connect(_ route: Route, _ pool: EndpointPool, tried: [EndpointPool] = []) {
     let number = exchangeNumber
-    pool.connect { [self] upstream in
+    pool.connect(isForTunnel: exchange?.webSocketAccept != nil) { [self] upstream in
       guard case .waiting = phase, exchangeNumber == number else { return upstream?.release() ?? () }
       guard let upstream else {
         let tried = tried + [pool]
