@@ -76,6 +76,10 @@ package struct GatewayServer: Service {
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.autoRead, value: false)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      // The channel keeps the buffer of its first read for good. Most heads are smaller; larger ones take two reads.
+      .childChannelOption(
+        .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 1024, maximum: 64 * 1024)
+      )
       .childChannelInitializer { [state, loops, certificate] channel in
         channel.eventLoop.makeCompletedFuture {
           guard let loop = loops.state(of: channel.eventLoop) else { throw ChannelError.eof }

@@ -6,6 +6,8 @@ from harness.machine import fail
 HEAD_END = b"\r\n\r\n"
 AT_ONCE = 100
 TIMEOUT_SECONDS = 60
+KEEP_ALIVE_SECONDS = 20
+PONG = bytes([0x8A, 0x80, 0, 0, 0, 0])
 
 
 def text_frame(text):
@@ -61,7 +63,7 @@ class Clients:
         """
         `join` makes the message by which the client of a number joins its topic, which is confirmed by `"status":"ok"`.
         """
-        self.all = []
+        self.all, self.kept_alive_at = [], time.monotonic()
         for start in range(0, count, AT_ONCE):
             wave = [Client(port, path, headers or {}) for _ in range(start, min(start + AT_ONCE, count))]
             for number, client in enumerate(wave, start):
@@ -74,6 +76,7 @@ class Clients:
                 for client in wave:
                     client.read_until(b'"status":"ok"')
             self.all += wave
+            self.keep_alive()
         self.selector = selectors.DefaultSelector()
         for client in self.all:
             client.socket.setblocking(False)
@@ -86,6 +89,13 @@ class Clients:
         self.selector.close()
         for client in self.all:
             client.socket.close()
+
+    def keep_alive(self):
+        """Sends a Pong, which needs no Ping (RFC 6455 §5.5.3): opening many takes longer than one may be silent."""
+        if time.monotonic() - self.kept_alive_at > KEEP_ALIVE_SECONDS:
+            for client in self.all:
+                client.socket.sendall(PONG)
+            self.kept_alive_at = time.monotonic()
 
     def drop_pending(self, seconds):
         """Reads what comes within some seconds, such as the rest of what follows a join."""

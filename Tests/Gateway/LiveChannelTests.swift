@@ -38,6 +38,41 @@ import Wire
     }
   }
 
+  @Test func aChannelIsJoinedThroughAWebSocket() async throws {
+    try await withStack(.sqlite) { stack in
+      let alice = try await stack.signIn("alice")
+      let topic = "users:\(alice.id)"
+      let raw = try await RawConnection(to: stack.gateway)
+      let handshake = SocketHandshake.lines.map { $0 + "\r\n" }.joined()
+      try await raw.send("GET /realtime/v1/websocket?vsn=1.0.0&apikey=k HTTP/1.1\r\n\(handshake)\r\n")
+      try await eventually("the switch") { try await raw.received().contains("\r\n\r\n") }
+      #expect(raw.head.hasPrefix("HTTP/1.1 101 "), "\(raw.head)")
+      let payload = #"{"config":{"private":true},"access_token":"\#(alice.access)"}"#
+      try await raw.send(
+        SocketHandshake.frame(
+          #"{"topic":"realtime:\#(topic)","event":"phx_join","payload":\#(payload),"ref":"1","join_ref":"1"}"#))
+      try await eventually("the reply") { try await raw.received().contains(#""status":"ok""#) }
+      try await deliver("first", to: topic, of: stack)
+      try await eventually("the event") { try await raw.received().contains(#""first""#) }
+      raw.close()
+    }
+  }
+
+  /// The gateway has verified the token at the beginning; the service knows when it expires.
+  @Test func aStreamEndsWithItsToken() async throws {
+    try await withStack(.sqlite) { stack in
+      let alice = try await stack.signIn("alice")
+      let raw = try await stream("users:\(alice.id)", of: stack, token: alice.access)
+      try await deliver("first", to: "users:\(alice.id)", of: stack)
+      try await eventually("the event") { try await raw.received().contains("event: first\n") }
+      stack.clock.advance(by: .seconds(16 * 60))
+      // The connection stays, and the response ends.
+      try await eventually("the end") { try await raw.received().hasSuffix("\r\n0\r\n\r\n") }
+      let again = try await stream("users:\(alice.id)", of: stack, token: alice.access)
+      #expect(again.head.hasPrefix("HTTP/1.1 401 "))
+    }
+  }
+
   @Test func strangersGetNoStream() async throws {
     try await withStack(.sqlite) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))

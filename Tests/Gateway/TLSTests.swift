@@ -44,6 +44,24 @@ import Web
     }
   }
 
+  @Test func aWebSocketIsEncryptedToItsEnd() async throws {
+    try await withTestCertificate { certificate in
+      try await withSocketGateway(certificate.settings) { gateway in
+        let hello = SocketHandshake.frame("hello")
+        let raw = try await gateway.open(.echo, trusting: certificate.trusted)
+        try await raw.send(hello)
+        try await eventually("the echo") { try await raw.receivedBytes().count > 0 && raw.tunneled == hello }
+        gateway.service.kill()
+        _ = try await raw.untilClosed()
+        #expect(raw.tunneled == hello + SocketHandshake.restartFrame)
+        let closed = try await gateway.open(.bye, trusting: certificate.trusted)
+        _ = try await closed.untilClosed()
+        #expect(closed.tunneled == [0x88, 0x02, 0x03, 0xE8])
+        try await eventually("the count") { gateway.counted == 0 }
+      }
+    }
+  }
+
   @Test func aRenewedCertificateIsTakenOverOnSIGHUPAndABrokenOneIsNot() async throws {
     try await withTestCertificate { certificate in
       try await withGateway(certificate.settings) { gateway in

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import NIOSSL
 import Synchronization
 
 /// A socket on which a test can send any bytes. It stays open until ``close()``.
@@ -12,17 +13,33 @@ package final class RawConnection: Sendable {
   /// - Parameters:
   ///   - receiveBytes: the size of the kernel's receive buffer; nil: the system's default.
   ///   - address: the local address to connect from.
-  package init(port: Int, receiveBytes: Int? = nil, from address: String = "127.0.0.1") async throws {
+  ///   - trustRoots: with these the connection is encrypted, to a server named localhost.
+  package init(
+    port: Int, receiveBytes: Int? = nil, from address: String = "127.0.0.1",
+    trusting trustRoots: NIOSSLTrustRoots? = nil
+  ) async throws {
     let collected = Collected()
     self.collected = collected
+    let tls = try trustRoots.map { trustRoots in
+      var configuration = TLSConfiguration.makeClientConfiguration()
+      configuration.trustRoots = trustRoots
+      return try NIOSSLContext(configuration: configuration)
+    }
     let plain = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .bind(to: try SocketAddress(ipAddress: address, port: 0))
     let bootstrap = receiveBytes.map { plain.channelOption(.socketOption(.so_rcvbuf), value: .init($0)) } ?? plain
     channel = try await bootstrap.channelOption(.autoRead, value: false)
       .channelInitializer { channel in
-        channel.pipeline.addHandler(Collector { bytes in collected.bytes.withLock { $0 += bytes.readableBytesView } })
+        channel.eventLoop.makeCompletedFuture {
+          let pipeline = channel.pipeline.syncOperations
+          if let tls { try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: "localhost")) }
+          try pipeline.addHandler(
+            Collector { bytes in collected.bytes.withLock { $0 += bytes.readableBytesView } })
+        }
       }
       .connect(host: "127.0.0.1", port: port).get()
+    // The handshake.
+    if tls != nil { channel.read() }
   }
 
   /// A connection to the server that `browser` calls.

@@ -161,7 +161,7 @@ extension ClientHandler {
   /// Opens a connection. When that fails it tries up to two other endpoints.
   private func connect(_ route: Route, _ pool: EndpointPool, tried: [EndpointPool] = []) {
     let number = exchangeNumber
-    pool.connect { [self] upstream in
+    pool.connect(isForTunnel: exchange?.webSocketAccept != nil) { [self] upstream in
       guard case .waiting = phase, exchangeNumber == number else { return upstream?.release() ?? () }
       guard let upstream else {
         let tried = tried + [pool]
@@ -188,7 +188,8 @@ extension ClientHandler {
       Forwarding.writeRequest(
         head, inbound, to: &forwarded, endpointHeaders: upstream.pool.headerLines, caller: caller,
         requestID: requestID, address: clientAddress(head).text, timeoutHeader: exchange.timeoutHeader,
-        isWebSocket: exchange.webSocketAccept != nil, clientSpan: clientSpan,
+        forwardsBearer: exchange.route?.forwardsBearer ?? false, isWebSocket: exchange.webSocketAccept != nil,
+        clientSpan: clientSpan,
         traceparentHeader: exchange.spans?.beginClientSpan(to: upstream.pool.endpoint.url) ?? [])
       inbound.moveReaderIndex(forwardBy: head.byteCount)
       exchange.isHeadConsumed = true

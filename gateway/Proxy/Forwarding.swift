@@ -8,14 +8,15 @@ enum Forwarding {
   /// - Parameters:
   ///   - endpointHeaders: the header lines of every request to this endpoint: `Host` and the gateway's service key.
   ///   - address: the client address as text.
+  ///   - forwardsBearer: whether the service gets `Authorization` too.
   ///   - isWebSocket: whether the head is an opening handshake, whose own fields are forwarded as they are.
   ///   - clientSpan: the span that the client names, if valid; without it the client's `tracestate` is not forwarded.
   ///   - traceparentHeader: the header line of the gateway's span; when it is empty, the client's `traceparent` is
   ///     forwarded.
   static func writeRequest(
     _ head: RequestHead, _ bytes: ByteBuffer, to out: inout ByteBuffer, endpointHeaders: [UInt8], caller: Caller,
-    requestID: [UInt8], address: [UInt8], timeoutHeader: [UInt8], isWebSocket: Bool, clientSpan: SpanContext?,
-    traceparentHeader: [UInt8]
+    requestID: [UInt8], address: [UInt8], timeoutHeader: [UInt8], forwardsBearer: Bool, isWebSocket: Bool,
+    clientSpan: SpanContext?, traceparentHeader: [UInt8]
   ) {
     let span = bytes.readableBytesSpan
     out.clear(minimumCapacity: head.byteCount + endpointHeaders.count + caller.headerLines.count + 256)
@@ -25,7 +26,9 @@ enum Forwarding {
     out.writeStaticString(" HTTP/1.1\r\n")
     var lines = AdjacentLines()
     let (hasTrace, isTraced) = (clientSpan != nil, !traceparentHeader.isEmpty)
-    for field in head.fields.list where isForwarded(field, hasTrace: hasTrace, isTraced: isTraced) {
+    for field in head.fields.list {
+      guard field.name == .authorization ? forwardsBearer : isForwarded(field, hasTrace: hasTrace, isTraced: isTraced)
+      else { continue }
       lines.add(field.line, span, &out)
     }
     lines.flush(span, &out)
@@ -48,7 +51,8 @@ enum Forwarding {
     }
   }
 
-  /// Whether a request field is forwarded. `Authorization` is not: services get the verified caller in other headers.
+  /// Whether a request field is forwarded. `Authorization` is not, unless the route says so: services get the verified
+  /// caller in other headers.
   private static func isForwarded(_ field: Fields.Field, hasTrace: Bool, isTraced: Bool) -> Bool {
     switch field.name {
     case .other, .contentType, .origin, .requestedMethod, .accessControl, .rateLimit, .contentSecurityPolicy,

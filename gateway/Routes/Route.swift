@@ -20,6 +20,8 @@ package final class Route: Sendable {
   let idleSeconds: Int64
   /// How long the client may take to send the whole body.
   let bodySeconds: Int64
+  /// Whether the service gets the bearer token itself, because it has to know when the token expires.
+  let forwardsBearer: Bool
   /// Whether it is the opening handshake of a WebSocket. No other request may ask to switch protocols.
   let isWebSocket: Bool
   /// The header line with the time that the service has, for a request whose body is complete.
@@ -44,7 +46,8 @@ package final class Route: Sendable {
   package init(
     _ method: RequestHead.Method, _ path: String, to service: ServiceName, bearer: BearerPolicy = .none,
     limit: LimitClass? = nil, refreshQuery: String? = nil, bodyBytesMax: Int = 64 * 1024, responseSeconds: Int64 = 10,
-    bodySeconds: Int64 = 60, idleSeconds: Int64? = nil, isWebSocket: Bool = false
+    bodySeconds: Int64 = 60, idleSeconds: Int64? = nil, forwardsBearer: Bool = false,
+    isWebSocket: Bool = false
   ) {
     self.method = method
     self.path = path
@@ -55,6 +58,7 @@ package final class Route: Sendable {
     self.bodyBytesMax = bodyBytesMax
     self.responseSeconds = responseSeconds
     self.bodySeconds = bodySeconds
+    self.forwardsBearer = forwardsBearer
     self.isWebSocket = isWebSocket
     self.idleSeconds = idleSeconds ?? max(60, responseSeconds)
     timeoutHeader = Array("\(Header.timeout): \(responseSeconds * 1000)\r\n".utf8)

@@ -3,7 +3,7 @@ import NIOCore
 /// Sizes the receive buffers of a connection that is silent most of the time. The channel keeps none of them: thousands
 /// of idle WebSockets would otherwise each hold the buffer of their last, perhaps large, message.
 struct TransientReceiveBuffers: RecvByteBufferAllocator {
-  private static let sizes = 1024...64 * 1024
+  private static let sizes = 512...64 * 1024
   private var size = TransientReceiveBuffers.sizes.lowerBound
 
   func buffer(allocator: ByteBufferAllocator) -> ByteBuffer { allocator.buffer(capacity: size) }

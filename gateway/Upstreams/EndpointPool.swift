@@ -59,14 +59,16 @@ final class EndpointPool {
 
   /// Opens a connection.
   ///
-  /// - Parameter completion: called on this event loop; with nil when the connection fails or takes longer than 800 ms,
-  ///   or when too many are open.
-  func connect(_ completion: @escaping (UpstreamHandler?) -> Void) {
+  /// - Parameters:
+  ///   - isForTunnel: whether it will be the end of a tunnel.
+  ///   - completion: called on this event loop; with nil when the connection fails or takes longer than 800 ms, or when
+  ///     too many are open.
+  func connect(isForTunnel: Bool = false, _ completion: @escaping (UpstreamHandler?) -> Void) {
     guard open < Self.openMax else { return completion(nil) }
     let handler = UpstreamHandler(self)
     open += 1
     // Handlers are added when the connection is established: until then several addresses may be tried at once.
-    channel().assumeIsolated().whenComplete { [self] result in
+    channel(isForTunnel: isForTunnel).assumeIsolated().whenComplete { [self] result in
       do { try add(handler, to: try result.get()) } catch {
         open -= 1
         if let event = EndpointHealth.Event(connecting: error) { endpoint.record(event) }
@@ -111,14 +113,16 @@ final class EndpointPool {
     handler.read()
   }
 
-  private func channel() -> EventLoopFuture<any Channel> {
-    let bootstrap = TCPKeepAlive.options.reduce(ClientBootstrap(group: loop)) {
+  private func channel(isForTunnel: Bool) -> EventLoopFuture<any Channel> {
+    var bootstrap = TCPKeepAlive.options.reduce(ClientBootstrap(group: loop)) {
       $0.channelOption($1.option, value: $1.value)
     }
     .resolver(resolver)
     .connectTimeout(Self.connectTimeout)
     .channelOption(.autoRead, value: false)
     .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+    // The channel keeps the buffer of its first read for good.
+    if isForTunnel { bootstrap = bootstrap.channelOption(.recvAllocator, value: TransientReceiveBuffers()) }
     if let address = endpoint.address { return bootstrap.connect(to: address) }
     return bootstrap.connect(host: endpoint.url.host, port: endpoint.url.port)
   }

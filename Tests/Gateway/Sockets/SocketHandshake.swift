@@ -16,10 +16,13 @@ enum SocketHandshake {
   /// A Close frame that says that the service restarts (RFC 6455 §7.4.1, code 1012).
   static let restartFrame: [UInt8] = [0x88, 0x02, 0x03, 0xF4]
 
-  /// A masked text frame, as a client sends it.
+  /// A masked text frame of less than 64 KB, as a client sends it.
   static func frame(_ text: String) -> [UInt8] {
     let mask: [UInt8] = [1, 2, 3, 4]
     let payload = text.utf8.enumerated().map { $0.element ^ mask[$0.offset % 4] }
-    return [0x81, 0x80 | UInt8(payload.count)] + mask + payload
+    let count = payload.count
+    let length: [UInt8] =
+      count < 126 ? [0x80 | UInt8(count)] : [0x80 | 126, UInt8(count >> 8), UInt8(count & 0xFF)]
+    return [0x81] + length + mask + payload
   }
 }
