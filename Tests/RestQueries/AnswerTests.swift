@@ -42,11 +42,15 @@ import Wire
           "details":{"z":1.50,"a":["x",{"k":null}],"é":"é"},"tags":["b","a"],"code":null,\
           "created_at":"2027-01-15T08:00:00Z","updated_at":"2027-01-15T08:00:00Z","note_count":2}]
           """)
+      let stripped = try await app.get(
+        "places", "stars=eq.5&select=details,code", accept: "application/vnd.pgrst.array+json;nulls=stripped")
+      #expect(stripped == #"[{"details":{"z":1.50,"a":["x",{}],"é":"é"}}]"#)
       let embedded = try await app.get(
         "notes", "text=eq.green&select=places(latitude,seen_at,details,tags,is_open,stars)")
       #expect(
         embedded == """
-          [{"places":{"latitude":-5,"seen_at":"2024-01-15T11:30:00Z","details":[1],"tags":["a"],"is_open":true,"stars":3}}]
+          [{"places":{"latitude":-5,"seen_at":"2024-01-15T11:30:00Z","details":[1],\
+          "tags":["a"],"is_open":true,"stars":3}}]
           """)
       let exact = 0.1 + 0.2
       try await app.patch("places", "id=eq.\(third)", "{\"latitude\":\(exact)}")
@@ -66,6 +70,10 @@ import Wire
     (
       "select=details->a->1,details->z,first:details->a->>0&stars=eq.5",
       #"[{"a":{"k":null},"z":1.50,"first":"x"}]"#
+    ),
+    (
+      "select=seen_at::date,stars::float8,tags::json,code::uuid,is_open::int,latitude::json&stars=eq.5",
+      #"[{"seen_at":"2024-01-15","stars":5,"tags":["b","a"],"code":null,"is_open":1,"latitude":37.7749}]"#
     ),
     ("select=tags->>0&stars=eq.5", #"[{"tags":"b"}]"#),
     ("select=&stars=eq.5", "[{}]"),

@@ -92,7 +92,8 @@ import Wire
     ("name=match.((a{90}){90}){90}", "2201B"), ("name=match.(?=a)", "2201B"), ("name=match.[[:alpha:]]", "2201B"),
     ("limit=-1", "PGRST103"), ("offset=-1", "PGRST103"), ("offset=99999999999999999999", "PGRST103"),
     ("notes.text=eq.a", "PGRST108"), ("select=stars.sum()", "PGRST123"), ("select=name,count()", "PGRST123"),
-    ("select=name::money", "42704"), ("select=people(*)", "PGRST200"), ("select=...notes(text)", "PGRST119"),
+    ("select=name::money", "42704"), ("select=name::uuid", "22P02"), ("select=people(*)", "PGRST200"),
+    ("select=...notes(text)", "PGRST119"),
     ("select=notes(text)&order=notes(text)", "PGRST118"), ("select=notes(text)&notes=eq.5", "PGRST120"),
     ("order=notes(text)", "PGRST108"),
   ]

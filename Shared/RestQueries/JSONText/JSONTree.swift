@@ -42,6 +42,16 @@ package indirect enum JSONTree: Sendable, Hashable {
     return tree
   }
 
+  /// Without the members of objects that are null; elements of arrays stay.
+  var withoutNulls: JSONTree {
+    switch self {
+    case .array(let elements): .array(elements.map(\.withoutNulls))
+    case .object(let members):
+      .object(members.filter { $0.value != .null }.map { Member(name: $0.name, value: $0.value.withoutNulls) })
+    default: self
+    }
+  }
+
   /// What `->>` gives: the text of a string, JSON for other values, nil for null.
   var plainText: String? {
     switch self {

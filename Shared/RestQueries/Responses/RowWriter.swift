@@ -55,7 +55,8 @@ struct RowWriter {
     case .column(let name, _, let type, let cast):
       guard !isStripped || cell.value != .null else { return }
       writeName(name, to: &output, &isFirst)
-      if let cast { try cast.write(cell.value, of: type, to: &output) } else { type.write(cell.value, to: &output) }
+      if let cast { return try cast.write(cell.value, of: type, to: &output) }
+      type.write(isStripped && type == .json ? try Self.stripped(cell.value) : cell.value, to: &output)
     case .count(let name, let cast):
       writeName(name, to: &output, &isFirst)
       try (cast ?? .integer).write(cell.value, of: .integer, to: &output)
@@ -67,6 +68,11 @@ struct RowWriter {
       writeName(embed.name, to: &output, &isFirst)
       try write(tree, embed, to: &output)
     }
+  }
+
+  /// Stored JSON without its members that are null.
+  private static func stripped(_ value: Value) throws -> Value {
+    .text(try JSONReader.tree(of: value.text ?? "null").withoutNulls.text)
   }
 
   private func writeName(_ name: String, to output: inout [UInt8], _ isFirst: inout Bool) {
