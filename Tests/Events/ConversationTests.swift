@@ -112,7 +112,7 @@ import Wire
       #expect(try await hers.next { $0.event == "presence_state" }.payload == .object([:]))
       let track = #"{"type":"presence","event":"track","payload":{"mood":"fine"}}"#
       try await hers.push(Self.list, "presence", track)
-      let joined = try await hers.next { $0.event == "presence_diff" }
+      let joined = try await hers.nextPresenceDiff()
       #expect(joined.payload["leaves"] == .object([:]))
       let meta = try #require(joined.payload["joins"]?["alice"]?["metas"]?.array?.first)
       #expect(meta["mood"] == .string("fine"))
@@ -124,13 +124,13 @@ import Wire
       #expect(state.payload["alice"]?["metas"]?.array == [meta])
       // An update is the old one leaving and a new one joining.
       try await hers.push(Self.list, "presence", #"{"event":"track","payload":{"mood":"better"}}"#)
-      let updated = try await his.next { $0.event == "presence_diff" }
+      let updated = try await his.nextPresenceDiff()
       #expect(updated.payload["leaves"]?["alice"]?["metas"]?.array == [meta])
       let next = try #require(updated.payload["joins"]?["alice"]?["metas"]?.array?.first)
       #expect(next["phx_ref_prev"]?.string == ref && next["phx_ref"]?.string != ref)
       // A socket that is gone is not present.
       try await hers.close()
-      let left = try await his.next { $0.event == "presence_diff" }
+      let left = try await his.nextPresenceDiff()
       #expect(left.payload["joins"] == .object([:]))
       #expect(left.payload["leaves"]?["alice"]?["metas"]?.array == [next])
       try await eventually("nobody") { try await fixture.testDatabase.count("presence", in: "events") == 0 }
@@ -158,13 +158,13 @@ import Wire
           #expect(try await his.nextEvent().payload["payload"]?["text"]?.string == text)
         }
         try await hers.push(Self.list, "presence", #"{"event":"track","payload":{"mood":"fine"}}"#)
-        let diff = try await his.next { $0.event == "presence_diff" }
+        let diff = try await his.nextPresenceDiff()
         #expect(diff.payload["joins"]?["alice"] != nil)
         let his2 = try await SocketClient.connect(second)
         try await his2.join("lists:42", bob.token, #""presence":{"key":"bob","enabled":true}"#)
         #expect(try await his2.next { $0.event == "presence_state" }.payload["alice"] != nil)
         try await hers.close()
-        #expect(try await his.next { $0.event == "presence_diff" }.payload["leaves"]?["alice"] != nil)
+        #expect(try await his.nextPresenceDiff().payload["leaves"]?["alice"] != nil)
       }
     }
   }

@@ -153,7 +153,8 @@ final class SocketClient: Sendable {
       }
       if let found { return found }
       guard !isClosed, ContinuousClock.now < end else {
-        throw Unexpected(reply: "\(what) of line \(line) did not come: \(messages)")
+        throw Unexpected(
+          reply: "\(what) of line \(line) did not come, closed: \(isClosed) \(closeCode ?? 0): \(messages)")
       }
       await state.signal.wait(after: version, atMost: .seconds(1))
     }
@@ -162,6 +163,10 @@ final class SocketClient: Sendable {
   /// The next broadcast of the feed.
   func nextEvent() async throws -> Message {
     try await next("an event") { $0.event == "broadcast" || $0.event == "postgres_changes" }
+  }
+
+  func nextPresenceDiff() async throws -> Message {
+    try await next("a change of presence") { $0.event == "presence_diff" }
   }
 
   func nextEvents(_ count: Int) async throws -> [Message] {
