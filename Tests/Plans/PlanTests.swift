@@ -57,16 +57,21 @@ import Testing
     try await withTwilio { twilio in
       try await withMailServer(.none) { mail in
         try await withAppleServer { apple in
-          let settings: [String: String] = [twilio.settings, mail.settings, apple.settings, Self.settings]
-            .reduce(into: [:]) { $0.merge($1) { $1 } }
-          try await withStack(
-            engine, settings, wrapDatabase: { ExplainedDatabase(inner: $0, statements: statements) },
-            prepare: { testDatabase in
-              for rows in Rows.all { try await rows.insert(into: testDatabase, catalog) }
-            },
-            { stack in
-              await Calls(stack: stack, twilio: twilio, mail: mail, apple: apple, statements: statements).all()
-            })
+          try await withStripe { stripe in
+            let settings: [String: String] = [
+              twilio.settings, mail.settings, apple.settings, stripe.settings, BillingProducts.settings, Self.settings,
+            ].reduce(into: [:]) { $0.merge($1) { $1 } }
+            try await withStack(
+              engine, settings, wrapDatabase: { ExplainedDatabase(inner: $0, statements: statements) },
+              prepare: { testDatabase in
+                for rows in Rows.all { try await rows.insert(into: testDatabase, catalog) }
+              },
+              { stack in
+                await Calls(
+                  stack: stack, twilio: twilio, mail: mail, apple: apple, stripe: stripe, statements: statements
+                ).all()
+              })
+          }
         }
       }
     }

@@ -15,6 +15,7 @@ extension Route {
   private static let billing: [Route] = [
     .init(.GET, "/api/v1/billing/products", to: .credits),
     .init(.GET, "/api/v1/billing/status", to: .credits, bearer: .required),
+    .init(.GET, "/api/v1/billing/purchases", to: .credits, bearer: .required),
     // The service calls Stripe before it responds.
     .init(.POST, "/api/v1/billing/stripe/checkout", to: .credits, bearer: .required, responseSeconds: 30),
     .init(.GET, "/api/v1/billing/stripe/portal", to: .credits, bearer: .required, responseSeconds: 30),

@@ -4,5 +4,5 @@ package let publicRoutes: [Route] = Array(
 
 extension Route {
   /// Larger than for requests of apps, because a webhook that is refused is sent again for days.
-  static let webhookBytesMax = 1024 * 1024
+  static let webhookBytesMax = 256 * 1024
 }

@@ -11,12 +11,13 @@ struct Calls: Sendable {
   let twilio: TwilioServer
   let mail: MailServer
   let apple: AppleServer
+  let stripe: StripeServer
   let statements: ExplainedStatements
 
   func all() async {
     for calls in [
-      creditCalls, listCalls, groupCalls, inviteCalls, authCalls, appleCalls, groupStoreCalls, inviteStoreCalls,
-      authStoreCalls, erasureCalls,
+      creditCalls, billingCalls, listCalls, groupCalls, inviteCalls, authCalls, appleCalls, groupStoreCalls,
+      inviteStoreCalls, authStoreCalls, erasureCalls,
     ] {
       do { try await calls() } catch { Issue.record(error) }
     }

@@ -26,6 +26,40 @@ extension Rows {
       select \(rows.id("n", Kind.operation)), 'system', -10 from \(rows.numbers(500_000))
       """,
       rows.idempotencyKeys(50_000),
+    ] + billing(rows)
+  }
+
+  /// 100,000 purchases and as many events, subscriptions and customers.
+  private static func billing(_ rows: RowGenerator) -> [String] {
+    [
+      """
+      insert into billing_purchase (id, provider, transaction_id, user_id, product_id, quantity, credits, environment,
+        status, purchased_at, recorded_at)
+      select \(rows.id("n")), 'stripe', 'pi_' || n, \(rows.id("n")), 'pack', 1, 10, 'test', 'paid',
+        \(rows.ago("n * 60")), \(rows.ago("n * 60"))
+      from \(rows.numbers(100_000))
+      """,
+      """
+      insert into billing_refund (provider, transaction_id, refund_id, amount, total, is_final, state_at)
+      select 'stripe', 'pi_' || n, 'ch_' || n, 0, 10, false, \(rows.ago("n * 60")) from \(rows.numbers(20_000))
+      """,
+      """
+      insert into billing_event (id, provider, event_id, kind, sealed, status, user_id, received_at, settled_at)
+      select \(rows.id("n")), 'stripe', 'evt_' || n, 'invoice.paid', \(rows.bytes("'body'")), 'done', \(rows.id("n")),
+        \(rows.ago("n * 10")), \(rows.ago("n * 10"))
+      from \(rows.numbers(100_000))
+      """,
+      """
+      insert into billing_subscription (provider, subscription_id, user_id, product_id, tier, level, status, will_renew,
+        environment, state_at)
+      select 'stripe', 'sub_' || n, \(rows.id("n")), 'plan', 'creator', 2, 'canceled', false, 'test',
+        \(rows.ago("n * 60"))
+      from \(rows.numbers(100_000))
+      """,
+      """
+      insert into billing_customer (provider, user_id, customer_id, created_at)
+      select 'stripe', \(rows.id("n + 10")), 'cus_' || n, \(rows.ago("n * 60")) from \(rows.numbers(99_000))
+      """,
     ]
   }
 }

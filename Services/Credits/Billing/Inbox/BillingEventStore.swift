@@ -133,7 +133,7 @@ struct BillingEventStore: Sendable {
     }
   }
 
-  /// The events about a user, for the user's export.
+  /// The events about a user, for the user's export, without those whose key is gone.
   func events(of user: UserID) async throws -> [StoredBillingEvent] {
     let rows = try await database.read { db in
       try db.rows(
@@ -142,7 +142,9 @@ struct BillingEventStore: Sendable {
         where user_id = \(user) order by id limit 10000
         """)
     }
-    return try rows.map(event)
+    return try rows.compactMap { row in
+      do { return try event(row) } catch is ParkedEvent { return nil }
+    }
   }
 
   static func erase(_ user: UserID, on db: any Connection) throws {
