@@ -7,7 +7,7 @@ import Wire
 /// Export and erasure of what Apple purchases keep about a user.
 @Suite struct ApplePersonalDataTests {
   @Test(arguments: engines) func purchasesAreExportedAndErased(engine: Engine) async throws {
-    try await withApplePurchases(engine, ["ACCOUNT_ERASE_AFTER_DAYS": "0"]) { stack, store in
+    try await withApplePurchases(engine) { stack, store in
       let (alice, now) = (try await stack.signIn("alice"), stack.clock.now)
       let pack = AppStore.transaction("4711", product: TestProduct.pack, for: nil, from: now)
       let explorer = AppStore.transaction(
@@ -16,15 +16,13 @@ import Wire
       #expect(try await stack.notify(store.notification("SUBSCRIBED", about: explorer, at: now)) == 200)
       _ = try await alice.browser.send(.PUT, "/api/v1/billing/apple/consent", json: ["consented": true])
       try await stack.waitForBilling()
-      let export = try await alice.browser.get("/api/v1/users/me/export").text
+      // As auth collects and erases it.
+      let (auth, path) = (stack.credits.with(stack.with(key: "auth")), "/internal/users/\(alice.id)/data")
+      let export = try await auth.get(path).text
       for text in ["4711", TestProduct.explorer, "SUBSCRIBED", #""apple_consent":true"#] {
         #expect(export.contains(text), "\(text)")
       }
-
-      #expect(try await alice.browser.delete("/api/v1/auth/account").status == 200)
-      try await eventually("the erasure") {
-        try await stack.count("erasure where finished_at is not null", in: "auth") == 1
-      }
+      #expect(try await auth.delete(path).status == 204)
       for table: SQL in [
         "billing_purchase where user_id is not null", "billing_subscription where user_id is not null",
         "apple_original where user_id is not null", "apple_consent", "billing_event",

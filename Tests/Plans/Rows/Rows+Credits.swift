@@ -26,7 +26,36 @@ extension Rows {
       select \(rows.id("n", Kind.operation)), 'system', -10 from \(rows.numbers(500_000))
       """,
       rows.idempotencyKeys(50_000),
-    ] + billing(rows)
+    ] + billing(rows) + appStore(rows)
+  }
+
+  /// What is known of 100,000 subscriptions of the App Store, and of as many users and purchases.
+  private static func appStore(_ rows: RowGenerator) -> [String] {
+    [
+      """
+      insert into apple_original (original_id, user_id, claimed_at)
+      select 'original ' || n, case when n > 50000 then \(rows.id("n")) end,
+        case when n > 50000 then \(rows.ago("n * 60")) end
+      from \(rows.numbers(100_000))
+      """,
+      """
+      insert into apple_unowned_report (original_id, report)
+      select 'original ' || ((n - 1) / 2 + 1), 'report ' || n from \(rows.numbers(50_000))
+      """,
+      """
+      insert into apple_subscription (subscription_id, bundle_id, environment, phase, phase_at)
+      select 'original ' || n, 'com.example.kith', 'Production', 2, \(rows.ago("n * 60"))
+      from \(rows.numbers(100_000))
+      """,
+      """
+      insert into apple_consent (user_id, is_given, changed_at)
+      select \(rows.id("n")), true, \(rows.ago("n * 60")) from \(rows.numbers(100_000))
+      """,
+      """
+      insert into apple_consumption_answer (transaction_id, answered_at)
+      select 'transaction ' || n, \(rows.ago("n * 60")) from \(rows.numbers(100_000))
+      """,
+    ]
   }
 
   /// 100,000 purchases and as many events, subscriptions and customers.
