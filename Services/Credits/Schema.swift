@@ -17,7 +17,7 @@ let creditsMigrations =
       alter table ledger_account add column is_welcomed boolean not null default false;
       update ledger_account set is_welcomed = true where kind = 'user';
       """),
-  ] + billingMigrations
+  ] + billingMigrations + appleMigrations
 
 /// A user's account stores its balance, so that one conditional update both checks and takes. The other accounts store
 /// none: every operation of every user would wait for the one row. For the same reason their postings have neither

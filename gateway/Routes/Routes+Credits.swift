@@ -20,6 +20,7 @@ extension Route {
     .init(.POST, "/api/v1/billing/stripe/checkout", to: .credits, bearer: .required, responseSeconds: 30),
     .init(.GET, "/api/v1/billing/stripe/portal", to: .credits, bearer: .required, responseSeconds: 30),
     .init(.POST, "/api/v1/billing/apple/verify", to: .credits, bearer: .required),
+    .init(.PUT, "/api/v1/billing/apple/consent", to: .credits, bearer: .required),
     .init(.POST, "/webhooks/stripe", to: .credits, bodyBytesMax: webhookBytesMax),
     .init(.POST, "/webhooks/apple", to: .credits, bodyBytesMax: webhookBytesMax),
   ]

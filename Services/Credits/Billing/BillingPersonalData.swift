@@ -17,6 +17,8 @@ struct BillingPersonalData: Sendable {
     let purchases: [PurchaseBody]
     let subscriptions: [SubscriptionBody]
     let stripe_customer: String?
+    /// nil when the user has never been asked.
+    let apple_consent: Bool?
     let events: [EventBody]
   }
 
@@ -49,6 +51,7 @@ struct BillingPersonalData: Sendable {
           will_renew: subscription.willRenew)
       },
       stripe_customer: try await StripeCustomerStore(database: events.database).customer(of: user),
+      apple_consent: try await events.database.readOnce { try AppleConsentStore.consent(of: user, on: $0) },
       events: try await events.events(of: user).map { event in
         EventBody(
           source: event.provider, event_id: event.eventID, type: event.kind, received_at: event.receivedAt,
@@ -63,5 +66,7 @@ struct BillingPersonalData: Sendable {
     try PurchaseStore.erase(user, on: db)
     try SubscriptionStore.erase(user, on: db)
     try BillingEventStore.erase(user, on: db)
+    try AppleOwnerStore.erase(user, on: db)
+    try AppleConsentStore.erase(user, on: db)
   }
 }

@@ -8,6 +8,9 @@ struct BillingSettings: Sendable {
   let redirects: CheckoutRedirects
   /// nil when Stripe is not configured.
   let stripe: StripeClient?
+  let apple: AppStoreConfiguration
+  /// How long after one reading of the App Store's history the next one begins.
+  let appleReconciliationSeconds: Double
   /// The operator's billing system; nil without one.
   let remote: BillingAPI?
   private let isLedgerBilling: Bool
@@ -18,6 +21,8 @@ struct BillingSettings: Sendable {
     products = try settings.products()
     redirects = try CheckoutRedirects(settings.list("CHECKOUT_REDIRECTS"))
     stripe = try settings.stripeAccount().map { StripeClient($0, logger: dependencies.logger) }
+    apple = try settings.appStore()
+    appleReconciliationSeconds = 3600 * Double(try settings.int("APPLE_RECONCILE_HOURS", default: 6, in: 1...24))
     remote = try settings.billingAPI()
     switch settings.string("BILLING", default: "noop") {
     case "noop": isLedgerBilling = false

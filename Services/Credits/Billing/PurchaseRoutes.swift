@@ -9,6 +9,7 @@ struct PurchaseRoutes: Sendable {
   let products: Products
   let purchases: PurchaseStore
   let subscriptions: SubscriptionStore
+  let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
     let list = Response.json(ProductsBody(products))
@@ -19,7 +20,8 @@ struct PurchaseRoutes: Sendable {
   }
 
   @Sendable private func status(_ request: Request, _ context: SignedIn) async throws -> Response {
-    .json(StatusBody(StoredSubscription.current(of: try await subscriptions.subscriptions(of: context.user))))
+    let current = StoredSubscription.current(of: try await subscriptions.subscriptions(of: context.user))
+    return .json(StatusBody(current, at: now()))
   }
 
   @Sendable private func purchases(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -83,8 +85,8 @@ private struct StatusBody: Encodable {
   /// The tier of users who have no subscription.
   private static let freeTier = "free"
 
-  init(_ subscription: StoredSubscription?) {
-    let isEntitled = subscription?.status.isEntitled ?? false
+  init(_ subscription: StoredSubscription?, at now: Date) {
+    let isEntitled = subscription?.isEntitled(at: now) ?? false
     subscription_tier = isEntitled ? subscription?.tier ?? Self.freeTier : Self.freeTier
     status = subscription?.status ?? .none
     _source = NullCodable(wrappedValue: subscription?.provider)

@@ -8,7 +8,7 @@ struct Subscription: Sendable, Hashable {
     /// Nothing has been paid yet.
     case none
     case active
-    /// The last payment has failed and is tried again; the service goes on.
+    /// The last payment has failed and is tried again; the service goes on until the end of the period.
     case pastDue = "past_due"
     /// Ended by the user or the seller.
     case canceled
@@ -49,6 +49,11 @@ struct StoredSubscription: Sendable, Hashable {
   let stateAt: Date
   /// Grows with each change.
   let revision: Int
+
+  /// Whether the tier is granted: while a payment is tried again, until the end of the period.
+  func isEntitled(at now: Date) -> Bool {
+    status.isEntitled && (status == .active || currentPeriodEnd.map { $0 > now } ?? true)
+  }
 
   /// Of several subscriptions of a user, the one that counts: the best status, then the highest level, then the latest
   /// end.
