@@ -57,9 +57,10 @@ import Testing
     try await withTwilio { twilio in
       try await withMailServer(.none) { mail in
         try await withAppleServer { apple in
-          try await withStripe { stripe in
+          try await withPaymentProviders { stripe, appStore, appStoreServer in
             let settings: [String: String] = [
-              twilio.settings, mail.settings, apple.settings, stripe.settings, BillingProducts.settings, Self.settings,
+              twilio.settings, mail.settings, apple.settings, stripe.settings, appStore.settings,
+              appStoreServer.settings, BillingProducts.settings, Self.settings,
             ].reduce(into: [:]) { $0.merge($1) { $1 } }
             try await withStack(
               engine, settings, wrapDatabase: { ExplainedDatabase(inner: $0, statements: statements) },
@@ -68,7 +69,8 @@ import Testing
               },
               { stack in
                 await Calls(
-                  stack: stack, twilio: twilio, mail: mail, apple: apple, stripe: stripe, statements: statements
+                  stack: stack, twilio: twilio, mail: mail, apple: apple, stripe: stripe, appStore: appStore,
+                  appStoreServer: appStoreServer, statements: statements
                 ).all()
               })
           }
@@ -76,6 +78,15 @@ import Testing
       }
     }
     return statements.all
+  }
+
+  private func withPaymentProviders(_ body: (StripeServer, AppStore, AppStoreServer) async throws -> Void) async throws
+  {
+    try await withStripe { stripe in
+      try await withAppStore { appStore in
+        try await withAppStoreServer { server in try await body(stripe, appStore, server) }
+      }
+    }
   }
 
   private static let settings = [

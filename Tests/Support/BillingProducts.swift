@@ -8,6 +8,7 @@ package enum BillingProducts {
   package static let settings = ["BILLING_PRODUCTS": path]
 
   package static let pack = "com.timepoint.flash.credits.50"
+  package static let explorer = "com.timepoint.flash.sub.explorer"
   package static let packPrice = "price_credits_50"
   package static let explorerPrice = "price_explorer_monthly"
   package static let creatorPrice = "price_creator_monthly"

@@ -94,6 +94,27 @@ import Wire
     }
   }
 
+  /// Two accounts with one Apple Account: its subscription is that of the account which has bought the last period.
+  @Test(arguments: engines) func aSubscriptionFollowsItsBuyer(engine: Engine) async throws {
+    try await withApplePurchases(engine) { stack, store in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let (now, month) = (stack.clock.now.wholeMilliseconds, 86_400.0 * 30)
+      let first = AppStore.transaction(
+        "1", product: TestProduct.explorer, for: alice.id, from: now - month, to: now)
+      let second = AppStore.transaction(
+        "2", original: "1", product: TestProduct.creator, for: bob.id, from: now, to: now + month)
+      // The later one first.
+      try await stack.notify(store.notification("SUBSCRIBED", "RESUBSCRIBE", about: second, at: now))
+      try await stack.waitForBilling()
+      try await stack.notify(store.notification("EXPIRED", "VOLUNTARY", about: first, at: now - 60))
+      try await stack.waitForBilling()
+      for (user, tier, balance) in [(alice, "free", 250), (bob, "creator", 1050)] {
+        #expect(try await user.browser.get("/api/v1/billing/status").string("subscription_tier") == tier)
+        #expect(try await user.balance() == balance)
+      }
+    }
+  }
+
   @Test(arguments: engines) func whatTheAppStoreHasNotSignedForUsIsRefused(engine: Engine) async throws {
     try await withApplePurchases(engine, ["APPLE_STORE_ENVIRONMENTS": "Production"]) { stack, store in
       let alice = try await stack.signIn("alice")

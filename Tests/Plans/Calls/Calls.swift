@@ -12,12 +12,14 @@ struct Calls: Sendable {
   let mail: MailServer
   let apple: AppleServer
   let stripe: StripeServer
+  let appStore: AppStore
+  let appStoreServer: AppStoreServer
   let statements: ExplainedStatements
 
   func all() async {
     for calls in [
-      creditCalls, billingCalls, listCalls, groupCalls, inviteCalls, authCalls, appleCalls, eventCalls, groupStoreCalls,
-      inviteStoreCalls, authStoreCalls, eventStoreCalls, erasureCalls,
+      creditCalls, billingCalls, appStoreCalls, listCalls, groupCalls, inviteCalls, authCalls, appleCalls, eventCalls,
+      groupStoreCalls, inviteStoreCalls, authStoreCalls, eventStoreCalls, erasureCalls,
     ] {
       do { try await calls() } catch { Issue.record(error) }
     }

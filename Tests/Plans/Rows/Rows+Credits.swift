@@ -26,7 +26,36 @@ extension Rows {
       select \(rows.id("n", Kind.operation)), 'system', -10 from \(rows.numbers(500_000))
       """,
       rows.idempotencyKeys(50_000),
-    ] + billing(rows)
+    ] + billing(rows) + appStore(rows)
+  }
+
+  /// What is known of 100,000 subscriptions of the App Store, and of as many users and purchases.
+  private static func appStore(_ rows: RowGenerator) -> [String] {
+    [
+      """
+      insert into apple_original (original_id, user_id, claimed_at)
+      select 'original ' || n, case when n > 50000 then \(rows.id("n")) end,
+        case when n > 50000 then \(rows.ago("n * 60")) end
+      from \(rows.numbers(100_000))
+      """,
+      """
+      insert into apple_unowned_report (original_id, report)
+      select 'original ' || ((n - 1) / 2 + 1), 'report ' || n from \(rows.numbers(50_000))
+      """,
+      """
+      insert into apple_subscription (subscription_id, bundle_id, environment, phase, phase_at)
+      select 'original ' || n, 'com.example.kith', 'Production', 2, \(rows.ago("n * 60"))
+      from \(rows.numbers(100_000))
+      """,
+      """
+      insert into apple_consent (user_id, is_given, changed_at)
+      select \(rows.id("n")), true, \(rows.ago("n * 60")) from \(rows.numbers(100_000))
+      """,
+      """
+      insert into apple_consumption_answer (transaction_id, answered_at)
+      select 'transaction ' || n, \(rows.ago("n * 60")) from \(rows.numbers(100_000))
+      """,
+    ]
   }
 
   /// 100,000 purchases and as many events, subscriptions and customers.
@@ -35,13 +64,13 @@ extension Rows {
       """
       insert into billing_purchase (id, provider, transaction_id, user_id, product_id, quantity, credits, environment,
         status, purchased_at, recorded_at)
-      select \(rows.id("n")), 'stripe', 'pi_' || n, \(rows.id("n")), 'pack', 1, 10, 'test', 'paid',
+      select \(rows.id("n")), 'stripe', 'pi_row_' || n, \(rows.id("n")), 'pack', 1, 10, 'test', 'paid',
         \(rows.ago("n * 60")), \(rows.ago("n * 60"))
       from \(rows.numbers(100_000))
       """,
       """
       insert into billing_refund (provider, transaction_id, refund_id, amount, total, is_final, state_at)
-      select 'stripe', 'pi_' || n, 'ch_' || n, 0, 10, false, \(rows.ago("n * 60")) from \(rows.numbers(20_000))
+      select 'stripe', 'pi_row_' || n, 'ch_' || n, 0, 10, false, \(rows.ago("n * 60")) from \(rows.numbers(20_000))
       """,
       """
       insert into billing_event (id, provider, event_id, kind, sealed, status, user_id, received_at, settled_at)
@@ -52,13 +81,13 @@ extension Rows {
       """
       insert into billing_subscription (provider, subscription_id, user_id, product_id, tier, level, status, will_renew,
         environment, state_at)
-      select 'stripe', 'sub_' || n, \(rows.id("n")), 'plan', 'creator', 2, 'canceled', false, 'test',
+      select 'stripe', 'sub_row_' || n, \(rows.id("n")), 'plan', 'creator', 2, 'canceled', false, 'test',
         \(rows.ago("n * 60"))
       from \(rows.numbers(100_000))
       """,
       """
       insert into billing_customer (provider, user_id, customer_id, created_at)
-      select 'stripe', \(rows.id("n + 10")), 'cus_' || n, \(rows.ago("n * 60")) from \(rows.numbers(99_000))
+      select 'stripe', \(rows.id("n + 10")), 'cus_row_' || n, \(rows.ago("n * 60")) from \(rows.numbers(99_000))
       """,
     ]
   }

@@ -34,8 +34,8 @@ struct AppStoreServerClient: Sendable {
 
   private static let timeout: TimeAmount = .seconds(15)
   private static let bytesMax = 8 * 1024 * 1024
-  /// The App Store has 20 transactions on a page: more than any person has bought.
-  private static let pagesMax = 500
+  /// The App Store has 20 entries on a page: more than any person has bought, and any app in half a day.
+  static let pagesMax = 5000
 
   /// What the App Store has sent, or has tried to send, to the app's server.
   ///

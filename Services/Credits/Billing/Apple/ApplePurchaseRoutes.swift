@@ -41,9 +41,9 @@ struct ApplePurchaseRoutes: Sendable {
     let verifier = try configured()
     let text = try await request.json(SignedTransactionBody.self).signed_transaction
     let transaction: AppStoreTransaction
-    do { transaction = try await verifier.transaction(text) } catch is SignedDataRejected {
+    do { transaction = try await verifier.transaction(text) } catch is SignedDataRejected, is NotOurPurchase {
       throw Failure.invalidTransaction
-    } catch is NotOurPurchase { throw Failure.invalidTransaction }
+    }
     let accounts = purchases.store.accounts
     _ = try await accounts.balance(ofSignedIn: context.user)
     do {

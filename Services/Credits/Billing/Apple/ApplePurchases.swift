@@ -78,7 +78,7 @@ struct ApplePurchases: Sendable {
     if let phase = report.phase { state.take(phase) }
     if let renewal = report.renewal { state.take(renewal) }
     if let period = report.period { state.take(period) }
-    try set(&state, of: transaction, user: user, on: db)
+    try set(&state, of: transaction, user: user, at: now, on: db)
   }
 
   private func purchase(
@@ -103,18 +103,15 @@ struct ApplePurchases: Sendable {
   }
 
   private func set(
-    _ state: inout SubscriptionState, of transaction: AppStoreTransaction, user: UserID, on db: any Connection
+    _ state: inout SubscriptionState, of transaction: AppStoreTransaction, user: UserID, at now: Date,
+    on db: any Connection
   ) throws {
-    if let period = state.period {
-      let status = try PurchaseStore.purchase(.apple, period.transactionID, on: db)?.status
-      state.isRevoked = status == .refunded || status == .partiallyRefunded
-    }
     let id = transaction.originalID
-    try AppleSubscriptionStore.set(
-      state, of: id, checkAt: state.isOpen ? state.endsAt.map { $0 + Self.checkDelaySeconds } : nil, on: db)
-    guard let product = products[state.period?.productID ?? transaction.productID], let plan = product.plan else {
-      throw UnknownProduct(id: state.period?.productID ?? transaction.productID)
-    }
+    let bought = try state.period.flatMap { try PurchaseStore.purchase(.apple, $0.transactionID, on: db) }
+    state.isRevoked = bought.map { $0.status != .paid } ?? false
+    try AppleSubscriptionStore.set(state, of: id, checkAt: Self.checkAt(state, now), on: db)
+    let productID = state.period?.productID ?? transaction.productID
+    guard let product = products[productID], let plan = product.plan else { throw UnknownProduct(id: productID) }
     // The row of the state is locked, so the revision is the current one.
     let stored = try SubscriptionStore.subscription(.apple, id, on: db)
     _ = try SubscriptionStore.apply(
@@ -123,6 +120,13 @@ struct ApplePurchases: Sendable {
         status: state.status, currentPeriodEnd: state.endsAt, willRenew: state.willRenew,
         environment: transaction.environment, stateAt: state.reportedAt), replacing: .revision(stored?.revision), on: db
     )
+    if let owner = bought?.user { try SubscriptionStore.assign(.apple, id, to: owner, on: db) }
+  }
+
+  /// When the App Store is asked what has become of a subscription; nil for never.
+  private static func checkAt(_ state: SubscriptionState, _ now: Date) -> Date? {
+    guard state.isOpen, let end = state.endsAt else { return nil }
+    return max(end + checkDelaySeconds, now + checkDelaySeconds)
   }
 }
 

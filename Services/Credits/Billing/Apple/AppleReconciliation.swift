@@ -96,12 +96,14 @@ struct AppleReconciliation: Service {
   /// Stores the notifications that are not in the inbox yet. Returns how many.
   private func store(from start: Date, to end: Date, of app: AppStoreServerClient.App) async throws -> Int {
     var (count, next): (Int, String?) = (0, nil)
-    repeat {
+    for _ in 0..<AppStoreServerClient.pagesMax {
+      try Task.checkCancellation()
       let page = try await client.notifications(of: app, from: start, to: end, after: next)
       for payload in page.signedPayloads where try await isNew(payload) { count += 1 }
       next = page.next
-    } while next != nil && !Task.isCancelled
-    return count
+      guard next != nil else { return count }
+    }
+    throw TooManyPages()
   }
 
   private func isNew(_ payload: String) async throws -> Bool {
@@ -130,15 +132,25 @@ struct AppleReconciliation: Service {
       }
       for subscription in all where !Task.isCancelled {
         do {
-          try await check(subscription)
+          try await check(subscription.transactionID, in: subscription.app)
           outcomes.add("subscriptions", "read")
         } catch { _ = failed("subscriptions", error) }
       }
     } catch { logger.warning("stale subscriptions were not checked", metadata: ["error": "\(error)"]) }
   }
 
-  private func check(_ subscription: AppleSubscriptionStore.Stale) async throws {
-    let (transaction, app) = (subscription.transactionID, subscription.app)
+  /// Asks first the environment in which it was bought. A build for review buys in the sandbox what later is in production.
+  private func check(_ transaction: String, in app: AppStoreServerClient.App) async throws {
+    do { try await apply(customerWith: transaction, in: app) } catch let error as AppStoreServerError
+      where error.isUnknownTransaction
+    {
+      let other = apps.first { $0.bundleID == app.bundleID && $0.environment != app.environment }
+      guard let other else { throw error }
+      try await apply(customerWith: transaction, in: other)
+    }
+  }
+
+  private func apply(customerWith transaction: String, in app: AppStoreServerClient.App) async throws {
     for text in try await client.transactions(ofCustomerWith: transaction, in: app) {
       try await apply(AppStoreReport(try await verifier.transaction(text)))
     }
@@ -168,3 +180,6 @@ struct AppleReconciliation: Service {
     return now() + max(failure?.retryAfter.map { Double($0.components.seconds) + 1 } ?? 0, Self.retrySeconds)
   }
 }
+
+/// The App Store's history does not end. What has been read is stored; the next reading begins where this one did.
+private struct TooManyPages: Error {}

@@ -76,15 +76,6 @@ struct BillingEventStore: Sendable {
     }
   }
 
-  /// Retries the parked event with the provider's id, if it is parked: what it waited for has happened.
-  static func retry(_ provider: PurchaseProvider, eventID: String, at now: Date, on db: any Connection) throws {
-    try db.change(
-      """
-      update billing_event set status = 'waiting', reason = null, settled_at = null, due_at = \(now), tries = 0
-      where provider = \(provider.rawValue) and event_id = \(eventID) and status = 'parked'
-      """)
-  }
-
   func status(of id: BillingEventID) async throws -> Status? {
     try await database.readOnce { db in
       try db.row("select status from billing_event where id = \(id)").map { try $0.enumValue("status") }

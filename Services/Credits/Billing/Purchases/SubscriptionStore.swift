@@ -73,6 +73,15 @@ struct SubscriptionStore: Sendable {
     }
   }
 
+  /// Assigns a subscription to the user who has bought its current period, who may be another than before.
+  static func assign(_ provider: PurchaseProvider, _ id: String, to user: UserID, on db: any Connection) throws {
+    try db.change(
+      """
+      update billing_subscription set user_id = \(user)
+      where provider = \(provider.rawValue) and subscription_id = \(id)
+      """)
+  }
+
   /// Removes the user from the subscriptions. The rows stay, so that later events do not assign them again.
   static func erase(_ user: UserID, on db: any Connection) throws {
     try db.change("update billing_subscription set user_id = null where user_id = \(user)")

@@ -51,6 +51,6 @@ struct StripeCustomerStore: Sendable {
   }
 
   static func erase(_ user: UserID, on db: any Connection) throws {
-    try db.change("delete from billing_customer where user_id = \(user)")
+    try db.change("delete from billing_customer where provider = \(provider) and user_id = \(user)")
   }
 }

@@ -20,6 +20,9 @@ struct StripeWebhookRoutes: Sendable {
 
   @Sendable private func receive(_ request: Request, _ context: Context) async throws -> Response {
     guard let account else { throw Failure.stripeNotConfigured }
+    guard request.headers[.contentType]?.lowercased().hasPrefix("application/json") ?? true else {
+      throw Failure.unsupportedType
+    }
     var request = request
     let body = Data(buffer: try await request.bufferBody(upTo: Self.bodyBytesMax))
     let signature = request.headers[.stripeSignature] ?? ""
