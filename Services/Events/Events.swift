@@ -1,5 +1,6 @@
 import Clients
 import Foundation
+import ServiceLifecycle
 import Web
 
 /// Builds the events service: its log, routes and background jobs.
@@ -18,21 +19,36 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
   let store = LogStore(database: database)
   let changes = ChangeSignal()
   let watches = StreamWatches()
-  let observers: [any LogObserver] = [RightsObserver(rights: rights), watches]
-  let tail = LogTail(store: store, changes: changes, observers: observers, logger: dependencies.logger)
+  let hub = RealtimeHub(metrics: metrics, now: dependencies.now)
+  let relay = ConversationRelay(database: database, logger: dependencies.logger, now: dependencies.now)
+  let conversations = Conversations(
+    presences: PresenceStore(database: database), relay: relay, hub: hub, logger: dependencies.logger,
+    now: dependencies.now)
+  let services = SocketServices(
+    store: store, rights: rights, verifier: verifier, limits: limits, metrics: metrics, hub: hub,
+    conversations: conversations, reads: ConcurrencyLimit(8), settings: try SocketSettings(settings))
+  let observers: [any LogObserver] = [RightsObserver(rights: rights), watches, hub]
+  let background: [any Service] = [
+    LogTail(store: store, changes: changes, observers: observers, logger: dependencies.logger),
+    LogSweep(database: database, logger: dependencies.logger, now: dependencies.now),
+    relay, PresenceMaintenance(conversations: conversations),
+  ]
+  let notifications = try dependencies.databaseURL(eventsSchema).postgres.map {
+    ReplicaNotifications(url: $0, changes: changes, relay: relay, hub: hub, logger: dependencies.logger)
+  }
   return try Server(
     .events, in: dependencies, database: database,
     authenticator: verification.authenticator(serviceKeys, users: users, now: dependencies.now),
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
-    background: verification.background + [
-      tail, LogSweep(database: database, logger: dependencies.logger, now: dependencies.now),
-    ],
-    isReady: { verification.ended.isLoaded }
+    background: verification.background + background + (notifications.map { [$0] } ?? []),
+    isReady: { verification.ended.isLoaded },
+    takeover: SocketUpgrade(services: services, keys: serviceKeys).takeover
   ) { routes in
     FeedRoutes(store: store, changes: changes, metrics: metrics, now: dependencies.now).add(to: routes)
     EventStreamRoutes(
       store: store, watches: watches, rights: rights, verifier: verifier, limits: limits, metrics: metrics
     ).add(to: routes)
+    BroadcastRoutes(conversations: conversations, rights: rights, metrics: metrics).add(to: routes)
     PersonalDataRoutes(EventsPersonalDataStore(database: database), now: dependencies.now).add(to: routes)
   }
 }

@@ -4,7 +4,8 @@ import Web
 package let eventsSchema = ServiceSchema("events", eventsMigrations)
 
 let eventsMigrations = [
-  Migration("log", sqlite: logTables + firstRow(of: .sqlite), postgres: logTables + firstRow(of: .postgres))
+  Migration("log", sqlite: logTables + firstRow(of: .sqlite), postgres: logTables + firstRow(of: .postgres)),
+  Migration("conversations", conversationTables),
 ]
 
 /// The log. The one row of `feed` has the position of the last event: its update is the lock under which events are
@@ -47,6 +48,31 @@ private let logTables = """
   );
   create index topic_event_position on topic_event (position);
 
+  """
+
+/// Who is present, and messages that are too long for a notification.
+private let conversationTables = """
+  create table presence_replica (
+    id text primary key,
+    expires_at timestamptz not null
+  );
+
+  create table presence (
+    ref text primary key,
+    topic text not null,
+    key text not null,
+    meta text not null,
+    replica text not null references presence_replica (id)
+  );
+  create index presence_topic on presence (topic, ref);
+  create index presence_of_replica on presence (replica, ref);
+
+  create table conversation_message (
+    id uuid primary key,
+    body text not null,
+    created_at timestamptz not null
+  );
+  create index conversation_message_created on conversation_message (created_at);
   """
 
 private func firstRow(of engine: Engine) -> String {

@@ -31,6 +31,12 @@ package enum DatabaseURL: Sendable, Hashable {
     }
   }
 
+  /// The URL of a PostgreSQL database; nil for a file.
+  package var postgres: String? {
+    guard case .postgres(let url) = self else { return nil }
+    return url
+  }
+
   private static let unsupported = DatabaseFailure.unusable(
     "DATABASE_URL must be sqlite:///file.db, a folder ending in a slash, or postgres://host/name")
 }

@@ -7,7 +7,7 @@ import Foundation
 /// Results are in text format, times are text in UTC, `bytea` is converted from and to bytes. Statements are prepared
 /// once and kept; when there are too many, the one that was prepared first is deallocated.
 final class ConnectionHandle {
-  private let pointer: OpaquePointer
+  let pointer: OpaquePointer
   private var prepared: [String: String] = [:]
   private var preparationOrder: [String] = []
   private var counter = 0

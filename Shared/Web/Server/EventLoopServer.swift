@@ -9,8 +9,10 @@ import ServiceLifecycle
 /// What computes for more than a millisecond runs ``offEventLoop(if:_:)``.
 struct EventLoopServer: ServerChildChannel {
   private let http: HTTP1Channel
+  private let takeover: ConnectionTakeover?
 
-  private init(_ responder: @escaping HTTPChannelHandler.Responder) {
+  private init(_ takeover: ConnectionTakeover?, _ responder: @escaping HTTPChannelHandler.Responder) {
+    self.takeover = takeover
     http = HTTP1Channel(
       responder: responder,
       configuration: .init(
@@ -22,14 +24,16 @@ struct EventLoopServer: ServerChildChannel {
   /// Serves requests until graceful shutdown. It takes the place of Hummingbird's `Application`, which makes a logger
   /// and a task-local value for each request.
   ///
-  /// - Parameter onServerRunning: called with the listening channel.
+  /// - Parameters:
+  ///   - takeover: the connections that are not for this server.
+  ///   - onServerRunning: called with the listening channel.
   static func service(
-    host: String, port: Int, logger: Logger,
+    host: String, port: Int, logger: Logger, takeover: ConnectionTakeover? = nil,
     respond: @escaping @Sendable (Request, any Channel) async -> Response,
     onServerRunning: @escaping @Sendable (any Channel) async -> Void
   ) -> any Service {
     let date = DateHeader()
-    return EventLoopServer { request, writer, channel in
+    return EventLoopServer(takeover) { request, writer, channel in
       var response = await respond(request, channel)
       response.headers[.date] = date.value
       try await writer.write(response: response.head, body: response.body)
@@ -38,13 +42,50 @@ struct EventLoopServer: ServerChildChannel {
       onServerRunning: onServerRunning, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
   }
 
-  func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
-    http.setup(channel: channel, logger: logger)
+  func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<AcceptedConnection> {
+    guard let takeover else {
+      return http.setup(channel: channel, logger: logger).map {
+        AcceptedConnection(channel: channel, http: .decided($0))
+      }
+    }
+    let decision = channel.eventLoop.makePromise(of: HTTP1Channel.Value?.self)
+    let first = FirstBytesHandler(takeover, decision: decision) { [http] channel in
+      http.setup(channel: channel, logger: logger)
+    }
+    return channel.eventLoop.makeCompletedFuture {
+      try channel.pipeline.syncOperations.addHandler(first)
+      // The channel is read only once this future has completed.
+      return AcceptedConnection(channel: channel, http: .undecided(decision.futureResult))
+    }
   }
 
-  func handle(value: HTTP1Channel.Value, logger: Logger) async {
-    await withTaskExecutorPreference(EventLoopExecutor(value.channel.eventLoop, logger: logger)) {
-      await http.handle(value: value, logger: logger)
+  func handle(value: AcceptedConnection, logger: Logger) async {
+    guard let connection = await value.connection else { return }
+    await withTaskExecutorPreference(EventLoopExecutor(connection.channel.eventLoop, logger: logger)) {
+      await http.handle(value: connection, logger: logger)
+    }
+  }
+}
+
+/// A connection that a client has opened, whose first bytes may have to decide what handles it.
+struct AcceptedConnection: ServerChildChannelValue {
+  enum HTTP: Sendable {
+    case decided(HTTP1Channel.Value)
+    /// nil for a connection that was taken over, or closed before.
+    case undecided(EventLoopFuture<HTTP1Channel.Value?>)
+  }
+
+  let channel: any Channel
+  let http: HTTP
+
+  /// The connection as the HTTP server handles it; nil when it does not.
+  fileprivate var connection: HTTP1Channel.Value? {
+    get async {
+      switch http {
+      case .decided(let connection): connection
+      // `try?`: a connection that was closed before its first bytes needs nothing.
+      case .undecided(let decision): (try? await decision.get()) ?? nil
+      }
     }
   }
 }

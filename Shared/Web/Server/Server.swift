@@ -28,6 +28,7 @@ package struct Server: Service {
   ///   - requestTimeout: how long a request may take, its body included, unless its caller asks for less.
   ///   - isReady: further conditions for readiness.
   ///   - holdsTokens: requests whose responses no cache may store.
+  ///   - takeover: connections on which another protocol than HTTP is spoken.
   ///   - routes: adds the service's own routes; `/health`, `/metrics` and `/openapi.json` are added here. Handlers run
   ///     on the event loop of their connection, which serves many others: they do not block, and those that compute
   ///     for more than a millisecond are in a group ``RouterMethods/offEventLoop()``.
@@ -35,7 +36,8 @@ package struct Server: Service {
     _ service: ServiceName, in dependencies: Dependencies, database: any Database, authenticator: CallerAuthenticator,
     api: OpenAPI, background: [any Service] = [], requestTimeout: Duration = .seconds(30),
     isReady: @escaping @Sendable () async -> Bool = { true },
-    holdsTokens: @escaping @Sendable (Request) -> Bool = { _ in false }, routes add: (Router<Context>) -> Void
+    holdsTokens: @escaping @Sendable (Request) -> Bool = { _ in false }, takeover: ConnectionTakeover? = nil,
+    routes add: (Router<Context>) -> Void
   ) throws {
     let settings = dependencies.settings
     let lifecycle = Lifecycle()
@@ -72,7 +74,7 @@ package struct Server: Service {
     let (host, logger, port) = (host, dependencies.logger, port)
     self.logger = logger.warningsOnly
     self.http = EventLoopServer.service(
-      host: host, port: configuredPort, logger: self.logger, respond: boundary.respond,
+      host: host, port: configuredPort, logger: self.logger, takeover: takeover, respond: boundary.respond,
       onServerRunning: { [configuredPort] channel in
         let bound = channel.localAddress?.port ?? configuredPort
         logger.info("listening", metadata: ["host": "\(host)", "port": .stringConvertible(bound)])

@@ -22,10 +22,14 @@ extension Dependencies {
     await database.close()
   }
 
-  private func connect(_ schema: ServiceSchema) throws -> any Database {
+  /// Where the service's database is.
+  package func databaseURL(_ schema: ServiceSchema) throws -> DatabaseURL {
     let folder = settings.string("DATA_DIR", default: "data")
-    let url = settings.nonempty("DATABASE_URL") ?? "\(folder)/"
-    return switch try DatabaseURL(url, service: schema.name) {
+    return try DatabaseURL(settings.nonempty("DATABASE_URL") ?? "\(folder)/", service: schema.name)
+  }
+
+  private func connect(_ schema: ServiceSchema) throws -> any Database {
+    switch try databaseURL(schema) {
     case .sqlite(let path): try SQLite(path: path, service: schema.name)
     case .postgres(let url):
       Postgres(

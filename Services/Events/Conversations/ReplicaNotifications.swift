@@ -1,0 +1,39 @@
+import Database
+import Logging
+import Postgres
+import ServiceLifecycle
+import Web
+
+/// Receives the notifications of other replicas on PostgreSQL: that events were appended, and what clients tell each
+/// other.
+struct ReplicaNotifications: Service {
+  let url: String
+  let changes: ChangeSignal
+  let relay: ConversationRelay
+  let hub: RealtimeHub
+  let logger: Logger
+
+  func run() async throws {
+    let (messages, continuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(10_000))
+    let listener = NotificationListener(
+      url: url, channels: [LogStore.notifications, ConversationRelay.notifications],
+      onConnect: { changes.send() },
+      onNotification: { channel, payload in
+        if channel == LogStore.notifications { changes.send() } else { continuation.yield(payload) }
+      })
+    listener.start()
+    await cancelWhenGracefulShutdown {
+      // One after the other, so that their order stays.
+      for await text in messages { await deliver(text) }
+    }
+    listener.stop()
+  }
+
+  private func deliver(_ text: String) async {
+    do {
+      if let message = try await relay.message(of: text) { hub.deliver(message) }
+    } catch {
+      logger.warning("a message of another replica was lost", metadata: ["error": "\(error)"])
+    }
+  }
+}

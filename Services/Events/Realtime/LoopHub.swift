@@ -1,0 +1,77 @@
+import NIOCore
+import Wire
+
+/// The sockets of one event loop, and their channels by topic. Lives on that event loop.
+final class LoopHub {
+  private var channels: [String: [ObjectIdentifier: JoinedChannel]] = [:]
+  /// The channels that are no topics, by user.
+  private var userChannels: [UserID: [ObjectIdentifier: JoinedChannel]] = [:]
+  private var sockets: [ObjectIdentifier: Socket] = [:]
+
+  func add(_ socket: Socket) { sockets[ObjectIdentifier(socket)] = socket }
+  func remove(_ socket: Socket) { sockets[ObjectIdentifier(socket)] = nil }
+
+  var isEmpty: Bool { sockets.isEmpty }
+
+  func add(_ channel: JoinedChannel, of user: UserID) {
+    if let topic = channel.topic {
+      channels[topic.text, default: [:]][ObjectIdentifier(channel)] = channel
+    } else {
+      userChannels[user, default: [:]][ObjectIdentifier(channel)] = channel
+    }
+  }
+
+  func add(_ channel: JoinedChannel, to topic: String) {
+    guard channel.topics.insert(topic).inserted else { return }
+    channels[topic, default: [:]][ObjectIdentifier(channel)] = channel
+  }
+
+  func remove(_ channel: JoinedChannel, from topic: String) {
+    channel.topics.remove(topic)
+    channels[topic]?[ObjectIdentifier(channel)] = nil
+    if channels[topic]?.isEmpty == true { channels[topic] = nil }
+  }
+
+  func remove(_ channel: JoinedChannel) {
+    for topic in channel.topics { remove(channel, from: topic) }
+    if let topic = channel.topic { remove(channel, from: topic.text) }
+    guard let user = channel.credential?.user, channel.topic == nil else { return }
+    userChannels[user]?[ObjectIdentifier(channel)] = nil
+    if userChannels[user]?.isEmpty == true { userChannels[user] = nil }
+  }
+
+  func deliver(_ event: AppendedEvent, _ frames: FeedFrames) {
+    for change in event.access { apply(change) }
+    for number in event.numbers {
+      for channel in all(of: number.topic) {
+        channel.socket.deliver(frames, seq: number.seq, at: event.position, on: channel)
+      }
+    }
+  }
+
+  func deliver(_ message: ConversationMessage) {
+    for channel in all(of: message.topic) where channel.topic != nil { channel.socket.deliver(message, on: channel) }
+  }
+
+  func readAgain() {
+    for channel in channels.values.flatMap(\.values) where channel.topic != nil { channel.socket.readAgain(channel) }
+  }
+
+  private func apply(_ change: AccessChange) {
+    for channel in all(of: change.topic) where channel.topic != nil && channel.credential?.user == change.user {
+      channel.socket.rightsChanged(change, on: channel)
+    }
+    for channel in (userChannels[change.user] ?? [:]).values { channel.socket.rightsChanged(change, on: channel) }
+  }
+
+  private func all(of topic: String) -> [JoinedChannel] { channels[topic].map { Array($0.values) } ?? [] }
+
+  /// Ends what is no longer valid, and pings.
+  func sweep(at now: NIODeadline) {
+    for socket in Array(sockets.values) { socket.sweep(at: now) }
+  }
+
+  func closeAll() {
+    for socket in Array(sockets.values) { socket.stop() }
+  }
+}

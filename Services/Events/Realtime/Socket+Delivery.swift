@@ -1,0 +1,119 @@
+import NIOCore
+import Wire
+
+extension Socket {
+  /// - Parameters:
+  ///   - seq: the number of the event in the topic by which the channel receives it.
+  ///   - position: of the event in the whole log.
+  func deliver(_ frames: FeedFrames, seq: Int, at position: Int, on channel: JoinedChannel) {
+    guard channel.topic != nil else { return deliverChange(frames, at: position, on: channel) }
+    channel.missed = max(channel.missed, seq)
+    guard channel.phase == .live, seq > channel.position.seq else { return }
+    guard seq == channel.position.seq + 1, isWritable else { return catchUp(channel) }
+    write(frame(of: frames, seq: seq, on: channel))
+    channel.position = LogPosition(seq: seq, epoch: channel.position.epoch)
+  }
+
+  /// A change of a row comes in one form only: as the client has asked for it, else as a broadcast.
+  private func frame(of frames: FeedFrames, seq: Int, on channel: JoinedChannel) -> ByteBuffer {
+    frames.change(version, on: channel.name, seq: seq, channel.bindings)
+      ?? frames.broadcast(version, on: channel.name, seq: seq)
+  }
+
+  /// On a channel that is no topic: once, whichever of its topics the event has.
+  private func deliverChange(_ frames: FeedFrames, at position: Int, on channel: JoinedChannel) {
+    guard channel.phase == .live, position > channel.lastPosition else { return }
+    channel.lastPosition = position
+    guard let frame = frames.change(version, on: channel.name, seq: nil, channel.bindings) else { return }
+    guard isWritable else { return channel.hasGap = true }
+    write(frame)
+  }
+
+  // MARK: Reading the log
+
+  /// Sends what the log has after the channel's position, a page at a time, until nothing is missing. Meanwhile what is
+  /// appended is not sent, as it will be read.
+  func catchUp(_ channel: JoinedChannel) {
+    channel.phase = .catchingUp
+    guard let topic = channel.topic?.text, !channel.isReading, isWritable else { return }
+    channel.isReading = true
+    let (position, store, reads) = (channel.position, services.store, services.reads)
+    later {
+      try await reads.run { try await store.page(of: topic, after: position.seq, epoch: position.epoch) }
+    } then: { [self] page in
+      channel.isReading = false
+      guard isCurrent(channel) else { return }
+      switch page {
+      case .success(.entries(let entries, let top)): replay(entries, top: top, on: channel)
+      case .success(.gap(let gap)): skip(gap, on: channel)
+      case .failure: retryLater(channel)
+      }
+    }
+  }
+
+  private func replay(_ entries: [LogEntry], top: Int, on channel: JoinedChannel) {
+    var frames: [ByteBuffer] = []
+    var (bytes, last) = (0, channel.position.seq)
+    // The rest of the page is read again, when the client has read this.
+    for entry in entries where bytes < Self.replayBytesMax {
+      let frame = frame(of: FeedFrames(entry.event), seq: entry.seq, on: channel)
+      frames.append(frame)
+      bytes += frame.readableBytes
+      last = entry.seq
+    }
+    channel.position = LogPosition(seq: last, epoch: channel.position.epoch)
+    // Written last: it may change whether the client can be written to.
+    write(frames)
+    guard channel.phase == .catchingUp, isCurrent(channel) else { return }
+    if max(channel.missed, top) > last { return catchUp(channel) }
+    channel.phase = .live
+  }
+
+  private static let replayBytesMax = 256 * 1024
+
+  private func skip(_ gap: LogGap, on channel: JoinedChannel) {
+    services.metrics.refused(.gap)
+    channel.position = LogPosition(seq: gap.top, epoch: gap.epoch)
+    channel.missed = max(gap.top, channel.missed)
+    send("broadcast", PhoenixPayload.gap(gap), on: channel)
+    guard isCurrent(channel) else { return }
+    if channel.missed > gap.top { return catchUp(channel) }
+    channel.phase = .live
+  }
+
+  private func retryLater(_ channel: JoinedChannel) {
+    let bound = NIOLoopBound((self, channel), eventLoop: loop)
+    loop.scheduleTask(in: .milliseconds(.random(in: 500...1000))) {
+      let (socket, channel) = bound.value
+      if socket.isCurrent(channel) { socket.catchUp(channel) }
+    }
+  }
+
+  /// The log is another one: the channel's position is compared with it.
+  func readAgain(_ channel: JoinedChannel) {
+    channel.missed = 0
+    if channel.phase == .live { catchUp(channel) }
+  }
+
+  func becameWritable(_ channel: JoinedChannel) {
+    if channel.phase == .catchingUp { catchUp(channel) }
+    guard channel.hasGap else { return }
+    channel.hasGap = false
+    if channel.topic == nil { send("broadcast", PhoenixPayload.broadcast("gap", "{}"), on: channel) }
+    if channel.options.contains(.presence) { sendPresenceState(on: channel) }
+  }
+
+  // MARK: Rights
+
+  func rightsChanged(_ change: AccessChange, on channel: JoinedChannel) {
+    guard channel.phase != .joining else { return channel.accessChanges.append(change) }
+    switch (channel.topic, change.mayRead) {
+    case (.some(let topic), false) where topic.text == change.topic:
+      services.metrics.refused(.rights)
+      close(channel, because: noPermission(channel.shortName))
+    case (.none, true): hub.add(channel, to: change.topic)
+    case (.none, false): hub.remove(channel, from: change.topic)
+    default: break
+    }
+  }
+}

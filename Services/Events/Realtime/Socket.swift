@@ -1,0 +1,205 @@
+import Foundation
+import NIOCore
+import NIOWebSocket
+import Wire
+
+/// One WebSocket and the channels that its client has joined. Lives on the event loop of its connection, without a task
+/// of its own.
+final class Socket: ChannelInboundHandler {
+  typealias InboundIn = WebSocketFrame
+
+  let services: SocketServices
+  let version: PhoenixVersion
+  let hub: LoopHub
+  let loop: any EventLoop
+  /// A token of the handshake, for joins without one.
+  let handshakeToken: String?
+  private let address: String
+  private let channel: any Channel
+  /// Whole frames are written past the encoder.
+  private var output: ChannelHandlerContext?
+  var channels: [String: JoinedChannel] = [:]
+  /// The user of the socket, from the first join on.
+  var user: UserID?
+  var messages: RateAllowance
+  var joins: RateAllowance
+  private var heardAt: NIODeadline
+  private var pingedAt: NIODeadline
+  private var unwritableSince: NIODeadline?
+  private(set) var isClosing = false
+
+  init(_ services: SocketServices, _ handshake: Handshake, on channel: any Channel) {
+    self.services = services
+    self.channel = channel
+    loop = channel.eventLoop
+    version = handshake.version
+    handshakeToken = handshake.token
+    address = handshake.address
+    hub = services.hub.hub(of: channel.eventLoop)
+    let (now, settings) = (NIODeadline.now(), services.settings)
+    messages = RateAllowance(perSecond: settings.messagesPerSecond, burst: settings.messagesBurst, at: now)
+    joins = RateAllowance(perSecond: SocketSettings.joinsPerSecond, burst: SocketSettings.joinsBurst, at: now)
+    (heardAt, pingedAt) = (now, now)
+  }
+
+  var isWritable: Bool { channel.isWritable && !isClosing }
+
+  // MARK: Connection
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    // `try?`: without its encoder the connection is no WebSocket, and closed.
+    output = try? context.pipeline.syncOperations.context(handlerType: WebSocketFrameEncoder.self)
+    guard output != nil else { return context.close(promise: nil) }
+    hub.add(self)
+    services.metrics.open.add(1, .sockets)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    end()
+    context.fireChannelInactive()
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { end() }
+
+  private func end() {
+    guard output != nil else { return }
+    output = nil
+    isClosing = true
+    for channel in Array(channels.values) { forget(channel) }
+    hub.remove(self)
+    services.limits.close(from: address)
+    if let user { services.limits.close(by: user) }
+    services.metrics.open.add(-1, .sockets)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    switch event {
+    case is ChannelShouldQuiesceEvent: stop()
+    case ChannelEvent.inputClosed: context.close(promise: nil)
+    default: context.fireUserInboundEventTriggered(event)
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    services.metrics.refused(error is NIOWebSocketError ? .size : .malformed)
+    close(
+      error as? NIOWebSocketFrameAggregator.Error == .accumulatedFrameSizeIsTooLarge ? .messageTooLarge : .protocolError
+    )
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var frame = unwrapInboundIn(data)
+    heardAt = .now()
+    // A client's frames are masked (RFC 6455 §5.1).
+    guard frame.maskKey != nil || frame.data.readableBytes == 0 || frame.fin else { return close(.protocolError) }
+    guard !isClosing || frame.opcode == .connectionClose else { return }
+    switch frame.opcode {
+    case .text:
+      receive(PhoenixMessage(text: frame.unmaskedData, version))
+    case .binary:
+      receive(version == .v2 ? PhoenixMessage(binary: frame.unmaskedData) : nil)
+    case .ping:
+      let data = frame.unmaskedData
+      write(PhoenixFrame.pong(data))
+    case .connectionClose:
+      if !isClosing { write(PhoenixFrame.close(.normalClosure)) }
+      isClosing = true
+      context.close(promise: nil)
+    default: frame.data.clear()
+    }
+  }
+
+  private func receive(_ message: PhoenixMessage?) {
+    guard let message else { return services.metrics.refused(.malformed) }
+    handle(message)
+  }
+
+  // MARK: Writing
+
+  func write(_ frame: ByteBuffer) { output?.writeAndFlush(NIOAny(frame), promise: nil) }
+
+  /// Several frames with one system call.
+  func write(_ frames: [ByteBuffer]) {
+    for frame in frames { output?.write(NIOAny(frame), promise: nil) }
+    output?.flush()
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if channel.isWritable {
+      unwritableSince = nil
+      for channel in Array(channels.values) { becameWritable(channel) }
+    } else if unwritableSince == nil {
+      unwritableSince = .now()
+    }
+    context.fireChannelWritabilityChanged()
+  }
+
+  // MARK: Closing
+
+  /// Closes with a code, after which the client has a moment to answer.
+  func close(_ code: WebSocketErrorCode) {
+    guard !isClosing else { return }
+    isClosing = true
+    write(PhoenixFrame.close(code))
+    loop.scheduleTask(in: .seconds(1)) { [channel] in channel.close(promise: nil) }
+  }
+
+  /// Closes at a random moment of the time in which this process may stop.
+  func stop() {
+    let milliseconds = Int64.random(in: 0...Int64(services.settings.closeSeconds) * 1000)
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    loop.scheduleTask(in: .milliseconds(milliseconds)) { bound.value.close(Self.serviceRestart) }
+  }
+
+  /// 1012, the code after which clients connect again (registered with IANA).
+  private static let serviceRestart = WebSocketErrorCode(codeNumber: 1012)
+
+  /// Ends channels whose token is no longer valid, and the socket of a client that neither answers nor reads.
+  func sweep(at now: NIODeadline) {
+    guard !isClosing else { return }
+    if let unwritableSince, now - unwritableSince > SocketSettings.slowReaderLimit {
+      services.metrics.refused(.slowReader)
+      return dropSlowReader()
+    }
+    if now - heardAt > services.settings.silenceLimit { return close(.goingAway) }
+    if now - pingedAt >= services.settings.pingInterval {
+      pingedAt = now
+      write(PhoenixFrame.ping)
+    }
+    let date = services.verifier.now()
+    for channel in Array(channels.values) {
+      guard let credential = channel.credential, let rejected = services.verifier.rejection(of: credential, at: date)
+      else { continue }
+      services.metrics.refused(.token)
+      close(channel, because: rejected.message)
+    }
+  }
+
+  /// What is not sent yet comes after the gap that the client returns to: its number is the last one that was sent.
+  private func dropSlowReader() {
+    write(channels.values.compactMap { $0.topic == nil ? nil : gapFrame(on: $0) })
+    close(.init(codeNumber: 1013))
+    channel.close(promise: nil)
+  }
+
+  private func gapFrame(on channel: JoinedChannel) -> ByteBuffer {
+    let (seq, epoch) = (channel.position.seq, channel.position.epoch)
+    return PhoenixFrame.message(
+      version, topic: channel.name, event: "broadcast",
+      payload: PhoenixPayload.gap(LogGap(oldest: seq + 1, top: seq, epoch: epoch)))
+  }
+}
+
+extension Socket {
+  /// Runs work outside of the event loop, and continues on it with the result.
+  func later<T: Sendable>(
+    _ work: @escaping @Sendable () async throws -> T, then: @escaping (Result<T, any Error>) -> Void
+  ) {
+    let (loop, bound) = (loop, NIOLoopBound(then, eventLoop: loop))
+    Task {
+      let result: Result<T, any Error>
+      do { result = .success(try await work()) } catch { result = .failure(error) }
+      loop.execute { bound.value(result) }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import Database
+import Foundation
+import Synchronization
+
+/// Listens for notifications of PostgreSQL (`LISTEN`) on a connection and a thread of its own. While the server is away,
+/// or a notification is lost with its connection, nothing is reported: readers also look for themselves.
+package final class NotificationListener: Sendable {
+  private let url: String
+  private let channels: [String]
+  private let onConnect: @Sendable () -> Void
+  private let onNotification: @Sendable (_ channel: String, _ payload: String) -> Void
+  private let isStopped = Atomic(false)
+  private static let pollMilliseconds: Int32 = 500
+
+  /// - Parameters:
+  ///   - channels: names that need no quotes.
+  ///   - onConnect: called whenever a connection listens, as notifications before that are lost.
+  ///   - onNotification: called for one notification after the other, on the thread of this value.
+  package init(
+    url: String, channels: [String], onConnect: @escaping @Sendable () -> Void,
+    onNotification: @escaping @Sendable (_ channel: String, _ payload: String) -> Void
+  ) {
+    self.url = url
+    self.channels = channels
+    self.onConnect = onConnect
+    self.onNotification = onNotification
+  }
+
+  package func start() {
+    let thread = Thread { [self] in run() }
+    thread.name = "db-notifications"
+    thread.stackSize = 1 << 20
+    thread.start()
+  }
+
+  /// The thread ends within half a second.
+  package func stop() { isStopped.store(true, ordering: .relaxed) }
+
+  private func run() {
+    var pause = 0.05
+    while !isStopped.load(ordering: .relaxed) {
+      do {
+        let handle = try ConnectionHandle(url: url, schema: "public", statementTimeoutMilliseconds: 8000)
+        try handle.script(channels.map { "listen \($0);" }.joined(separator: " "))
+        onConnect()
+        pause = 0.05
+        try report(from: handle)
+      } catch {
+        Thread.sleep(forTimeInterval: pause * Double.random(in: 0.5...1))
+        pause = min(2, pause * 2)
+      }
+    }
+  }
+
+  private func report(from handle: ConnectionHandle) throws {
+    while !isStopped.load(ordering: .relaxed) {
+      for notification in try handle.notifications(waitingMilliseconds: Self.pollMilliseconds) {
+        onNotification(notification.channel, notification.payload)
+      }
+    }
+  }
+}
