@@ -1,4 +1,5 @@
 import Clients
+import EventFeed
 import Foundation
 import Web
 
@@ -12,7 +13,8 @@ package func buildCredits(_ dependencies: Dependencies) async throws -> Server {
   let verification = try TokenVerification(in: dependencies)
   let users = UsersClient(in: dependencies)
 
-  let database = try await dependencies.openDatabase(creditsSchema)
+  let feed = EventFeed(try await dependencies.openDatabase(creditsSchema), in: dependencies)
+  let database = feed.database
   let idempotency = Idempotency(database: database, keys: dataKeys, now: dependencies.now)
   let store = LedgerStore(database: database, signupCredits: signupCredits)
   let accounts = CreditAccounts(store: store, users: users, logger: dependencies.logger, now: dependencies.now)
@@ -21,7 +23,8 @@ package func buildCredits(_ dependencies: Dependencies) async throws -> Server {
     .credits, in: dependencies, database: database,
     authenticator: verification.authenticator(serviceKeys, users: users, now: dependencies.now),
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
-    background: verification.background + [IdempotencySweep(idempotency, logger: dependencies.logger)],
+    background: verification.background + [IdempotencySweep(idempotency, logger: dependencies.logger)]
+      + feed.background,
     isReady: { verification.ended.isLoaded }
   ) { routes in
     CreditRoutes(accounts: accounts, posting: posting, adminKey: adminKey, now: dependencies.now).add(to: routes)

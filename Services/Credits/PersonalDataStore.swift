@@ -1,4 +1,5 @@
 import Database
+import EventFeed
 import Foundation
 import Web
 import Wire
@@ -19,6 +20,9 @@ struct PersonalDataStore: PersonalDataStoring {
   }
 
   func erase(_ user: UserID, at now: Date) async throws {
-    try await database.write { db in try Idempotency.erase(user, on: db) }
+    try await database.write { db in
+      try Idempotency.erase(user, on: db)
+      try EventFeed.erase(user, at: now, on: db)
+    }
   }
 }

@@ -1,4 +1,5 @@
 import Database
+import EventFeed
 import Web
 
 package let creditsSchema = ServiceSchema(
@@ -16,6 +17,7 @@ let creditsMigrations = [
     alter table ledger_account add column is_welcomed boolean not null default false;
     update ledger_account set is_welcomed = true where kind = 'user';
     """),
+  EventFeed.migration,
 ]
 
 /// A user's account stores its balance, so that one conditional update both checks and takes. The other accounts store

@@ -133,6 +133,7 @@ struct LedgerStore: Sendable {
           \(try account.get("posting_count", as: Int.self))),
         (\(operation.id), \(operation.counterpart.id), \(-operation.amount), null, null)
       """)
+    CreditEvents.balanceChanged(to: balance, by: operation, on: db)
     return (balance, try account.get("is_welcomed"))
   }
 

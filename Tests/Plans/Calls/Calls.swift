@@ -16,7 +16,7 @@ struct Calls: Sendable {
   func all() async {
     for calls in [
       creditCalls, listCalls, groupCalls, inviteCalls, authCalls, appleCalls, groupStoreCalls, inviteStoreCalls,
-      authStoreCalls, erasureCalls,
+      authStoreCalls, eventFeedStoreCalls, erasureCalls,
     ] {
       do { try await calls() } catch { Issue.record(error) }
     }
