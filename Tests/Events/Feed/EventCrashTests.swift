@@ -17,7 +17,7 @@ import Wire
           ["gateway", "auth", "invites", "groups", "lists", "credits"], in: testDatabase, ["EVENTS_PORT": port])
         try await processes.all["lists"]?.healthy("/health/ready")
         try await processes.all["auth"]?.healthy("/health/ready")
-        try await eventually { try await processes.gateway.get("/health/live").status == 200 }
+        try await processes.all["gateway"]?.healthy("/health/live")
         let reply = try await processes.gateway.with(["X-Admin-Key": TestStack.adminKey])
           .post("/api/v1/auth/dev/token", ["email": "alice@example.com", "display_name": "alice"])
         let alice = try await SignedInUser(reply, through: processes.gateway)
