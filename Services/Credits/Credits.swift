@@ -1,4 +1,5 @@
 import Clients
+import EventFeed
 import Foundation
 import Outbox
 import Web
@@ -14,7 +15,8 @@ package func buildCredits(_ dependencies: Dependencies) async throws -> Server {
   let verification = try TokenVerification(in: dependencies)
   let users = UsersClient(in: dependencies)
 
-  let database = try await dependencies.openDatabase(creditsSchema)
+  let feed = EventFeed(try await dependencies.openDatabase(creditsSchema), in: dependencies)
+  let database = feed.database
   let idempotency = Idempotency(database: database, keys: dataKeys, now: dependencies.now)
   let billingSettings = try BillingSettings(dependencies)
   let outbox = Outbox(database: database, keys: dataKeys, in: dependencies, deliveries: billingSettings.deliveries)
@@ -39,7 +41,8 @@ package func buildCredits(_ dependencies: Dependencies) async throws -> Server {
     authenticator: verification.authenticator(serviceKeys, users: users, now: dependencies.now),
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
     background: verification.background
-      + [IdempotencySweep(idempotency, logger: dependencies.logger), auditor, expiry, outbox] + billing.background,
+      + [IdempotencySweep(idempotency, logger: dependencies.logger), auditor, expiry, outbox] + billing.background
+      + feed.background,
     isReady: { verification.ended.isLoaded }, healthDetails: { ["ledger": audits.text] }
   ) { routes in
     CreditRoutes(accounts: accounts, posting: posting, costs: costs, adminKey: adminKey, now: dependencies.now)

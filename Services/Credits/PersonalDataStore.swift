@@ -1,4 +1,5 @@
 import Database
+import EventFeed
 import Foundation
 import Outbox
 import Web
@@ -31,6 +32,7 @@ struct PersonalDataStore: PersonalDataStoring {
       try billing.erase(user, at: now, on: db)
       try outbox.erase(user, on: db)
       try Idempotency.erase(user, on: db)
+      try EventFeed.erase(user, at: now, on: db)
     }
   }
 

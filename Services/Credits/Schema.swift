@@ -1,4 +1,5 @@
 import Database
+import EventFeed
 import Web
 
 package let creditsSchema = ServiceSchema(
@@ -19,7 +20,7 @@ let creditsMigrations =
       """),
     Migration("lots, holds and debt", accountReserveColumns + lotTable + holdTables),
     Migration("audits of the ledger", auditTables),
-  ] + billingMigrations + appleMigrations
+  ] + billingMigrations + appleMigrations + [EventFeed.migration]
 
 /// A user's account stores its balance, so that one conditional update both checks and takes. The other accounts store
 /// none: every operation of every user would wait for the one row. For the same reason their postings have neither

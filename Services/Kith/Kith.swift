@@ -45,7 +45,8 @@ func buildKith(_ dependencies: Dependencies) async throws -> ServiceStack {
   async let credits = buildCredits(loopback(.credits))
   async let events = buildEvents(loopback(.events))
   return ServiceStack(
-    servers: try await [auth, invites, groups, lists, credits, events],
+    // The first stops last: the others deliver to it what their last requests have recorded.
+    servers: try await [events, auth, invites, groups, lists, credits],
     // The services are ready when it starts, and stop after it, so probes would only tell of a database that is down.
     gateway: try buildGateway(
       makeDependencies(for: "gateway", [:]), healthProbe: HealthProbe(restInterval: .seconds(60))),

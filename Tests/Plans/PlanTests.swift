@@ -91,7 +91,8 @@ import Testing
 
   private static let settings = [
     "ACCOUNT_ERASE_AFTER_DAYS": "0", "SMS_PER_ADDRESS_HOUR": "1000", "SMS_PER_PREFIX_HOUR": "1000",
-    "ANONYMOUS_SIGN_INS": "true", "AUTH_REDIRECTS": "myapp://signed-in", "PHOTO_EVENTS": "true",
+    "EVENTS_URL": "http://127.0.0.1:1", "ANONYMOUS_SIGN_INS": "true", "AUTH_REDIRECTS": "myapp://signed-in",
+    "PHOTO_EVENTS": "true",
     // While a key is being replaced there are more statements.
     "DATA_KEYS": "new:a newer data key 0123456789 abcdefghij,test:data key for tests 0123456789 abcdefghij",
   ]

@@ -24,6 +24,7 @@ package final class EventsReceiver: Sendable {
     var ids: Set<EventID> = []
     var requestCount = 0
     var serviceKeys: Set<String> = []
+    var delivered: [FeedEvent] = []
 
     /// Returns how many were new.
     @discardableResult
@@ -46,6 +47,8 @@ package final class EventsReceiver: Sendable {
   }
 
   package var events: [FeedEvent] { state.withLock { $0.events } }
+  /// All events of all deliveries, whether they were stored or not.
+  package var deliveredEvents: [FeedEvent] { state.withLock { $0.delivered } }
   package var requestCount: Int { state.withLock { $0.requestCount } }
   package var serviceKeys: Set<String> { state.withLock { $0.serviceKeys } }
 
@@ -64,6 +67,7 @@ package final class EventsReceiver: Sendable {
       state.withLock {
         $0.requestCount += 1
         $0.serviceKeys.insert(request.headers[.serviceKey] ?? "")
+        $0.delivered += batch.events
       }
       while case .hanging = behavior { try await Task.sleep(for: .milliseconds(10)) }
       return try reply(to: batch)

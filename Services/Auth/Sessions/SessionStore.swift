@@ -50,6 +50,8 @@ struct SessionStore: Sendable {
       let end = session.openedAt + tokenIssuer.lifetimes.session
       guard end > now else {
         try Self.expire(session.id, at: now, on: db)
+        AccountEvents.sessionsEnded(
+          [EndedSession(session: session.id, until: now)], of: session.user, reason: .expired, at: now, on: db)
         return .refused
       }
       // Read in the transaction that marks the token as used: if this failed afterwards, the app would lose its

@@ -25,6 +25,7 @@ extension HoldStore {
         id: .new(at: now), user: hold.user, amount: -captured, type: hold.type, description: hold.description,
         referenceID: hold.referenceID, referenceType: hold.referenceType, caller: hold.caller, at: now)
       try operation.enqueuePostings(at: account.postingCount, net: account.net, capturing: id, on: db)
+      CreditEvents.balanceChanged(to: account.balance, by: operation, on: db)
     }
     try db.enqueue("update credit_hold set settled_balance = \(account.balance) where id = \(id)")
     return SettledHold(id: id, state: settlement.state, balance: account.balance)

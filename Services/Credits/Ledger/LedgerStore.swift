@@ -120,6 +120,7 @@ struct LedgerStore: Sendable {
     } else {
       try LotStore.enqueueTaking(taken, from: operation.user, on: db)
     }
+    CreditEvents.balanceChanged(to: account.balance, by: operation, on: db)
     return account
   }
 

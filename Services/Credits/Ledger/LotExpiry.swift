@@ -80,6 +80,7 @@ enum LotExpiry {
       position += 1
       net += operation.amount
       try operation.enqueuePostings(at: position, net: net, on: db)
+      CreditEvents.balanceChanged(to: net, by: operation, on: db)
     }
   }
 }

@@ -33,6 +33,23 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func aBalanceThatChangesIsToldToItsOwner(engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let alice = try await stack.signIn("alice")
+      #expect(try await alice.browser.get("/api/v1/credits/balance").int("balance") == 50)
+      let credits = stack.credits.with(stack.with(key: "lists"))
+      let spend: [String: any Sendable] = ["user_id": alice.id.description, "cost": 8, "transaction_type": "chat"]
+      try await credits.done(.POST, "/internal/credits/spend", spend)
+      // Too little is no change.
+      _ = try await credits.post("/internal/credits/spend", spend.merging(["cost": 1000]) { $1 })
+      let topic = "users:\(alice.id)"
+      try await eventually { receiver.events(on: topic).last?.number("balance") == 42 }
+      let changes = receiver.events(on: topic).filter { $0.name == "balance_changed" }
+      #expect(changes.map { $0.number("amount") } == [50, -8])
+      #expect(changes.map { $0.text("type") } == ["signup_bonus", "chat"])
+    }
+  }
+
   @Test(arguments: engines) func anErasedUserIsInNoEventThatWaits(engine: Engine) async throws {
     try await withEvents(of: engine, ["ACCOUNT_ERASE_AFTER_DAYS": "0"]) { stack, receiver in
       receiver.behavior = .unavailable
@@ -46,6 +63,10 @@ import Wire
       #expect(try await bob.browser.delete("/api/v1/auth/account").status == 200)
       try await eventually("the erasure") {
         try await stack.count("event_outbox where event like '%medicine%'", in: "lists") == 0
+      }
+      // A delivery that had begun before may have succeeded. The next one has the reset.
+      try await eventually("a delivery of the reset") {
+        receiver.deliveredEvents.contains { $0.name == "reset" && $0.topics.contains("lists:\(list)") }
       }
       receiver.behavior = .normal
       // Alice reads the list again, in place of what was withdrawn.

@@ -1,5 +1,5 @@
-import Database
 import Clients
+import Database
 import Foundation
 import Support
 import Testing
@@ -68,10 +68,10 @@ import Wire
       #expect(accepted.topics == ["users:\(alice.id)"])
       let topic = "collections:\(try #require(CollectionID(id, prefix: .collection)))"
       let joined = try await receiver.event("member_joined", on: topic)
-      #expect(joined.text("role") == "EDITOR" && joined.text("user_id") == "user_\(bob.id)")
+      #expect(joined.text("role") == "VIEW_ONLY" && joined.text("user_id") == "user_\(bob.id)")
       #expect(joined.access == [AccessChange(topic: topic, user: bob.id, mayRead: true)])
 
-      try await alice.browser.done(.PATCH, "/collections/\(id)/members/user_\(bob.id)", ["role": "VIEW_ONLY"])
+      try await alice.browser.done(.PATCH, "/collections/\(id)/members/user_\(bob.id)", ["role": "EDITOR"])
       try await bob.browser.done(.DELETE, "/collections/\(id)/members/user_\(bob.id)")
       try await alice.browser.done(.PATCH, "/collections/\(id)", ["name": "Stones"])
       try await alice.browser.done(.DELETE, "/collections/\(id)")

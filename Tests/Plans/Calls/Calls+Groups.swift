@@ -25,6 +25,9 @@ extension Calls {
     }
     try await inside(stack.groups, as: "lists")
       .ok(.POST, "/internal/groups/relations", encoding: RelationsQuery(user: alice.id, others: [bob.id]))
+    let events = inside(stack.groups, as: "events")
+    try await events.ok(.GET, "/internal/topics/access?topic=social_groups:\(group)&user_id=\(alice.id)")
+    try await events.ok(.GET, "/internal/topics?user_id=\(alice.id)")
     try await inside(stack.groups, as: "auth").ok(.GET, "/internal/users/\(alice.id)/data")
   }
 

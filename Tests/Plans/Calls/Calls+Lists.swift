@@ -31,6 +31,9 @@ extension Calls {
     try await lists.ok(
       .POST, "/internal/lists/relations", encoding: RelationsQuery(user: bob.id, others: [alice.id]))
     try await lists.ok(.GET, "/internal/lists/2/members/\(alice.id)")
+    let events = inside(stack.lists, as: "events")
+    try await events.ok(.GET, "/internal/topics/access?topic=lists:2&user_id=\(alice.id)")
+    try await events.ok(.GET, "/internal/topics?user_id=\(alice.id)")
     try await inside(stack.lists, as: "auth").ok(.GET, "/internal/users/\(alice.id)/data")
   }
 
