@@ -116,6 +116,8 @@ enum Kind {
   static let device = "00000009"
   static let invite = "0000000a"
   static let inviteUse = "0000000b"
+  static let hold = "0000000c"
+  static let openHold = "0000000d"
   /// Later than any time: the sweep looks for the files of photos that are older than some minutes.
   static let photo = "0f000000"
 }
