@@ -52,7 +52,9 @@ let package = Package(
       "Clients",
       ["Wire", "Web", "Tokens", "Traces", .httpClient, .nioPosix, .nioHTTP1, .lifecycle, .logging] + .buffers),
     .shared("Outbox", ["Wire", "Prometheus", "Database", "Tokens", "Web", .lifecycle, .logging]),
-    .shared("EventFeed", ["Wire", "Prometheus", "Database", "Web", "Clients", "Outbox", .lifecycle, .logging]),
+    .shared(
+      "EventFeed",
+      ["Wire", "Prometheus", "Database", "Web", "Clients", "Outbox", .hummingbird, .lifecycle, .logging]),
     .shared("RestQueries", ["Wire", "Database"]),
     .shared("Quotas", ["Wire", "Database", "Tokens", "Web"]),
     .shared("Memberships", ["Wire", "Database"]),
@@ -65,35 +67,34 @@ let package = Package(
     .service(
       "Auth",
       [
-        "Prometheus", "Tokens", "Outbox", "Messages", "Quotas", "CArgon2", "CCurl", .httpTypes, .httpClient, .crypto,
+        "Prometheus", "Tokens", "Outbox", "EventFeed", "Messages", "Quotas", "CArgon2", "CCurl", .httpTypes, .httpClient, .crypto,
         .lifecycle, .logging,
       ] + .buffers),
     .service(
       "Invites",
-      ["Tokens", "Outbox", "Messages", "Quotas", .httpTypes, .crypto, .lifecycle, .logging]),
+      ["Tokens", "Outbox", "EventFeed", "Messages", "Quotas", .httpTypes, .crypto, .lifecycle, .logging]),
     .service(
       "Groups",
       [
-        "Tokens", "Outbox", "Quotas", "Memberships", "CVips", .httpClient, .nio, .nioPosix, .nioHTTP1, .crypto, .deque,
+        "Tokens", "Outbox", "EventFeed", "Quotas", "Memberships", "CVips", .httpClient, .nio, .nioPosix, .nioHTTP1, .crypto, .deque,
         .lifecycle, .logging,
       ]),
-    .service("Lists", ["Tokens", "Memberships", .crypto] + .buffers),
+    .service("Lists", ["Tokens", "EventFeed", "Memberships", .crypto] + .buffers),
     .service(
       "Credits",
       [
-        "Prometheus", "Tokens", "Outbox", .httpTypes, .httpClient, .crypto, .certificates, .asn1, .yams, .lifecycle,
-        .logging,
+        "Prometheus", "Tokens", "Outbox", "EventFeed", .httpTypes, .httpClient, .crypto, .certificates, .asn1, .yams,
+        .nioHTTP1, .lifecycle, .logging,
       ] + .buffers),
     .service(
       "Events",
       [
-        "Prometheus", "Tokens", "EventFeed", "Postgres", .httpTypes, .deque, .nioPosix, .nioHTTP1, .nioWebSocket,
-        .lifecycle, .logging,
+        "Prometheus", "Tokens", "Postgres", .httpTypes, .deque, .nioHTTP1, .nioWebSocket, .lifecycle, .logging,
       ] + .buffers),
     .gateway(
       [
         "StrictHTTP", "DocumentationBundles", "Wire", "Prometheus", "Tokens", "Traces", "Web", "Clients", .nioPosix,
-        .nioTLS, .nioSSL, .httpClient, .lifecycle, .signals, .logging, .deque,
+        .nioTLS, .nioSSL, .httpClient, .crypto, .lifecycle, .signals, .logging, .deque,
       ] + .buffers),
     .target(
       name: "DocumentationBundles", path: "gateway/Pages/Bundles",
@@ -120,7 +121,7 @@ let package = Package(
       name: "Support",
       dependencies: .services + [
         "Gateway", "Web", "Wire", "Clients", "Database", "Postgres", "CPostgres", "Tokens", .crypto, .cryptoExtras,
-        .hummingbird, .httpTypes, .httpClient, .lifecycle, .logging, .nioPosix, .nioSSL, .nioHTTP1,
+        .certificates, .asn1, .hummingbird, .httpTypes, .httpClient, .lifecycle, .logging, .nioPosix, .nioSSL, .nioHTTP1,
       ] + .buffers,
       path: "Tests/Support", swiftSettings: strict),
     .target(
@@ -138,7 +139,7 @@ let package = Package(
       "Gateway",
       [
         "Gateway", "StrictHTTP", "Clients", "Credits", "Tokens", "Web", "Wire", "Support", .crypto, .hummingbird,
-        .httpClient, .logging, .nio, .nioPosix, .nioHTTP1, .nioSSL,
+        .httpClient, .lifecycle, .logging, .nio, .nioPosix, .nioHTTP1, .nioSSL,
       ]),
     .tests(
       "Traces",
@@ -153,12 +154,15 @@ let package = Package(
     .tests(
       "Lists", ["Lists", "kith", .hummingbird, .lifecycle, .nio, .nioPosix, .nioHTTP1] + .serviceTests),
     .tests(
-      "Credits", ["Credits", "Tokens", .crypto, .certificates, .asn1, .hummingbird, .nio] + .serviceTests),
+      "Credits", ["Credits", "Tokens", .crypto, .certificates, .hummingbird] + .serviceTests),
     .tests(
       "Events",
-      ["Events", "EventFeed", "Tokens", .nio, .nioPosix, .nioHTTP1, .nioWebSocket, .hummingbird] + .serviceTests),
+      [
+        "Events", "EventFeed", "Prometheus", "Tokens", .nio, .nioPosix, .nioHTTP1, .nioWebSocket, .hummingbird,
+        .httpClient, .lifecycle, .logging,
+      ] + .serviceTests + .programs),
     .tests("RestQueries", ["RestQueries", "Database", "Support", "Wire"]),
-    .tests("Plans", .services + ["Database", "Outbox", "Quotas", "Support", "Tokens", "Web", "Wire", .nioHTTP1]),
+    .tests("Plans", .services + ["Database", "EventFeed", "Outbox", "Quotas", "Support", "Tokens", "Web", "Wire", .nioHTTP1]),
     .tests(
       "Stories",
       ["Auth", "Credits", "Gateway", "Tokens", .crypto, .hummingbird] + .serviceTests + .programs),
