@@ -149,4 +149,17 @@ import Wire
       await ledger.database.close()
     }
   }
+
+  @Test(arguments: engines) func ofManyReplicasOneAuditsAtATime(engine: Engine) async throws {
+    try await withLedger(engine) { ledger in
+      for _ in 0..<2 {
+        let now = ledger.clock.now
+        let claims = try await atOnce(50) { _ in
+          try await ledger.database.write { try AuditProgressStore.claim(at: now, every: .seconds(60), on: $0) }
+        }
+        #expect(claims.count { $0 } == 1)
+        ledger.clock.advance(by: .seconds(61))
+      }
+    }
+  }
 }

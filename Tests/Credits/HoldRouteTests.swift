@@ -168,4 +168,22 @@ import Wire
       #expect((sick.status, sick.string("ledger")) == (200, "inconsistent"))
     }
   }
+
+  @Test(arguments: engines) func theExportHasHoldsAndWhatIsLeftOfGrants(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let hold = try await open(stack, alice, ["cost": 8, "reference_id": "t-1"])
+      #expect(try await settle(stack, hold.string("id"), "capture", ["amount": 3]).status == 200)
+      _ = try await open(stack, alice, ["operation": "chat"])
+      let path = "/internal/users/\(alice.id)/data"
+      let export = try await stack.credits.with(stack.with(key: "auth")).get(path)
+      let holds = try #require(export["credit_holds"] as? [[String: Any]])
+      #expect(holds.map { $0["status"] as? String } == ["open", "captured"])
+      #expect(holds.map { $0["captured"] as? Int } == [0, 3] && holds[1]["reference_id"] as? String == "t-1")
+      let lots = try #require(export["credit_lots"] as? [[String: Any]])
+      #expect(lots.map { $0["remaining"] as? Int } == [47] && lots[0]["expires_at"] is NSNull)
+      #expect((export["credit_history"] as? [[String: Any]])?.count == 2)
+      #expect(try await stack.credits.with(stack.with(key: "billing+credits")).get(path).status == 403)
+    }
+  }
 }
