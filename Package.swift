@@ -67,7 +67,8 @@ let package = Package(
     .service(
       "Auth",
       [
-        "Prometheus", "Tokens", "Outbox", "EventFeed", "Messages", "Quotas", "CArgon2", "CCurl", .httpTypes, .httpClient, .crypto,
+        "Prometheus", "Tokens", "Outbox", "EventFeed", "Messages", "Quotas", "CArgon2", "CCurl", .httpTypes,
+        .httpClient, .crypto,
         .lifecycle, .logging,
       ] + .buffers),
     .service(
@@ -76,7 +77,8 @@ let package = Package(
     .service(
       "Groups",
       [
-        "Tokens", "Outbox", "EventFeed", "Quotas", "Memberships", "CVips", .httpClient, .nio, .nioPosix, .nioHTTP1, .crypto, .deque,
+        "Tokens", "Outbox", "EventFeed", "Quotas", "Memberships", "CVips", .httpClient, .nio, .nioPosix, .nioHTTP1,
+        .crypto, .deque,
         .lifecycle, .logging,
       ]),
     .service("Lists", ["Tokens", "EventFeed", "Memberships", .crypto] + .buffers),
@@ -121,7 +123,8 @@ let package = Package(
       name: "Support",
       dependencies: .services + [
         "Gateway", "Web", "Wire", "Clients", "Database", "Postgres", "CPostgres", "Tokens", .crypto, .cryptoExtras,
-        .certificates, .asn1, .hummingbird, .httpTypes, .httpClient, .lifecycle, .logging, .nioPosix, .nioSSL, .nioHTTP1,
+        .certificates, .asn1, .hummingbird, .httpTypes, .httpClient, .lifecycle, .logging, .nioPosix, .nioSSL,
+        .nioHTTP1,
       ] + .buffers,
       path: "Tests/Support", swiftSettings: strict),
     .target(
@@ -162,7 +165,8 @@ let package = Package(
         .httpClient, .lifecycle, .logging,
       ] + .serviceTests + .programs),
     .tests("RestQueries", ["RestQueries", "Database", "Support", "Wire"]),
-    .tests("Plans", .services + ["Database", "EventFeed", "Outbox", "Quotas", "Support", "Tokens", "Web", "Wire", .nioHTTP1]),
+    .tests(
+      "Plans", .services + ["Database", "EventFeed", "Outbox", "Quotas", "Support", "Tokens", "Web", "Wire", .nioHTTP1]),
     .tests(
       "Stories",
       ["Auth", "Credits", "Gateway", "Tokens", .crypto, .hummingbird] + .serviceTests + .programs),

@@ -12,7 +12,8 @@ let schemas = [authSchema, invitesSchema, groupsSchema, listsSchema, creditsSche
 await runProgram(
   "kith", schemas: schemas,
   commands: [
-    ProgramCommand("backup", ["FILE"], "copy all data into FILE, also while kith runs (SQLite)") { settings, arguments in
+    ProgramCommand("backup", ["FILE"], "copy all data into FILE, also while kith runs (SQLite)") {
+      settings, arguments in
       print(try Backup(settings).write(to: arguments[0], at: Date()).summary(of: arguments[0]))
     },
     ProgramCommand("restore", ["FILE"], "put the data of a backup where there is none yet") { settings, arguments in

@@ -33,6 +33,8 @@ extension HoldStore {
 
   /// Ends an open hold; nil when it is not open, when its time is over, or for ``HoldSettlement/expire`` is not, or when
   /// it has less than is to be captured.
+  ///
+  /// The time is compared in a `case`, so that the row is found by its key, not by the index of open holds by time.
   private static func close(
     _ id: HoldID, as settlement: HoldSettlement, at now: Date, on db: any Connection
   ) throws -> CreditHold? {
@@ -44,14 +46,15 @@ extension HoldStore {
         try db.row(
           """
           update credit_hold set state = 'captured', captured = coalesce(\(amount), amount), settled_at = \(now)
-          where id = \(id) and state = 'open' and expires_at > \(now) and amount >= coalesce(\(amount), amount)
+          where id = \(id) and state = 'open' and case when expires_at > \(now) then 1 else 0 end = 1 and amount >= coalesce(\(amount), amount)
           returning \(columns)
           """)
       case .release:
         try db.row(
           """
           update credit_hold set state = 'released', settled_at = \(now)
-          where id = \(id) and state = 'open' and expires_at > \(now) returning \(columns)
+          where id = \(id) and state = 'open' and case when expires_at > \(now) then 1 else 0 end = 1
+          returning \(columns)
           """)
       case .expire:
         try db.row(

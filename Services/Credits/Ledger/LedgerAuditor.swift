@@ -26,8 +26,8 @@ struct LedgerAuditor: Service {
   static let commitDelayMax: TimeInterval = 120
   /// How often everything is verified, at most.
   private static let passInterval: TimeInterval = 86_400
-  /// How many batches one audit reads of what has changed, and of everything.
-  private static let batchesMax = (changed: 50, pass: 5)
+  /// How many batches one audit reads of what has changed, by the worker and for a request, and of everything.
+  private static let batchesMax = (changed: 50, requested: 5, pass: 5)
 
   func run() async throws {
     await cancelWhenGracefulShutdown {
@@ -46,18 +46,21 @@ struct LedgerAuditor: Service {
       try AuditProgressStore.claim(at: now, every: interval, on: db)
     }
     guard isDue else { return status.set(try await report()) }
-    _ = try await audit()
+    _ = try await audit(batchesMax: Self.batchesMax.changed)
     try await continuePass()
     status.set(try await report())
   }
 
-  /// Audits what has changed since the last audit, and what was found before.
-  func audit() async throws -> AuditReport {
+  /// Audits what has changed since the last audit, and what was found before, while a request waits for it. What is left
+  /// of a long backlog is audited by the worker.
+  func audit() async throws -> AuditReport { try await audit(batchesMax: Self.batchesMax.requested) }
+
+  private func audit(batchesMax: Int) async throws -> AuditReport {
     let now = now()
     let progress = try await database.read { try AuditProgressStore.progress(on: $0) }
     var found = AuditFindings()
-    let touched = try await auditOperations(after: progress.verified, at: now, &found)
-    let since = (progress.auditedAt ?? Date(timeIntervalSince1970: 0)) - Self.commitDelayMax
+    let touched = try await auditOperations(after: progress.verified, batchesMax: batchesMax, at: now, &found)
+    let since = (progress.auditedAt ?? now) - Self.commitDelayMax
     let holders = try await database.read { try LedgerAuditStore.accounts(withHoldsSince: since, on: $0) }
     try await auditAccounts(Array(touched.union(holders)), &found)
     let resolved = try await resolvedFindings()
@@ -76,11 +79,11 @@ struct LedgerAuditor: Service {
 
   /// Reads the operations after the verified point, and moves it. Returns the accounts that they change.
   private func auditOperations(
-    after verified: OperationID, at now: Date, _ found: inout AuditFindings
+    after verified: OperationID, batchesMax: Int, at now: Date, _ found: inout AuditFindings
   ) async throws -> Set<String> {
     let settledBefore = OperationID.first(at: now - Self.commitDelayMax)
     var (last, accounts) = (verified, Set<String>())
-    for _ in 0..<Self.batchesMax.changed {
+    for _ in 0..<batchesMax {
       let after = last
       let batch = try await database.read { try LedgerAuditStore.operations(after: after, on: $0) }
       found.add(batch)

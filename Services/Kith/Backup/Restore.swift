@@ -59,7 +59,9 @@ struct Restore {
     throw BackupFailure("\(path) is incomplete, or not a backup")
   }
 
-  private func extract(_ header: TarHeader, of tar: borrowing TarReader, to folder: String) throws -> BackupManifest.File {
+  private func extract(_ header: TarHeader, of tar: borrowing TarReader, to folder: String) throws
+    -> BackupManifest.File
+  {
     let parts = header.name.split(separator: "/", omittingEmptySubsequences: false)
     let isKnown = ["databases", "photos"].contains(parts[0]) && parts.count > 1 || header.name == "secrets.env"
     guard isKnown, parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }) else {

@@ -16,7 +16,9 @@ struct StoredData {
     let folder = settings.string("DATA_DIR", default: "data")
     var databases: [String: String] = [:]
     for service in ServiceName.bundled.map(\.rawValue) {
-      guard case .sqlite(let path) = try DatabaseURL(settings.string("DATABASE_URL", default: "\(folder)/"), service: service)
+      guard
+        case .sqlite(let path) = try DatabaseURL(
+          settings.string("DATABASE_URL", default: "\(folder)/"), service: service)
       else { throw BackupFailure("the data is in PostgreSQL, which has tools of its own: pg_dump, pg_basebackup") }
       databases[service] = path
     }

@@ -11,7 +11,9 @@ struct TarHeader: Equatable {
   func bytes(modifiedAt seconds: Int) throws -> [UInt8] {
     guard name.utf8.count <= 100 else { throw BackupFailure("the name of a file is too long: \(name)") }
     var block = [UInt8](repeating: 0, count: Self.blockSize)
-    func write(_ text: String, at offset: Int) { block.replaceSubrange(offset..<(offset + text.utf8.count), with: text.utf8) }
+    func write(_ text: String, at offset: Int) {
+      block.replaceSubrange(offset..<(offset + text.utf8.count), with: text.utf8)
+    }
     write(name, at: 0)
     for (value, offset) in [(0o600, 100), (0, 108), (0, 116)] { write(Self.octal(value, digits: 7), at: offset) }
     block.replaceSubrange(124..<136, with: Self.size(size))
@@ -58,7 +60,9 @@ struct TarHeader: Equatable {
   private static func size(_ field: ArraySlice<UInt8>) -> Int? {
     guard field.first == 0x80 else { return octal(field) }
     let bytes = field.dropFirst(4)
-    guard field.dropFirst().prefix(3).allSatisfy({ $0 == 0 }), bytes.first.map({ $0 < 0x80 }) == true else { return nil }
+    guard field.dropFirst().prefix(3).allSatisfy({ $0 == 0 }), bytes.first.map({ $0 < 0x80 }) == true else {
+      return nil
+    }
     return bytes.reduce(0) { $0 << 8 | Int($1) }
   }
 }

@@ -28,7 +28,8 @@ struct StorageCheck {
       try files.createDirectory(at: trial, withIntermediateDirectories: false)
       try files.removeItem(at: trial)
     } catch {
-      return .problem("folder", "\(folder) is not writable", mend: "let the user that runs kith own it, or set DATA_DIR")
+      return .problem(
+        "folder", "\(folder) is not writable", mend: "let the user that runs kith own it, or set DATA_DIR")
     }
     return .ok("folder", files.fileExists(atPath: folder) ? "\(folder) is writable" : "\(folder) can be created")
   }

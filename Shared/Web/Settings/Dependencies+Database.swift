@@ -28,7 +28,9 @@ extension Dependencies {
   package func postgresVersion(of service: String) async throws -> String {
     let database = try connect(ServiceSchema(service, []))
     do {
-      let version = try await database.read { try $0.row("show server_version")?.get("server_version", as: String.self) }
+      let version = try await database.read {
+        try $0.row("show server_version")?.get("server_version", as: String.self)
+      }
       await database.close()
       return "PostgreSQL \(version ?? "")"
     } catch {

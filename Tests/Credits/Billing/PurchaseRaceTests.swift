@@ -41,6 +41,7 @@ import Wire
   }
 
   private func refund(of transaction: String, _ amount: Int, at time: Date) throws -> PurchaseRefund {
-    try #require(PurchaseRefund(.stripe, transactionID: transaction, id: "refunds", amount: amount, of: 100, stateAt: time))
+    try #require(
+      PurchaseRefund(.stripe, transactionID: transaction, id: "refunds", amount: amount, of: 100, stateAt: time))
   }
 }
