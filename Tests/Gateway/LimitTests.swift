@@ -69,11 +69,12 @@ let millisecond: Int64 = 1_000_000
 
   @Test func settingsSayTheQuotasAndWhatIsNoNumberStopsTheStart() throws {
     let plain = try LimitQuotas(Settings([:]))
-    #expect(LimitClass.allCases.map { plain[$0].perMinute } == [10, 30, 60, 100, 20, 50, 30, 600, 300, 60])
+    #expect(LimitClass.allCases.map { plain[$0].perMinute } == [10, 30, 60, 100, 20, 50, 30, 600, 300, 6000, 60])
     let names: [(String, LimitClass)] = [
       ("RATE_LIMIT_SIGN_IN", .signIn), ("RATE_LIMIT_REFRESH", .refresh), ("RATE_LIMIT", .anonymous),
       ("RATE_LIMIT_USER", .user), ("RATE_LIMIT_UPLOAD", .upload), ("RATE_LIMIT_SEARCH", .search),
       ("RATE_LIMIT_PHOTO", .photo), ("RATE_LIMIT_SOCKET", .socket),
+      ("RATE_LIMIT_WEBHOOK", .webhook),
     ]
     for (name, limit) in names {
       let changed = try LimitQuotas(Settings([name: "1000000000"]))

@@ -13,6 +13,8 @@ package enum LimitClass: UInt8, Sendable, CaseIterable {
   case photo
   /// Opening WebSockets and event streams: after an outage all phones of an address reconnect at once.
   case socket
+  /// What Apple and Stripe report. They send from few addresses, and much at once when subscriptions renew.
+  case webhook
   /// Rejected and missing credentials. They are counted apart from anonymous requests, so that anonymous callers cannot
   /// lock out users behind the same address.
   case refused
@@ -29,6 +31,7 @@ package enum LimitClass: UInt8, Sendable, CaseIterable {
     case .preview: "preview"
     case .photo: "photo"
     case .socket: "socket"
+    case .webhook: "webhook"
     case .refused: "refused"
     }
   }
@@ -40,7 +43,7 @@ package enum LimitClass: UInt8, Sendable, CaseIterable {
   var isPerUser: Bool {
     switch self {
     case .user, .upload, .search, .socket: true
-    case .signIn, .refresh, .anonymous, .preview, .photo, .refused: false
+    case .signIn, .refresh, .anonymous, .preview, .photo, .webhook, .refused: false
     }
   }
 }

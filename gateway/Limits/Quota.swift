@@ -33,6 +33,7 @@ package struct LimitQuotas: Sendable {
   private let search: Quota
   private let photo: Quota
   private let socket: Quota
+  private let webhook: Quota
   private let preview = Quota(perMinute: 30)
 
   /// - Throws: ``StartFailure`` that names the variable.
@@ -48,6 +49,7 @@ package struct LimitQuotas: Sendable {
     search = try quota("RATE_LIMIT_SEARCH", 50)
     photo = try quota("RATE_LIMIT_PHOTO", 600)
     socket = try quota("RATE_LIMIT_SOCKET", 300)
+    webhook = try quota("RATE_LIMIT_WEBHOOK", 6000)
   }
 
   package subscript(limit: LimitClass) -> Quota {
@@ -61,6 +63,7 @@ package struct LimitQuotas: Sendable {
     case .preview: preview
     case .photo: photo
     case .socket: socket
+    case .webhook: webhook
     }
   }
 }

@@ -25,7 +25,7 @@ extension Route {
     .init(.DELETE, "/api/v1/auth/identities/apple", to: .auth, bearer: .required),
     .init(.DELETE, "/api/v1/auth/identities/email", to: .auth, bearer: .required),
     .init(.DELETE, "/api/v1/auth/identities/phone", to: .auth, bearer: .required),
-    .init(.POST, "/webhooks/apple/signin", to: .auth, bodyBytesMax: webhookBytesMax),
+    .init(.POST, "/webhooks/apple/signin", to: .auth, limit: .webhook, bodyBytesMax: webhookBytesMax),
     .init(.GET, "/.well-known/jwks.json", to: .auth),
   ]
 

@@ -21,7 +21,7 @@ extension Route {
     .init(.GET, "/api/v1/billing/stripe/portal", to: .credits, bearer: .required, responseSeconds: 30),
     .init(.POST, "/api/v1/billing/apple/verify", to: .credits, bearer: .required),
     .init(.PUT, "/api/v1/billing/apple/consent", to: .credits, bearer: .required),
-    .init(.POST, "/webhooks/stripe", to: .credits, bodyBytesMax: webhookBytesMax),
-    .init(.POST, "/webhooks/apple", to: .credits, bodyBytesMax: webhookBytesMax),
+    .init(.POST, "/webhooks/stripe", to: .credits, limit: .webhook, bodyBytesMax: webhookBytesMax),
+    .init(.POST, "/webhooks/apple", to: .credits, limit: .webhook, bodyBytesMax: webhookBytesMax),
   ]
 }
