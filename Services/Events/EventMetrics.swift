@@ -51,5 +51,7 @@ final class OpenCounts: Sendable {
 
   var all: [(Kind, Int)] { counts.withLock { counts in Kind.allCases.map { ($0, counts[$0] ?? 0) } } }
 
+  var hasSockets: Bool { counts.withLock { $0[.sockets, default: 0] > 0 } }
+
   func add(_ count: Int, _ kind: Kind) { counts.withLock { $0[kind, default: 0] += count } }
 }

@@ -29,9 +29,12 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
     conversations: conversations, reads: ConcurrencyLimit(8), settings: try SocketSettings(settings))
   let observers: [any LogObserver] = [RightsObserver(rights: rights), watches, hub]
   let background: [any Service] = [
-    LogTail(store: store, changes: changes, observers: observers, logger: dependencies.logger),
+    LogTail(
+      store: store, changes: changes, observers: observers, logger: dependencies.logger,
+      // A notification that was lost is made up for within a second. With SQLite there is no other process.
+      pollInterval: database.engine == .postgres ? .seconds(1) : dependencies.pollInterval),
     LogSweep(database: database, logger: dependencies.logger, now: dependencies.now),
-    relay, PresenceMaintenance(conversations: conversations),
+    relay, PresenceMaintenance(conversations: conversations, isInUse: { metrics.open.hasSockets }),
   ]
   let notifications = try dependencies.databaseURL(eventsSchema).postgres.map {
     ReplicaNotifications(url: $0, changes: changes, relay: relay, hub: hub, logger: dependencies.logger)

@@ -109,12 +109,12 @@ class Operation:
             if "schema" not in self.document.resolved(header):
                 self.fault(f"{status} header {name} has no schema")
         contents = response.get("content", {})
-        if not contents and status[0] != "3" and status not in ("204", "default"):
+        if not contents and status[0] != "3" and status not in ("101", "202", "204", "default"):
             self.fault(f"{status} has no content")
         for kind, content in contents.items():
             self.check_content(f"{status} {kind}", content, status[0] == "2" or kind == PROBLEM)
         if status[0] in "45" and not {PROBLEM, "text/html"} & contents.keys() and not self.path.endswith(
-            ("/health", "/ready", "/status")
+            ("/health", "/ready", "/status", "/websocket")
         ):
             self.fault(f"{status} is no {PROBLEM}")
         headers = {name.lower() for name in response.get("headers", {})}
@@ -125,7 +125,7 @@ class Operation:
 
     def expected(self):
         """The errors that follow from what an operation takes."""
-        if not any(status[0] in "23" for status in self.responses):
+        if not any(status[0] in "23" or status == "101" for status in self.responses):
             yield "2xx", "it never succeeds"
         if self.body is not None:
             yield from [("400", "bodies can be malformed"), ("413", "and too large"), ("415", "and of another type")]

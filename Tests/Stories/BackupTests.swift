@@ -48,8 +48,8 @@ import Wire
       var kith = try await KithProcess.start(in: testDatabase, Self.unlimited)
       let users = try await atOnce(8) { [kith] in try await signIn("user\($0)", to: kith) }
       for user in users { _ = try await user.browser.get("/api/v1/credits/balance") }
-      let group = try await users[0].browser.post("/api/groups/create", ["name": "Family"])
-      let groupID = try #require(GroupID(group.string("id")))
+      let group = try await users[0].browser.post("/api/groups", ["name": "Family"])
+      let groupID = try #require(GroupID(group.string("id")), "\(group.text)")
       #expect(try await users[0].send(SamplePhotos.jpeg, to: groupID).status == 200)
       let before = try await answers(to: users[0], groupID)
 

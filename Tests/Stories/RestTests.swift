@@ -33,15 +33,15 @@ import Web
     ServiceName.bundled.map { Browser("http://127.0.0.1:\(environment["\($0.variablePrefix)_PORT"] ?? "")") }
   }
 
-  /// On PostgreSQL other replicas may have ended sessions, which auth reads once a second.
+  /// On PostgreSQL other replicas may have ended sessions or appended events, which auth and events read once a second.
   @Test(arguments: engines) func inOneProcessNothingIsAskedAndNothingRead(engine: Engine) async throws {
     try await withTestDatabase(engine) { testDatabase in
       let kith = try await KithProcess.start(in: testDatabase)
       let services = services(kith.environment)
       #expect(try await !counts(services).isEmpty, "the premise")
       var counted = try await countsAtRest(services)
-      if engine == .postgres {
-        let own = counted.filter { $0.key.contains(kith.environment["AUTH_PORT"] ?? "?") }
+      for service in ["AUTH", "EVENTS"] where engine == .postgres {
+        let own = counted.filter { $0.key.contains(kith.environment["\(service)_PORT"] ?? "?") }
         #expect(own.values.allSatisfy { $0 <= 7 })
         for key in own.keys { counted[key] = nil }
       }

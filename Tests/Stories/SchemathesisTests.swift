@@ -43,7 +43,13 @@ import Testing
   private func withKith(_ body: (KithProcess) async throws -> Void) async throws {
     try await withTestDatabase(.sqlite) { testDatabase in
       try await withKeyServer { apple in
-        var settings = ["DEBUG": "true", "APPLE_BUNDLE_ID": "com.example.kith", "APPLE_JWKS_URL": apple.url]
+        let root = testDatabase.folder.appending(path: "root.pem").path
+        try Data(AppStoreCertificates().rootPEM.utf8).write(to: URL(filePath: root))
+        var settings = [
+          "DEBUG": "true", "APPLE_BUNDLE_ID": "com.example.kith", "APPLE_JWKS_URL": apple.url,
+          "APPLE_ROOT_CERTIFICATES": root, "STRIPE_SECRET_KEY": "sk_test_0123456789abcdef0123456789",
+          "STRIPE_WEBHOOK_SECRET": "whsec_0123456789abcdef0123456789abcdef", "STRIPE_BASE_URL": apple.url,
+        ]
         settings["LOG_LEVEL"] = "error"
         for name in ["", "_USER", "_SIGN_IN", "_REFRESH", "_UPLOAD", "_SEARCH", "_PHOTO", "_SOCKET"] {
           settings["RATE_LIMIT\(name)"] = "1000000"

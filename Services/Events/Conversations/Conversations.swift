@@ -88,14 +88,15 @@ final class Conversations: Sendable {
   }
 }
 
-/// Keeps the presence of this process alive, and ends that of others which are not.
+/// Keeps the presence of this process alive, and ends that of others which are not: of the latter only sockets learn.
 struct PresenceMaintenance: Service {
   let conversations: Conversations
+  let isInUse: @Sendable () -> Bool
   var interval = Duration.seconds(5)
 
   func run() async throws {
     await cancelWhenGracefulShutdown {
-      await repeatUntilCancelled(every: interval) { await conversations.maintain() }
+      await repeatUntilCancelled(every: interval) { if isInUse() { await conversations.maintain() } }
     }
   }
 }

@@ -5,17 +5,22 @@ import Web
 import Wire
 
 /// Follows the end of the log, and passes every event on in the order of the log: those of this process as soon as they
-/// are committed, those of other replicas when they are notified, or within a second.
+/// are committed, those of other replicas when they are notified, or at the poll interval.
 actor LogTail: Service {
   private let store: LogStore
   private let changes: ChangeSignal
   private let logger: Logger
   private let observers: [any LogObserver]
   private var end: LogStore.End?
-  static let pollInterval = Duration.seconds(1)
+  private let pollInterval: Duration
 
-  /// - Parameter changes: sent after events were appended.
-  init(store: LogStore, changes: ChangeSignal, observers: [any LogObserver], logger: Logger) {
+  /// - Parameters:
+  ///   - changes: sent after events were appended.
+  ///   - pollInterval: after what time the log is read without a signal.
+  init(
+    store: LogStore, changes: ChangeSignal, observers: [any LogObserver], logger: Logger, pollInterval: Duration
+  ) {
+    self.pollInterval = pollInterval
     self.store = store
     self.changes = changes
     self.observers = observers
@@ -27,7 +32,7 @@ actor LogTail: Service {
       while !Task.isCancelled {
         let version = self.changes.version
         await self.follow()
-        await self.changes.wait(after: version, atMost: Self.pollInterval)
+        await self.changes.wait(after: version, atMost: self.pollInterval)
       }
     }
   }
