@@ -43,6 +43,13 @@ struct StatementException {
     .init("insert into feed (id, position, epoch)", because: "once, by the migration that creates the log"),
     .init("select date_trunc('milliseconds', clock_timestamp())", because: "on PostgreSQL only"),
     .init("select strftime('%Y-%m-%dT%H:%M:%fZ', 'now')", because: "on SQLite only"),
+    .init("select pg_notify(", because: "on PostgreSQL only, where it reads nothing"),
+    .init("insert into conversation_message", because: "on PostgreSQL only, for messages of more than 7,800 bytes"),
+    .init("delete from conversation_message", because: "on PostgreSQL only; the table has the messages of a minute"),
+    .init("show server_version", because: "it reads no table"),
+    .init(
+      #"select id from ledger_account where id > \(id) and kind = 'user'"#,
+      because: "by the primary key, when the pass over the whole ledger has come to the accounts"),
     .init(
       #"select id from invite_use where invite_id = \(id) and state = 'claimed' limit 1"#,
       because: "only in the moment between a join and a text that waits; by the index of an invite's uses"),

@@ -24,7 +24,9 @@ struct SourceStatements {
       while let file = files?.nextObject() as? String {
         // The engines' own statements are on no table of a service.
         let isEngine = folder == "Shared" && (file.hasPrefix("Database/") || file.hasPrefix("Postgres/"))
-        guard file.hasSuffix(".swift"), !isEngine else { continue }
+        // Statements that are composed for requests, on the tables of whoever uses the module.
+        let isComposed = folder == "Shared" && file.hasPrefix("RestQueries/")
+        guard file.hasSuffix(".swift"), !isEngine, !isComposed else { continue }
         let path = "\(folder)/\(file)"
         all += try Self.statements(in: String(contentsOf: root.appending(path: path), encoding: .utf8), path)
       }
