@@ -100,7 +100,11 @@ package final class SQLite: Database {
     do {
       // Readers of an older snapshot keep the log from being truncated. `secure_delete` has overwritten deleted rows in
       // the main file.
-      try await pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+      try await pool.writeWithoutTransaction { db in
+        // SQLite does not check whether a connection is open before it checkpoints.
+        guard db.sqliteConnection != nil else { throw DatabaseFailure.unavailable("the database is closed") }
+        _ = try db.checkpoint(.truncate)
+      }
     } catch { throw DatabaseFailure.contended }
   }
 
