@@ -77,7 +77,7 @@ import Wire
         #expect(try await answers(to: restoredUsers[0], groupID) == before)
         for user in restoredUsers {
           let credits = try #require(try await user.browser.get("/api/v1/credits/balance").int("balance")) - 50
-          let lists = try await user.browser.get("/api/v1/lists?per_page=1").listCount
+          let lists = try #require(try await user.browser.get("/api/v1/lists")["lists"] as? [Any]).count
           #expect(lists == credits || lists == credits + 1, "\(lists) lists, \(credits) credits")
           if number == backups.count - 1 { #expect(credits > 0, "the premise") }
         }
@@ -144,12 +144,5 @@ import Wire
       #expect(refused.code == 1)
       #expect(refused.output.contains("pg_dump"))
     }
-  }
-}
-
-extension Browser.Reply {
-  /// How many lists there are, on all pages.
-  fileprivate var listCount: Int? {
-    ((self["pagination"] ?? self["meta"]) as? [String: Any])?["total"] as? Int
   }
 }

@@ -51,7 +51,7 @@ enum LedgerAuditStore {
   static func accounts(withHoldsSince time: Date, on db: any Connection) throws -> Set<String> {
     let rows = try db.rows(of: [
       "select distinct account_id from credit_hold where state = 'open'",
-      "select distinct account_id from credit_hold where settled_at >= \(time)",
+      "select account_id from credit_hold where settled_at >= \(time)",
     ])
     return Set(try rows.joined().map { try $0.get("account_id") })
   }
