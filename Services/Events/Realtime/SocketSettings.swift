@@ -23,7 +23,8 @@ struct SocketSettings: Sendable {
     channelsMax = try settings.int("EVENTS_CHANNELS_PER_SOCKET", default: 100, in: 1...10_000)
     messagesPerSecond = try settings.int("EVENTS_MESSAGES_PER_SECOND", default: 10, in: 1...10_000)
     messagesBurst = messagesPerSecond * 3
-    pingInterval = .seconds(Int64(try settings.int("EVENTS_PING_SECONDS", default: 25, in: 1...300)))
+    // The gateway closes a WebSocket on which the service is silent for a minute.
+    pingInterval = .seconds(Int64(try settings.int("EVENTS_PING_SECONDS", default: 25, in: 1...50)))
     closeSeconds = try settings.int("EVENTS_CLOSE_SECONDS", default: 10, in: 0...300)
   }
 }

@@ -78,7 +78,8 @@ struct SocketUpgrade: Sendable {
 
 /// What has been decided about the request of a connection.
 ///
-/// `@unchecked Sendable`: it is used on the event loop of its connection only.
+/// `@unchecked Sendable`: NIO's upgrader takes closures that are `@Sendable`, and calls them on the event loop of the
+/// connection, where alone this is used.
 private final class PendingHandshake: @unchecked Sendable {
   var accepted: Handshake?
   var refusal: HandshakeRefusal?
