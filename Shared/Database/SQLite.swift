@@ -105,7 +105,7 @@ package final class SQLite: Database {
         guard db.sqliteConnection != nil else { throw DatabaseFailure.unavailable("the database is closed") }
         _ = try db.checkpoint(.truncate)
       }
-    } catch { throw DatabaseFailure.contended }
+    } catch let failure as DatabaseFailure { throw failure } catch { throw DatabaseFailure.contended }
   }
 
   package func close() async {

@@ -248,7 +248,9 @@ private struct Stop: Error {}
       await end.value
       for task in tasks { try await task.value }
       await #expect(throws: DatabaseFailure.self) { try await database.add("late") }
-      await #expect(throws: DatabaseFailure.self) { try await database.truncateWriteAheadLog() }
+      await #expect(throws: DatabaseFailure.unavailable("the database is closed")) {
+        try await database.truncateWriteAheadLog()
+      }
       let reopened = try SQLite(path: path, service: "test")
       #expect(try await reopened.names() == expected)
       await reopened.close()

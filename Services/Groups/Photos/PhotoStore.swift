@@ -66,13 +66,14 @@ struct PhotoStore: Sendable {
       """)
   }
 
-  /// - Parameter sender: nil for the holder of an upload link.
-  /// - Throws: 404 when there is no such upload, 410 when it has expired.
+  /// - Parameter sender: nil for the holder of an upload link, which was made for an upload that there was.
+  /// - Throws: 410 when the upload has expired, and for the holder of a link also when it is deleted; 404 when the sender
+  ///   has no such upload.
   func uploadState(_ id: PhotoID, by sender: UserID?, at now: Date) async throws -> UploadState {
     try await database.read { db in
       guard let row = try db.row("select group_id, sender_id, state, expires_at from photo where id = \(id)"),
         try sender == nil || sender == row.get("sender_id")
-      else { throw id.hasEnded(at: now) ? Failure.photoGone : Failure.photoNotFound }
+      else { throw sender == nil || id.hasEnded(at: now) ? Failure.photoGone : Failure.photoNotFound }
       let end = try row.get("expires_at", as: Date.self)
       switch try row.get("state", as: String.self) {
       case "pending" where end - Self.grace > now: return .pending(try row.get("group_id"))

@@ -44,14 +44,14 @@ struct PhotoUploadPipeline: Sendable {
     }
   }
 
-  /// - Throws: 400 when the photo is confirmed; 404 or 410 when no upload is pending.
+  /// - Throws: 400 when the photo is confirmed; 410 when no upload is pending.
   func requirePending(_ id: PhotoID, at now: Date) async throws {
     guard case .pending = try await store.uploadState(id, by: nil, at: now) else { throw Failure.alreadySentToday }
   }
 
   /// Stores an original for ``confirm(_:by:)``.
   ///
-  /// - Throws: 415 for a file that is not a photo; 400, 404 or 410 when no upload is pending any more.
+  /// - Throws: 415 for a file that is not a photo; 400 or 410 when no upload is pending any more.
   func storeOriginal(_ original: UploadedFile, as id: PhotoID) async throws {
     let isPhoto = try await local.runBlocking {
       let head = try original.buffer(0..<min(original.byteCount, ImageFormat.headLength))
