@@ -1,6 +1,7 @@
 .PHONY: help run test soak lint format bench fuzz env release test-compose
 
-PRODUCTS := kith kith-gateway kith-auth kith-invites kith-groups kith-lists kith-credits kith-events
+PRODUCTS := kith kith-gateway kith-auth kith-invites kith-groups kith-lists kith-credits kith-events kith-adventures \
+  kith-timepoints
 SOURCES := Package.swift Services Shared gateway Tests $(wildcard Benchmarks)
 
 help: ## List the targets

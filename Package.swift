@@ -13,6 +13,8 @@ let package = Package(
     .executable(name: "kith-groups", targets: ["kith-groups"]),
     .executable(name: "kith-lists", targets: ["kith-lists"]),
     .executable(name: "kith-events", targets: ["kith-events"]),
+    .executable(name: "kith-adventures", targets: ["kith-adventures"]),
+    .executable(name: "kith-timepoints", targets: ["kith-timepoints"]),
   ],
   dependencies: [
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
@@ -93,6 +95,8 @@ let package = Package(
       [
         "Prometheus", "Tokens", "Postgres", .httpTypes, .deque, .nioHTTP1, .nioWebSocket, .lifecycle, .logging,
       ] + .buffers),
+    .service("Adventures", ["RestQueries", "EventFeed"]),
+    .service("Timepoints", ["EventFeed"]),
     .gateway(
       [
         "StrictHTTP", "DocumentationBundles", "Wire", "Prometheus", "Tokens", "Traces", "Web", "Clients", .nioPosix,
@@ -112,6 +116,8 @@ let package = Package(
     .executable("kith-groups", ["Groups", "Web"], path: "Services/Groups/Main"),
     .executable("kith-lists", ["Lists", "Web"], path: "Services/Lists/Main"),
     .executable("kith-events", ["Events", "Web"], path: "Services/Events/Main"),
+    .executable("kith-adventures", ["Adventures", "Web"], path: "Services/Adventures/Main"),
+    .executable("kith-timepoints", ["Timepoints", "Web"], path: "Services/Timepoints/Main"),
     .executable("kith-gateway", ["Gateway", "Web"], path: "gateway/Main"),
     .executable(
       "kith",
@@ -164,6 +170,8 @@ let package = Package(
         "Events", "EventFeed", "Prometheus", "Tokens", .nio, .nioPosix, .nioHTTP1, .nioWebSocket, .hummingbird,
         .httpClient, .lifecycle, .logging,
       ] + .serviceTests + .programs),
+    .tests("Adventures", ["Adventures"] + .serviceTests),
+    .tests("Timepoints", ["Timepoints"] + .serviceTests),
     .tests("RestQueries", ["RestQueries", "Database", "Support", "Wire"]),
     .tests(
       "Plans", .services + ["Database", "EventFeed", "Outbox", "Quotas", "Support", "Tokens", "Web", "Wire", .nioHTTP1]),
@@ -210,11 +218,13 @@ extension Target {
 }
 
 extension [Target.Dependency] {
-  static let services: Self = ["Auth", "Invites", "Groups", "Lists", "Credits", "Events"]
+  static let services: Self = [
+    "Auth", "Invites", "Groups", "Lists", "Credits", "Events", "Adventures", "Timepoints",
+  ]
   /// Built beside the tests that start them.
   static let programs: Self = [
     "kith", "kith-auth", "kith-invites", "kith-groups", "kith-lists", "kith-credits", "kith-events",
-    "kith-gateway",
+    "kith-adventures", "kith-timepoints", "kith-gateway",
   ]
   /// Tests that call a service over HTTP and look into its database.
   static let serviceTests: Self = ["Wire", "Web", "Clients", "Database", "Support"]

@@ -89,7 +89,9 @@ func withEvents(
       .merging(overrides) { $1 })
   let (clock, ended) = (TestClock(), EndedSessionList())
   ended.add([], at: clock.now)
-  let dependencies = Dependencies(settings, logger: quiet, endedSessions: ended, now: { clock.now })
+  // Tests change the database without a signal.
+  let dependencies = Dependencies(
+    settings, logger: quiet, endedSessions: ended, pollInterval: .seconds(1), now: { clock.now })
   let server = try await buildEvents(dependencies)
   try await running([server]) {
     let port = try await server.port.number

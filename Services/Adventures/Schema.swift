@@ -1,0 +1,7 @@
+import Database
+import EventFeed
+import Web
+
+package let adventuresSchema = ServiceSchema("adventures", adventuresMigrations)
+
+let adventuresMigrations = [EventFeed.migration]
