@@ -95,7 +95,7 @@ let package = Package(
       [
         "Prometheus", "Tokens", "Postgres", .httpTypes, .deque, .nioHTTP1, .nioWebSocket, .lifecycle, .logging,
       ] + .buffers),
-    .service("Adventures", ["RestQueries", "EventFeed"]),
+    .service("Adventures", ["EventFeed"]),
     .service("Timepoints", ["EventFeed"]),
     .gateway(
       [
@@ -170,8 +170,8 @@ let package = Package(
         "Events", "EventFeed", "Prometheus", "Tokens", .nio, .nioPosix, .nioHTTP1, .nioWebSocket, .hummingbird,
         .httpClient, .lifecycle, .logging,
       ] + .serviceTests + .programs),
-    .tests("Adventures", ["Adventures"] + .serviceTests),
-    .tests("Timepoints", ["Timepoints"] + .serviceTests),
+    .tests("Adventures", ["Adventures", "Database", "Support"]),
+    .tests("Timepoints", ["Timepoints", "Database", "Support"]),
     .tests("RestQueries", ["RestQueries", "Database", "Support", "Wire"]),
     .tests(
       "Plans", .services + ["Database", "EventFeed", "Outbox", "Quotas", "Support", "Tokens", "Web", "Wire", .nioHTTP1]),
