@@ -135,22 +135,10 @@ package struct RequestHead: Sendable {
     framing = try framingFields.framing(else: .none)
     guard framing != .chunked || !isVersion10 else { throw .malformed }
     // The body of a GET or HEAD has no meaning, and could conceal another request.
-    guard !framing.hasBody || (method != .GET && method != .HEAD) || isReadWithEmptyObject(bytes) else {
-      throw .malformed
-    }
+    guard !framing.hasBody || (method != .GET && method != .HEAD) else { throw .malformed }
     keepsAlive = isVersion10 ? asksKeepAlive && !closes : !closes
     if isVersion10 || !framing.hasBody { expectsContinue = false }
   }
-
-  /// Supabase's client for Python sends `{}` with every GET and HEAD of a table. Its length leaves no room for another
-  /// request.
-  private func isReadWithEmptyObject(_ bytes: Span<UInt8>) -> Bool {
-    guard framing == .length(2), path.end - path.start > Self.tablesPath.count else { return false }
-    for index in Self.tablesPath.indices where bytes[path.start + index] != Self.tablesPath[index] { return false }
-    return true
-  }
-
-  private static let tablesPath = Array("/rest/v1/".utf8)
 
   private static func requireFirst(_ seen: inout Bool) throws(HTTPParseError) {
     guard !seen else { throw .malformed }
