@@ -56,8 +56,8 @@ private let placeTable = """
   create index saved_place_user on saved_place (user_id);
   """
 
-/// `hunt_participant.group_id` is the group by whose membership somebody takes part; null for its creator, and for those
-/// who have joined by the hunt's code. Every transaction that changes a hunt, its checkpoints, participants or
+/// `hunt_participant.group_id` is the group by whose membership somebody takes part; null for its creator, and for
+/// those who have joined by the hunt's code. Every transaction that changes a hunt, its checkpoints, participants or
 /// submissions first updates the hunt's row, which serves as its lock.
 private let huntTables = """
   create table hunt (

@@ -11,7 +11,7 @@ import Wire
 /// RestRoutes(schema, in: database, maxAge: ["adventure_plans": 1800], now: now).add(to: routes)
 /// ```
 package struct RestRoutes: Sendable {
-  /// Answers a request of a user. Writes go through the transaction, so that one with an `Idempotency-Key` happens once.
+  /// Answers a request of a user. Writes go through the transaction: one with an `Idempotency-Key` happens once.
   package typealias Answering =
     @Sendable (RestRequest, UserID, RestTransaction) async throws -> RestAnswer
 

@@ -94,7 +94,9 @@ import Testing
       let (start, end) = (stack.clock.now.addingTimeInterval(60), stack.clock.now.addingTimeInterval(120))
       _ = try await alice.rest(
         .PATCH, path,
-        #"{"status": "active", "start_time": "\#(start.formatted(.iso8601))", "end_time": "\#(end.formatted(.iso8601))"}"#
+        """
+        {"status": "active", "start_time": "\(start.formatted(.iso8601))", "end_time": "\(end.formatted(.iso8601))"}
+        """
       )
       #expect(try await bob.submit(hunt.checkpoints[0]).status == 400)
       stack.clock.advance(by: .seconds(61))

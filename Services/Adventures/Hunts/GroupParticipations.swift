@@ -3,8 +3,8 @@ import Foundation
 import RestQueries
 import Wire
 
-/// Ends the participation of those who took part in a hunt as members of its group and are in the group no longer. Their
-/// rights have ended before: statements compare the groups of the caller.
+/// Ends the participation of those who took part in a hunt as members of its group and are in the group no longer.
+/// Their rights have ended before: statements compare the groups of the caller.
 struct GroupParticipations: Sendable {
   let database: any Database
   let now: @Sendable () -> Date

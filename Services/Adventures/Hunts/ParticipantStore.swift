@@ -24,7 +24,8 @@ enum ParticipantStore {
     guard try row?.get("id", as: String.self) == id.description else { return }
     try db.change(
       """
-      insert into hunt_score (hunt_id, user_id, score, completed_checkpoints) values (\(ID<Hunt>(hunt.id)), \(user), 0, 0)
+      insert into hunt_score (hunt_id, user_id, score, completed_checkpoints)
+      values (\(ID<Hunt>(hunt.id)), \(user), 0, 0)
       on conflict (hunt_id, user_id) do nothing
       """)
     HuntEvents.joined(user, hunt.id, as: id.description, at: time, on: db)

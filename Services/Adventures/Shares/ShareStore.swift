@@ -73,7 +73,8 @@ enum ShareStore {
       let left = try named(in: row).filter { $0 != user }.map { JSONTree.string($0.description) }
       try db.change(
         """
-        update eta_share set recipients = \(JSONTree.array(left).text) where id = \(try row.get("id", as: ID<Share>.self))
+        update eta_share set recipients = \(JSONTree.array(left).text)
+        where id = \(try row.get("id", as: ID<Share>.self))
         """)
     }
     try db.change("delete from eta_recipient where user_id = \(user)")

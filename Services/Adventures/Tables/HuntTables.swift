@@ -15,7 +15,8 @@ extension AdventureTables {
       Column("checkpoint_count", .integer) { hunt, _ in checkpointCount(of: hunt.id) },
       Column("progress", .number) { hunt, caller in
         """
-        coalesce((select cast(s.completed_checkpoints as double precision) / nullif((\(checkpointCount(of: hunt.id))), 0)
+        coalesce((select
+            cast(s.completed_checkpoints as double precision) / nullif((\(checkpointCount(of: hunt.id))), 0)
           from hunt_score s where s.hunt_id = \(hunt.id) and s.user_id = \(caller.id)), 0)
         """
       },

@@ -28,8 +28,8 @@ extension Rows {
       """,
       """
       insert into hunt (id, created_by, title, group_id, invite_code, status, created_at, updated_at)
-      select \(rows.id("n", Kind.operation)), \(rows.id("n")), 'Hunt', \(rows.id("n", Kind.group)), 'CODE' || n, 'active',
-        \(rows.ago("n")), \(rows.ago("n"))
+      select \(rows.id("n", Kind.operation)), \(rows.id("n")), 'Hunt', \(rows.id("n", Kind.group)), 'CODE' || n,
+        'active', \(rows.ago("n")), \(rows.ago("n"))
       from \(rows.numbers(20_000))
       """,
       """
