@@ -2,22 +2,6 @@ import CVips
 import Foundation
 import Wire
 
-/// The two renditions of a photo, as JPEG files without metadata.
-struct Renditions: Sendable {
-  let large: [UInt8]
-  let small: [UInt8]
-  let dimensions: PhotoDimensions
-
-  subscript(size: PhotoSize) -> [UInt8] { size == .large ? large : small }
-}
-
-/// The dimensions of the large rendition and the size of its file.
-struct PhotoDimensions: Sendable, Hashable {
-  let width: Int
-  let height: Int
-  let byteCount: Int
-}
-
 /// Decodes and encodes images with libvips, within limits of pixels and time. No other file uses the library.
 enum Vips {
   static let pixelsMax = 50_000_000

@@ -1,14 +1,14 @@
 import Foundation
 
 /// The format of an image, detected from its first bytes and not from a file name or content type.
-enum ImageFormat: Sendable, Hashable {
+package enum ImageFormat: Sendable, Hashable {
   case jpeg, png, heic
 
   /// How many bytes are needed for the detection.
-  static let headLength = 256
+  package static let headLength = 256
 
   /// nil for a format that is not supported.
-  init?(head: some Sequence<UInt8>) {
+  package init?(head: some Sequence<UInt8>) {
     let head = Array(head.prefix(Self.headLength))
     if head.starts(with: [0xFF, 0xD8, 0xFF]) {
       self = .jpeg
