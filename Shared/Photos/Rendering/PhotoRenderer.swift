@@ -15,28 +15,51 @@ package final class PhotoRenderer: Sendable {
     return threads
   }()
 
+  /// The formats that are accepted.
+  package let formats: Set<ImageFormat>
   private let countMax: Int
   private let timeout: Duration
   private let count = Atomic(0)
 
   /// - Parameters:
+  ///   - formats: the formats that are accepted; unless others are named, those that phones make.
   ///   - countMax: how many photos may wait or be rendered at once; nil for sixteen times the threads.
   ///   - timeout: how long the rendering of one may take.
-  package init(countMax: Int? = nil, timeout: Duration = .seconds(10)) {
+  package init(
+    formats: Set<ImageFormat> = [.jpeg, .png, .heic], countMax: Int? = nil, timeout: Duration = .seconds(10)
+  ) {
+    self.formats = formats
     self.countMax = countMax ?? 16 * Self.threadCount
     self.timeout = timeout
   }
 
   /// - Throws: 415 for a file that is not a photo, 422 for one that cannot be rendered, 503 when too many wait.
   package func renditions(of file: UploadedFile) async throws -> Renditions {
+    try await rendered { try self.renditions(decoding: file.bytes()) }
+  }
+
+  /// The same for a file in memory, of any length.
+  package func renditions(of bytes: [UInt8]) async throws -> Renditions {
+    try await rendered { try self.renditions(decoding: bytes) }
+  }
+
+  /// The renditions of a drawing.
+  ///
+  /// - Throws: 503 when too many wait.
+  package func renditions(of landscape: Landscape) async throws -> Renditions {
+    try await rendered { try Vips.renditions(of: landscape.drawn()) }
+  }
+
+  private func renditions(decoding bytes: [UInt8]) throws -> Renditions {
+    guard let format = ImageFormat(head: bytes.prefix(ImageFormat.headLength)), formats.contains(format) else {
+      throw Failure.photoTypeUnsupported
+    }
+    return try bytes.withUnsafeBytes { try Vips.renditions(of: $0, as: format, within: timeout) }
+  }
+
+  private func rendered(_ render: @escaping @Sendable () throws -> Renditions) async throws -> Renditions {
     defer { count.subtract(1, ordering: .relaxed) }
     guard count.add(1, ordering: .relaxed).newValue <= countMax else { throw Failure.photosBusy }
-    return try await Self.threads.runIfActive { [timeout] in
-      let bytes = try file.bytes()
-      guard let format = ImageFormat(head: bytes.prefix(ImageFormat.headLength)) else {
-        throw Failure.photoTypeUnsupported
-      }
-      return try bytes.withUnsafeBytes { try Vips.renditions(of: $0, as: format, within: timeout) }
-    }
+    return try await Self.threads.runIfActive(render)
   }
 }

@@ -54,9 +54,9 @@ struct PhotoUploadPipeline: Sendable {
   ///
   /// - Throws: 415 for a file that is not a photo; 400, 404 or 410 when no upload is pending any more.
   func storeOriginal(_ original: UploadedFile, as id: PhotoID) async throws {
-    let isPhoto = try await local.runBlocking {
+    let isPhoto = try await local.runBlocking { [renderer] in
       let head = try original.buffer(0..<min(original.byteCount, ImageFormat.headLength))
-      return ImageFormat(head: head.readableBytesView) != nil
+      return ImageFormat(head: head.readableBytesView).map(renderer.formats.contains) ?? false
     }
     guard isPhoto else { throw Failure.photoTypeUnsupported }
     try await files.store(original, as: PhotoFileName(id, .original))
