@@ -1,19 +1,21 @@
 import Foundation
 
 /// The format of an image, detected from its first bytes and not from a file name or content type.
-enum ImageFormat: Sendable, Hashable {
-  case jpeg, png, heic
+package enum ImageFormat: Sendable, Hashable {
+  case jpeg, png, heic, webp
 
   /// How many bytes are needed for the detection.
-  static let headLength = 256
+  package static let headLength = 256
 
   /// nil for a format that is not supported.
-  init?(head: some Sequence<UInt8>) {
+  package init?(head: some Sequence<UInt8>) {
     let head = Array(head.prefix(Self.headLength))
     if head.starts(with: [0xFF, 0xD8, 0xFF]) {
       self = .jpeg
     } else if head.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
       self = .png
+    } else if head.count >= 16, head.starts(with: Array("RIFF".utf8)), head[8..<12].elementsEqual("WEBP".utf8) {
+      self = .webp
     } else if Self.brands(in: head).contains(where: Self.heicBrands.contains) {
       self = .heic
     } else {

@@ -5,31 +5,31 @@ import Wire
 
 /// Photos in a local folder, or one that all replicas share. It has a subfolder for about every quarter of an hour,
 /// named by the first digits of the ids, and one for incomplete files.
-struct PhotoFolder: PhotoFiles {
-  let path: String
+package struct PhotoFolder: PhotoFiles {
+  package let path: String
   /// Syncs the entries of a folder to the disk.
   private let sync: @Sendable (_ folder: String) throws -> Void
 
   /// The folder of incomplete files.
-  var incoming: String { "\(path)/incoming" }
+  package var incoming: String { "\(path)/incoming" }
 
   private static let folderNameLength = 7
   /// Larger files are read and written in chunks of this many bytes.
   private static let chunkLength = 512 * 1024
 
   /// - Throws: when the folders do not exist and cannot be created.
-  init(_ path: String, sync: @escaping @Sendable (_ folder: String) throws -> Void = FileIO.syncFolder) throws {
+  package init(_ path: String, sync: @escaping @Sendable (_ folder: String) throws -> Void = FileIO.syncFolder) throws {
     self.path = path
     self.sync = sync
     try FileManager.default.createDirectory(
       atPath: incoming, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   }
 
-  func store(_ bytes: [UInt8], as name: PhotoFileName) async throws {
+  package func store(_ bytes: [UInt8], as name: PhotoFileName) async throws {
     try await runBlocking { try store(as: name) { try Self.write(bytes, to: $0) } }
   }
 
-  func store(_ file: UploadedFile, as name: PhotoFileName) async throws {
+  package func store(_ file: UploadedFile, as name: PhotoFileName) async throws {
     try await runBlocking { try store(as: name) { try Self.write(file, to: $0) } }
   }
 
@@ -44,7 +44,7 @@ struct PhotoFolder: PhotoFiles {
     }
   }
 
-  func marker() async throws -> StorageMarkerID? {
+  package func marker() async throws -> StorageMarkerID? {
     try await runBlocking {
       let descriptor = open("\(path)/\(Self.markerName)", O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else {
@@ -58,7 +58,7 @@ struct PhotoFolder: PhotoFiles {
     }
   }
 
-  func writeMarker(_ marker: StorageMarkerID) async throws {
+  package func writeMarker(_ marker: StorageMarkerID) async throws {
     try await runBlocking {
       let draft = "\(incoming)/\(Self.markerName).\(UUID().uuidString)"
       try Self.write(Array(marker.description.utf8), to: draft)
@@ -67,16 +67,16 @@ struct PhotoFolder: PhotoFiles {
     }
   }
 
-  func original(of photo: PhotoID, into folder: String) async throws -> UploadedFile? {
+  package func original(of id: UUID, into folder: String) async throws -> UploadedFile? {
     try await runBlocking {
-      guard let (descriptor, count) = try opened(PhotoFileName(photo, .original)) else { return nil }
+      guard let (descriptor, count) = try opened(PhotoFileName(id, .original)) else { return nil }
       let file = UploadedFile(opened: descriptor, byteCount: count)
       guard count <= UploadedFile.bytesMax else { throw Failure.photoTooLarge }
       return file
     }
   }
 
-  func read(_ name: PhotoFileName, _ range: ByteRange?) async throws -> StoredBytes? {
+  package func read(_ name: PhotoFileName, _ range: ByteRange?) async throws -> StoredBytes? {
     try await runBlocking {
       guard let (descriptor, count) = try opened(name) else { return nil }
       let file = UploadedFile(opened: descriptor, byteCount: count)
@@ -95,17 +95,17 @@ struct PhotoFolder: PhotoFiles {
     }
   }
 
-  func delete(_ names: [PhotoFileName]) async throws {
+  package func delete(_ names: [PhotoFileName]) async throws {
     try await runBlocking {
       for name in names {
         guard unlink(location(name)) == 0 || errno == ENOENT else { throw FileFailure.fromErrno("unlink") }
       }
       // `rmdir` removes only empty folders.
-      for folder in Set(names.map { folder(of: $0.photo) }) { rmdir(folder) }
+      for folder in Set(names.map(folder)) { rmdir(folder) }
     }
   }
 
-  func list(after name: PhotoFileName?) async throws -> [PhotoFileName] {
+  package func list(after name: PhotoFileName?) async throws -> [PhotoFileName] {
     try await runBlocking {
       let first = name.map { String($0.text.prefix(Self.folderNameLength)) } ?? ""
       for folder in try FileManager.default.contentsOfDirectory(atPath: path).sorted()
@@ -119,10 +119,10 @@ struct PhotoFolder: PhotoFiles {
     }
   }
 
-  func uploadURL(of photo: PhotoID, byteCount: Int, for lifetime: Duration) -> String? { nil }
+  package func uploadURL(of id: UUID, byteCount: Int, for lifetime: Duration) -> String? { nil }
 
   /// Deletes incomplete files that a crashed process has left: those last changed before `time`.
-  func clearIncoming(before time: Date) async throws {
+  package func clearIncoming(before time: Date) async throws {
     try await runBlocking {
       for name in try FileManager.default.contentsOfDirectory(atPath: incoming) {
         var status = stat()
@@ -132,9 +132,9 @@ struct PhotoFolder: PhotoFiles {
     }
   }
 
-  private func folder(of photo: PhotoID) -> String { "\(path)/\(photo.description.prefix(Self.folderNameLength))" }
+  private func folder(of name: PhotoFileName) -> String { "\(path)/\(name.text.prefix(Self.folderNameLength))" }
 
-  private func location(_ name: PhotoFileName) -> String { "\(folder(of: name.photo))/\(name.text)" }
+  private func location(_ name: PhotoFileName) -> String { "\(folder(of: name))/\(name.text)" }
 
   private func opened(_ name: PhotoFileName) throws -> (descriptor: CInt, count: Int)? {
     let descriptor = open(location(name), O_RDONLY | O_CLOEXEC)
@@ -173,7 +173,7 @@ struct PhotoFolder: PhotoFiles {
 
   /// Moves a complete file to its name, atomically and durably.
   private func move(_ draft: String, to name: PhotoFileName) throws {
-    let folder = folder(of: name.photo)
+    let folder = folder(of: name)
     // A concurrent `delete` may remove the empty folder between `mkdir` and `rename`.
     for _ in 0..<5 {
       guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw FileFailure.fromErrno("mkdir") }
@@ -189,14 +189,14 @@ struct PhotoFolder: PhotoFiles {
   }
 
   /// Runs blocking work on a thread pool.
-  func runBlocking<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+  package func runBlocking<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
     try await NIOThreadPool.singleton.runIfActive(work)
   }
 }
 
 extension UploadedFile {
   /// A range of the file. Blocks.
-  func buffer(_ range: Range<Int>) throws -> ByteBuffer {
+  package func buffer(_ range: Range<Int>) throws -> ByteBuffer {
     var buffer = ByteBuffer()
     try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: range.count) { bytes in
       let wanted = UnsafeMutableRawBufferPointer(rebasing: bytes[..<range.count])

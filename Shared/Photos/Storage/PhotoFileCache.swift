@@ -1,4 +1,5 @@
 import DequeModule
+import Foundation
 import NIOCore
 import Synchronization
 
@@ -7,7 +8,7 @@ import Synchronization
 ///
 /// Entries expire after ``lifetime``, are freed by the next ``removeExpired()``, and are removed at once when this
 /// process deletes the file.
-final class PhotoFileCache: PhotoFiles {
+package final class PhotoFileCache: PhotoFiles {
   private struct Entry {
     let bytes: ByteBuffer
     let expiresAt: ContinuousClock.Instant
@@ -45,13 +46,13 @@ final class PhotoFileCache: PhotoFiles {
   /// Larger files are rare and are not cached: each would evict many others.
   private static let fileBytesMax = 512 * 1024
 
-  init(_ files: any PhotoFiles, bytesMax: Int = 32 * 1024 * 1024, lifetime: Duration = .seconds(10)) {
+  package init(_ files: any PhotoFiles, bytesMax: Int = 32 * 1024 * 1024, lifetime: Duration = .seconds(10)) {
     self.files = files
     self.bytesMax = bytesMax
     self.lifetime = lifetime
   }
 
-  func read(_ name: PhotoFileName, _ range: ByteRange?) async throws -> StoredBytes? {
+  package func read(_ name: PhotoFileName, _ range: ByteRange?) async throws -> StoredBytes? {
     if let bytes = cachedBytes(name) { return try StoredBytes(range, of: bytes) }
     let invalidations = state.withLock(\.invalidations)
     guard let stored = try await files.read(name, range) else { return nil }
@@ -61,18 +62,18 @@ final class PhotoFileCache: PhotoFiles {
     return try StoredBytes(nil, of: bytes)
   }
 
-  func delete(_ names: [PhotoFileName]) async throws {
+  package func delete(_ names: [PhotoFileName]) async throws {
     invalidate(names)
     try await files.delete(names)
     invalidate(names)
   }
 
-  func store(_ bytes: [UInt8], as name: PhotoFileName) async throws {
+  package func store(_ bytes: [UInt8], as name: PhotoFileName) async throws {
     try await files.store(bytes, as: name)
     invalidate([name])
   }
 
-  func store(_ file: UploadedFile, as name: PhotoFileName) async throws {
+  package func store(_ file: UploadedFile, as name: PhotoFileName) async throws {
     try await files.store(file, as: name)
     invalidate([name])
   }
@@ -80,25 +81,25 @@ final class PhotoFileCache: PhotoFiles {
   /// The size of all cached files.
   var byteCount: Int { state.withLock(\.byteCount) }
 
-  func removeExpired() {
+  package func removeExpired() {
     let now = ContinuousClock.now
     state.withLock { state in
       while let first = state.order.first, first.expiresAt <= now { state.removeOldest() }
     }
   }
 
-  func original(of photo: PhotoID, into folder: String) async throws -> UploadedFile? {
-    try await files.original(of: photo, into: folder)
+  package func original(of id: UUID, into folder: String) async throws -> UploadedFile? {
+    try await files.original(of: id, into: folder)
   }
 
-  func marker() async throws -> StorageMarkerID? { try await files.marker() }
+  package func marker() async throws -> StorageMarkerID? { try await files.marker() }
 
-  func writeMarker(_ marker: StorageMarkerID) async throws { try await files.writeMarker(marker) }
+  package func writeMarker(_ marker: StorageMarkerID) async throws { try await files.writeMarker(marker) }
 
-  func list(after name: PhotoFileName?) async throws -> [PhotoFileName] { try await files.list(after: name) }
+  package func list(after name: PhotoFileName?) async throws -> [PhotoFileName] { try await files.list(after: name) }
 
-  func uploadURL(of photo: PhotoID, byteCount: Int, for lifetime: Duration) -> String? {
-    files.uploadURL(of: photo, byteCount: byteCount, for: lifetime)
+  package func uploadURL(of id: UUID, byteCount: Int, for lifetime: Duration) -> String? {
+    files.uploadURL(of: id, byteCount: byteCount, for: lifetime)
   }
 
   private func cachedBytes(_ name: PhotoFileName) -> ByteBuffer? {

@@ -6,9 +6,12 @@ import NIOCore
 import NIOHTTP1
 import Wire
 
-/// Photos in a bucket of an S3-compatible store, which several replicas can share. The bucket must hold nothing else.
-struct PhotoBucket: PhotoFiles {
+/// Photos in a bucket of an S3-compatible store, which several replicas can share. The bucket must hold nothing else
+/// than the parts of ``PhotoStorage``.
+package struct PhotoBucket: PhotoFiles {
   let bucket: String
+  /// Precedes the names in the bucket: empty, or a word and a slash.
+  var prefix = ""
   /// Scheme, host and port.
   let endpoint: String
   let signer: S3Signer
@@ -18,14 +21,14 @@ struct PhotoBucket: PhotoFiles {
   private static let listingBytesMax = 4 * 1024 * 1024
   private static let concurrentDeletesMax = 8
 
-  func store(_ bytes: [UInt8], as name: PhotoFileName) async throws {
+  package func store(_ bytes: [UInt8], as name: PhotoFileName) async throws {
     let headers = name.kind == .original ? [:] : ["content-type": "image/jpeg"]
     let response = try await send(request("PUT", path(name)), adding: headers, body: bytes)
     guard response.status == .ok else { throw await unexpected(response) }
   }
 
-  func original(of photo: PhotoID, into folder: String) async throws -> UploadedFile? {
-    let response = try await send(request("GET", path(PhotoFileName(photo, .original))))
+  package func original(of id: UUID, into folder: String) async throws -> UploadedFile? {
+    let response = try await send(request("GET", path(PhotoFileName(id, .original))))
     guard response.status != .notFound else { return nil }
     guard response.status == .ok else { throw await unexpected(response) }
     var writer = try UploadWriter(in: folder)
@@ -34,7 +37,7 @@ struct PhotoBucket: PhotoFiles {
     return writer.file
   }
 
-  func read(_ name: PhotoFileName, _ range: ByteRange?) async throws -> StoredBytes? {
+  package func read(_ name: PhotoFileName, _ range: ByteRange?) async throws -> StoredBytes? {
     let response = try await send(request("GET", path(name)), adding: range.map { ["range": $0.header] } ?? [:])
     switch response.status {
     case .notFound: return nil
@@ -51,7 +54,7 @@ struct PhotoBucket: PhotoFiles {
     }
   }
 
-  func delete(_ names: [PhotoFileName]) async throws {
+  package func delete(_ names: [PhotoFileName]) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for (index, name) in names.enumerated() {
         if index >= Self.concurrentDeletesMax { try await group.next() }
@@ -61,23 +64,25 @@ struct PhotoBucket: PhotoFiles {
     }
   }
 
-  func list(after name: PhotoFileName?) async throws -> [PhotoFileName] {
-    var start = name?.text
+  package func list(after name: PhotoFileName?) async throws -> [PhotoFileName] {
+    var start = name.map { prefix + $0.text }
     while true {
-      var query = ["list-type": "2", "max-keys": "1000"]
+      // The delimiter leaves out the names of other parts.
+      var query = ["list-type": "2", "max-keys": "1000", "delimiter": "/"]
+      query["prefix"] = prefix.isEmpty ? nil : prefix
       query["start-after"] = start
       let response = try await send(request("GET", "/\(bucket)", query))
       guard response.status == .ok else { throw await unexpected(response) }
       let text = String(buffer: try await response.body.collect(upTo: Self.listingBytesMax))
       let keys = text.matches(of: /<Key>([^<]*)<\/Key>/).map { String($0.1) }
-      let names = keys.compactMap { PhotoFileName($0) }
+      let names = keys.compactMap { PhotoFileName($0.dropFirst(prefix.utf8.count)) }
       guard names.isEmpty, let last = keys.last, text.contains("<IsTruncated>true") else { return names.sorted() }
       start = last
     }
   }
 
-  func marker() async throws -> StorageMarkerID? {
-    let response = try await send(request("GET", "/\(bucket)/\(Self.markerName)"))
+  package func marker() async throws -> StorageMarkerID? {
+    let response = try await send(request("GET", markerPath))
     guard response.status != .notFound else { return nil }
     guard response.status == .ok else { throw await unexpected(response) }
     var text = ""
@@ -88,13 +93,13 @@ struct PhotoBucket: PhotoFiles {
     return marker
   }
 
-  func writeMarker(_ marker: StorageMarkerID) async throws {
-    let response = try await send(request("PUT", "/\(bucket)/\(Self.markerName)"), body: Array(marker.description.utf8))
+  package func writeMarker(_ marker: StorageMarkerID) async throws {
+    let response = try await send(request("PUT", markerPath), body: Array(marker.description.utf8))
     guard response.status == .ok else { throw await unexpected(response) }
   }
 
-  func uploadURL(of photo: PhotoID, byteCount: Int, for lifetime: Duration) -> String? {
-    let request = request("PUT", path(PhotoFileName(photo, .original)))
+  package func uploadURL(of id: UUID, byteCount: Int, for lifetime: Duration) -> String? {
+    let request = request("PUT", path(PhotoFileName(id, .original)))
     // The store checks the time against its own clock, so the signature uses the system clock.
     return endpoint
       + signer.presigned(
@@ -144,7 +149,9 @@ struct PhotoBucket: PhotoFiles {
     return (first..<last + 1, count)
   }
 
-  private func path(_ name: PhotoFileName) -> String { "/\(bucket)/\(name.text)" }
+  private func path(_ name: PhotoFileName) -> String { "/\(bucket)/\(prefix)\(name.text)" }
+
+  private var markerPath: String { "/\(bucket)/\(prefix)\(Self.markerName)" }
 
   private func request(_ method: String, _ path: String, _ query: [String: String] = [:]) -> S3Signer.Request {
     let host = endpoint.split(separator: "/").last.map(String.init) ?? ""

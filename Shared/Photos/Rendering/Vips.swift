@@ -2,33 +2,17 @@ import CVips
 import Foundation
 import Wire
 
-/// The two renditions of a photo, as JPEG files without metadata.
-struct Renditions: Sendable {
-  let large: [UInt8]
-  let small: [UInt8]
-  let dimensions: PhotoDimensions
-
-  subscript(size: PhotoSize) -> [UInt8] { size == .large ? large : small }
-}
-
-/// The dimensions of the large rendition and the size of its file.
-struct PhotoDimensions: Sendable, Hashable {
-  let width: Int
-  let height: Int
-  let byteCount: Int
-}
-
 /// Decodes and encodes images with libvips, within limits of pixels and time. No other file uses the library.
 enum Vips {
   static let pixelsMax = 50_000_000
   private static let quality: Int32 = 82
 
-  /// Starts the library once, with only the three decoders that photos need, one thread for each image, and no cache.
+  /// Starts the library once, with only the decoders of ``ImageFormat``, one thread for each image, and no cache.
   /// False when it fails.
   private static let hasStarted: Bool = {
     guard kith_vips_start("kith") == 0 else { return false }
     vips_operation_block_set("VipsForeignLoad", 1)
-    for decoder in ["Jpeg", "Png", "Heif"] { vips_operation_block_set("VipsForeignLoad\(decoder)", 0) }
+    for decoder in ["Jpeg", "Png", "Heif", "Webp"] { vips_operation_block_set("VipsForeignLoad\(decoder)", 0) }
     vips_concurrency_set(1)
     vips_cache_set_max(0)
     vips_cache_set_max_mem(0)
@@ -53,7 +37,19 @@ enum Vips {
     case .heic:
       _ = try HEICDecodingCost.codedPixelCount(of: bytes)
       return try rendered(bytes, as: format, within: timeout)
+    case .webp: return try rendered(bytes, as: format, within: timeout)
     }
+  }
+
+  /// Encodes a picture of at most ``pixelsMax`` pixels, as it was drawn, in both sizes. Blocks.
+  static func renditions(of bitmap: Bitmap) throws -> Renditions {
+    guard hasStarted else { throw Failure.broken }
+    defer { vips_error_clear() }
+    let image = bitmap.bytes.withUnsafeBytes { bytes in
+      vips_image_new_from_memory_copy(
+        bytes.baseAddress, bytes.count, Int32(bitmap.width), Int32(bitmap.height), 3, VIPS_FORMAT_UCHAR)
+    }
+    return try renditions(of: VipsReference(image))
   }
 
   private static func rendered(
@@ -76,7 +72,12 @@ enum Vips {
     guard let pixels else {
       throw g_get_monotonic_time() > end.pointee ? Failure.photoTooSlow : Failure.photoUnreadable
     }
-    let large = try flattenedUpright(VipsReference(pixels))
+    return try renditions(of: VipsReference(pixels))
+  }
+
+  /// - Parameter pixels: decoded, and no larger than the large rendition.
+  private static func renditions(of pixels: VipsReference<VipsImage>) throws -> Renditions {
+    let large = try flattenedUpright(pixels)
     let small = try large.transformed { kith_vips_reduced($0, Int32(PhotoSize.small.rawValue)) }
     let bytes = try jpeg(large)
     let (width, height) = size(of: large)
@@ -95,6 +96,7 @@ enum Vips {
       let shrink = shrink(full)
       return shrink == 1 ? full : try source.transformed { kith_vips_jpeg($0, shrink) }
     case .png: return try checkPixelCount(of: source.transformed { kith_vips_png($0) })
+    case .webp: return try checkPixelCount(of: source.transformed { kith_vips_webp($0) })
     case .heic:
       let image = try checkPixelCount(of: source.transformed { kith_vips_heic($0) })
       guard compression(of: image) == "hevc" else { throw Failure.photoTypeUnsupported }

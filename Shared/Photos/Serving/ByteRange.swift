@@ -1,12 +1,12 @@
 import Wire
 
 /// A single byte range of a `Range` header (RFC 9110 §14.1.2).
-enum ByteRange: Sendable, Hashable {
+package enum ByteRange: Sendable, Hashable {
   case from(Int, through: Int?)
   case last(Int)
 
   /// nil for a header that a server may ignore: none, another unit, several ranges, invalid syntax.
-  init?(header: String?) {
+  package init?(header: String?) {
     guard let header, header.lowercased().hasPrefix("bytes=") else { return nil }
     let text = header.dropFirst("bytes=".count)
     let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
@@ -20,7 +20,7 @@ enum ByteRange: Sendable, Hashable {
   }
 
   /// - Throws: when the range does not overlap a file of `count` bytes.
-  func resolved(in count: Int) throws(RangeNotSatisfiable) -> Range<Int> {
+  package func resolved(in count: Int) throws(RangeNotSatisfiable) -> Range<Int> {
     switch self {
     case .from(let first, let last):
       guard first < count else { throw RangeNotSatisfiable(totalCount: count) }
@@ -31,7 +31,7 @@ enum ByteRange: Sendable, Hashable {
     }
   }
 
-  var header: String {
+  package var header: String {
     switch self {
     case .from(let first, let last): "bytes=\(first)-\(last.map(String.init) ?? "")"
     case .last(let length): "bytes=-\(length)"
@@ -40,6 +40,8 @@ enum ByteRange: Sendable, Hashable {
 }
 
 /// The requested range does not overlap the file.
-struct RangeNotSatisfiable: Error {
-  let totalCount: Int
+package struct RangeNotSatisfiable: Error {
+  package let totalCount: Int
+
+  package init(totalCount: Int) { self.totalCount = totalCount }
 }
