@@ -63,6 +63,12 @@ let package = Package(
     .shared("Quotas", ["Wire", "Database", "Tokens", "Web"]),
     .shared("Memberships", ["Wire", "Database"]),
     .shared("Messages", ["Wire", "Web", "Clients", "Outbox", .httpClient, .logging] + .buffers),
+    .shared(
+      "Photos",
+      [
+        "Wire", "Web", "Clients", "Traces", "CVips", .hummingbird, .httpClient, .nio, .nioPosix, .nioHTTP1, .crypto,
+        .deque, .logging,
+      ]),
     .system("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev", brew: "argon2"),
     .system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
     .system("CVips", pkgConfig: "vips", apt: "libvips-dev", brew: "vips"),
@@ -80,11 +86,7 @@ let package = Package(
       ["Tokens", "Outbox", "EventFeed", "Messages", "Quotas", .httpTypes, .crypto, .lifecycle, .logging]),
     .service(
       "Groups",
-      [
-        "Tokens", "Outbox", "EventFeed", "Quotas", "Memberships", "CVips", .httpClient, .nio, .nioPosix, .nioHTTP1,
-        .crypto, .deque,
-        .lifecycle, .logging,
-      ]),
+      ["Tokens", "Outbox", "EventFeed", "Quotas", "Memberships", "Photos", .nio, .lifecycle, .logging]),
     .service("Lists", ["Tokens", "EventFeed", "Memberships", .crypto] + .buffers),
     .service(
       "Credits",
@@ -159,9 +161,10 @@ let package = Package(
     .tests("Messages", ["Messages", "Web", "Wire", "Support", .logging]),
     .tests("Auth", ["Auth", "Gateway", "Messages", "Tokens", .crypto] + .serviceTests),
     .tests("Invites", ["Invites", "Messages", "Outbox", "Tokens"] + .serviceTests),
+    .tests("Photos", ["Photos", "Support", "Wire"]),
     .tests(
       "Groups",
-      ["Groups", "Outbox", "Tokens", "kith", .hummingbird, .lifecycle, .logging, .nio, .nioHTTP1] + .serviceTests),
+      ["Groups", "Photos", "Outbox", "Tokens", "kith", .hummingbird, .lifecycle, .logging, .nio, .nioHTTP1] + .serviceTests),
     .tests(
       "Lists", ["Lists", "kith", .hummingbird, .lifecycle, .nio, .nioPosix, .nioHTTP1] + .serviceTests),
     .tests(
