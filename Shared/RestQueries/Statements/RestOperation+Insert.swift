@@ -1,7 +1,9 @@
 import Database
 
 extension RestOperation {
-  func insert(_ writer: StatementWriter, on db: any Connection) throws -> RestAnswer {
+  func insert(
+    _ writer: StatementWriter, on db: any Connection, _ whenInserted: () throws -> Void
+  ) throws -> RestAnswer {
     guard let rule = table.access.inserts else { throw RestFailure.permissionDenied(table.name) }
     let rows = try (body?.rows ?? []).map {
       try NewRow($0, columns: body?.columns ?? [], operation: self, writer.caller)
@@ -12,6 +14,7 @@ extension RestOperation {
     // A row in the way that the caller may not change: as if the id of the new one were taken.
     if case .merge = conflict, keys.count < rows.count { throw RestFailure.duplicate("\(table.name)_pkey") }
     try require(rule, of: keys, writer, on: db)
+    try whenInserted()
     let isSingle = keys.count == 1
     let location =
       preferences.returns != .representation && isSingle ? "/\(table.name)?\(table.key)=eq.\(keys[0])" : nil

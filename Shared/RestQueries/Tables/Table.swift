@@ -23,11 +23,14 @@ package struct Table: Sendable {
   let access: Access
   /// The name on the wire of the column that identifies a row.
   let key: String
+  /// Members of a body that are no columns: the service inserts them into other tables.
+  let nested: [String]
 
   package init(
     _ name: String, from source: SQL, columns: [Column], relations: [Relation] = [],
-    unique uniqueColumns: [[String]] = [], key: String = "id", access: Access
+    unique uniqueColumns: [[String]] = [], key: String = "id", nested: [String] = [], access: Access
   ) {
+    self.nested = nested
     self.name = name
     self.columns = columns
     self.source = source
