@@ -2,7 +2,8 @@
 
 PRODUCTS := kith kith-gateway kith-auth kith-invites kith-groups kith-lists kith-credits kith-events kith-adventures \
   kith-timepoints
-SOURCES := Package.swift Services Shared gateway Tests $(wildcard Benchmarks)
+SOURCES := Package.swift Services Shared gateway Tests KithClient/Package.swift KithClient/Sources KithClient/Tests \
+  KithClient/Examples $(wildcard Benchmarks)
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1|\2/p' Makefile | awk -F '|' '{ printf "%-14s %s\n", $$1, $$2 }'
