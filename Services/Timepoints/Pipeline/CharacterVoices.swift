@@ -47,7 +47,8 @@ protocol CharacterVoices: Sendable {
 
   /// Lines that these characters say next. With `topic`, what they are to speak about.
   func lines(
-    _ count: Int, of characters: [SceneCharacter], in scene: GeneratedScene, topic: String?, after earlier: [DialogLine],
+    _ count: Int, of characters: [SceneCharacter], in scene: GeneratedScene, topic: String?,
+    after earlier: [DialogLine],
     model: String?
   ) async throws -> [DialogLine]
 

@@ -4,8 +4,12 @@ import Wire
 /// Makes a scene step by step.
 struct Pipeline: Sendable {
   private let answers: any StepAnswering
+  private let budgets: ProviderBudgets
 
-  init(_ answers: any StepAnswering) { self.answers = answers }
+  init(_ answers: any StepAnswering, _ budgets: ProviderBudgets) {
+    self.answers = answers
+    self.budgets = budgets
+  }
 
   /// Asks for what the store does not have yet. Safe to repeat: it continues where an earlier run has ended.
   ///
@@ -14,6 +18,13 @@ struct Pipeline: Sendable {
   /// - Throws: ``PipelineFailure``, what the store throws, and `CancellationError`.
   func run(
     _ input: GenerationInput, store: any StepStore, onStep: @Sendable (PipelineEvent) async throws -> Void
+  ) async throws -> GeneratedScene {
+    try await budgets.withBudget { try await run(input, store: store, $0, onStep: onStep) }
+  }
+
+  private func run(
+    _ input: GenerationInput, store: any StepStore, _ budget: RequestBudget,
+    onStep: (PipelineEvent) async throws -> Void
   ) async throws -> GeneratedScene {
     var results = try await store.results().filter { input.steps.contains($0.key) }
     var reports = StepReports(input.steps, stored: Set(results.keys))
@@ -26,7 +37,7 @@ struct Pipeline: Sendable {
         for step in input.steps where !started.contains(step) && step.dependencies.allSatisfy({ results[$0] != nil }) {
           started.insert(step)
           let known = results
-          group.addTask { await outcome(of: step, input, known) }
+          group.addTask { await outcome(of: step, input, known, budget) }
         }
       }
       startReady()
@@ -49,9 +60,11 @@ struct Pipeline: Sendable {
   private typealias Outcome = Result<StepAnswer, any Error>
 
   private func outcome(
-    of step: PipelineStep, _ input: GenerationInput, _ results: [PipelineStep: StepResult]
+    of step: PipelineStep, _ input: GenerationInput, _ results: [PipelineStep: StepResult], _ budget: RequestBudget
   ) async -> Outcome {
-    do { return .success(try await answers.answer(step, of: input, after: results)) } catch { return .failure(error) }
+    do {
+      return .success(try await answers.answer(step, of: input, after: results, budget: budget))
+    } catch { return .failure(error) }
   }
 
   private static func requireMoment(_ results: [PipelineStep: StepResult]) throws {
@@ -75,7 +88,7 @@ struct StepAnswer: Sendable {
 protocol StepAnswering: Sendable {
   /// - Throws: ``PipelineFailure``, `CancellationError`. A picture that fails is a result, not an error.
   func answer(
-    _ step: PipelineStep, of input: GenerationInput, after results: [PipelineStep: StepResult]
+    _ step: PipelineStep, of input: GenerationInput, after results: [PipelineStep: StepResult], budget: RequestBudget
   ) async throws -> StepAnswer
 }
 
