@@ -13,6 +13,8 @@ public struct KithClient: Sendable {
   public var tasks: Tasks { Tasks(api: api) }
   public var credits: Credits { Credits(api: api) }
   public var billing: Billing { Billing(api: api) }
+  public var adventures: Adventures { Adventures(api: api) }
+  public var timepoints: Timepoints { Timepoints(api: api) }
   public var events: Events { Events(api: api) }
 
   /// - Parameters:

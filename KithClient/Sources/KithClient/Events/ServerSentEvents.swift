@@ -12,6 +12,7 @@ struct ServerSentEventParser {
   private var buffer: [UInt8] = []
   private var event = Event()
   private var hasData = false
+  private var hasID = false
   private var lastID = ""
   private var previousWasCarriageReturn = false
 
@@ -39,7 +40,9 @@ struct ServerSentEventParser {
     let value = parts.count == 2 ? String(parts[1].first == " " ? parts[1].dropFirst() : parts[1]) : ""
     switch parts[0] {
     case "event": event.name = value
-    case "id": lastID = value
+    case "id":
+      lastID = value
+      hasID = true
     case "data":
       event.data += hasData ? "\n" + value : value
       hasData = true
@@ -52,8 +55,9 @@ struct ServerSentEventParser {
     defer {
       event = Event()
       hasData = false
+      hasID = false
     }
-    guard hasData || event.id != lastID else { return nil }
+    guard hasData || hasID else { return nil }
     var finished = event
     finished.id = lastID
     return finished

@@ -56,6 +56,9 @@ extension Date {
     self = date
   }
 
-  /// In UTC, with milliseconds.
-  var rfc3339: String { Self.fractional.format(self) }
+  /// In UTC, with milliseconds. The style cuts digits off: what is a little less than a millisecond, because a `Double`
+  /// cannot be exact, must not lose it.
+  var rfc3339: String {
+    Self.fractional.format(Date(timeIntervalSince1970: (timeIntervalSince1970 * 1000).rounded() / 1000 + 0.0001))
+  }
 }

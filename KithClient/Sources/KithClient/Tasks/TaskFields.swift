@@ -31,10 +31,9 @@ public struct TaskFields: Sendable, Equatable, Codable {
     return fields
   }
 
-  /// These, and over them `others`.
-  func merging(_ others: TaskFields) -> TaskFields {
+  func without(_ names: Set<String>) -> TaskFields {
     var fields = self
-    fields.values.merge(others.values) { $1 }
+    for name in names { fields.values[name] = nil }
     return fields
   }
 

@@ -2,7 +2,7 @@ import Foundation
 
 /// A request as it is sent.
 public struct HTTPRequest: Sendable {
-  public enum Body: Sendable, Equatable {
+  public enum Body: Sendable, Hashable {
     case data(Data)
     /// Read from the file while it is sent.
     case file(URL)
