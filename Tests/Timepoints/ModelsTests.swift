@@ -54,7 +54,7 @@ import Web
   }
 
   @Test(arguments: [
-    ("models: [", "is not YAML"), ("models: []", "presets is missing"),
+    ("models: [", "YAML"), ("models: []", "presets is missing"),
     ("models: [\(models), \(models)]\npresets: { \(presets) }", "a is listed twice"),
     (
       "models: [\(models)]\npresets: { \(presets.replacing("[b]", with: "[a]")) }",
