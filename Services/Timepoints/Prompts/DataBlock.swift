@@ -7,9 +7,15 @@ struct DataBlock: Sendable {
 
   /// - Throws: `EncodingError`.
   init(_ data: JSONValue) throws {
-    let json = String(decoding: try JSON.encode(data), as: UTF8.self)
-    // Outside of strings, JSON has none of these characters.
-    let closed = json.replacing("<", with: "\\u003c").replacing(">", with: "\\u003e")
-    text = "<data>\n\(closed)\n</data>"
+    // Outside of strings, JSON has neither character. Bytes and not characters are looked at: with a combining mark,
+    // "<" is another character.
+    let closed = try JSON.encode(data).reduce(into: [UInt8]()) { bytes, byte in
+      switch byte {
+      case UInt8(ascii: "<"): bytes += Array("\\u003c".utf8)
+      case UInt8(ascii: ">"): bytes += Array("\\u003e".utf8)
+      default: bytes.append(byte)
+      }
+    }
+    text = "<data>\n\(String(decoding: closed, as: UTF8.self))\n</data>"
   }
 }

@@ -36,7 +36,7 @@ struct PromptClient: Sendable {
       case .success(let json): return PromptAnswer(json: json, model: answer.model, tokens: tokens)
       case .failure(let wrong):
         request.correction = .init(
-          answer: wrong.isLeak ? "…" : String(answer.text.prefix(Self.correctedAnswerMax)),
+          answer: wrong.isLeak || answer.text.isEmpty ? "…" : String(answer.text.prefix(Self.correctedAnswerMax)),
           request: "Your answer does not fit: \(wrong.errors.joined(separator: "; ")). Answer again in full.")
       }
     }
