@@ -32,6 +32,8 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    // What apps use, a package of its own; here only for its tests against the whole server.
+    .package(path: "KithClient"),
   ],
   // A target depends on the modules that its files import and on no others: `make lint` compares the two.
   targets: [
@@ -181,8 +183,10 @@ let package = Package(
         .httpClient, .lifecycle, .logging,
       ] + .serviceTests + .programs),
     .tests("Adventures", ["Adventures", "Database", "Support", .nioHTTP1]),
-    .tests("Timepoints", ["Timepoints", "Database", "Support"]),
+    .tests("Timepoints", ["Timepoints", .logging] + .serviceTests),
     .tests("RestQueries", ["RestQueries", "Database", "Support", "Wire"]),
+    .tests(
+      "KithClientStack", path: "KithClient", ["Database", "Messages", "Support", .kithClient, .nio, .nioPosix]),
     .tests(
       "Plans", .services + ["Database", "EventFeed", "Outbox", "Quotas", "Support", "Tokens", "Web", "Wire", .nioHTTP1]),
     .tests(
@@ -234,8 +238,9 @@ extension Target {
     .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
   }
 
-  static func tests(_ name: String, _ dependencies: [Dependency]) -> Target {
-    .testTarget(name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
+  static func tests(_ name: String, path: String? = nil, _ dependencies: [Dependency]) -> Target {
+    .testTarget(
+      name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(path ?? name)", swiftSettings: strict)
   }
 }
 
@@ -281,6 +286,7 @@ extension Target.Dependency {
   static let logging = product(name: "Logging", package: "swift-log")
   static let grdb = product(name: "GRDB", package: "GRDB.swift")
   static let deque = product(name: "DequeModule", package: "swift-collections")
+  static let kithClient = product(name: "KithClient", package: "KithClient")
   static let yams = product(name: "Yams", package: "Yams")
 
   static func product(name: String, package: String) -> Target.Dependency {
