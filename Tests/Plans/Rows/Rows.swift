@@ -7,7 +7,7 @@ struct Rows: Sendable {
   let migrations: [Migration]
   let statements: @Sendable (RowGenerator) -> [String]
 
-  static let all = [auth, credits, events, groups, invites, lists]
+  static let all = [adventures, auth, credits, events, groups, invites, lists]
 
   func insert(into testDatabase: TestDatabase, _ catalog: TableCatalog) async throws {
     let database = try await testDatabase.open(service, migrations)
