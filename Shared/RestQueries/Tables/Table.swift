@@ -23,10 +23,14 @@ package struct Table: Sendable {
   let access: Access
   /// The name on the wire of the column that identifies a row.
   let key: String
+  /// Members that a body may have beside the columns, which only ``writes`` read.
+  let arguments: Set<String>
+  let writes: TableWrites
 
   package init(
     _ name: String, from source: SQL, columns: [Column], relations: [Relation] = [],
-    unique uniqueColumns: [[String]] = [], key: String = "id", access: Access
+    unique uniqueColumns: [[String]] = [], key: String = "id", access: Access,
+    arguments: Set<String> = [], writes: TableWrites = TableWrites()
   ) {
     self.name = name
     self.columns = columns
@@ -35,6 +39,8 @@ package struct Table: Sendable {
     self.uniqueColumns = uniqueColumns
     self.access = access
     self.key = key
+    self.arguments = arguments
+    self.writes = writes
     precondition(columns.contains { $0.name == key }, "\(name) has no column \(key)")
   }
 
@@ -82,6 +88,11 @@ package struct RestSchema: Sendable {
         precondition(
           table.column(relation.column) != nil && target?.column(relation.targetColumn) != nil,
           "\(table.name) has no relation to \(relation.target)")
+        guard let link = relation.link else { continue }
+        let linkTable = self.tables[link.table]
+        precondition(
+          linkTable?.column(link.column) != nil && linkTable?.column(link.targetColumn) != nil,
+          "\(table.name) has no relation to \(relation.target) through \(link.table)")
       }
     }
   }
