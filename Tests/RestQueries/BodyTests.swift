@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test(arguments: engines) func aTableOfCommaSeparatedValuesIsInserted(engine: Engine) async throws {
-    try await PlacesApp.with(engine) { app in
+    try await PlacesApp.with(engine) { app async throws in
       let table = "name,stars,code,tags\r\n\"Café \"\"A\"\",\nB\",5,NULL,\"{a,\"\"b,c\"\"}\"\r\nbar,2,\"x\",[]\r\n"
       #expect(
         try await app.send(post(table, as: "text/csv; charset=utf-8")).text == """
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: engines) func aFormIsOneRow(engine: Engine) async throws {
-    try await PlacesApp.with(engine) { app in
+    try await PlacesApp.with(engine) { app async throws in
       let form = "application/x-www-form-urlencoded"
       #expect(
         try await app.send(post("name=Caf%C3%A9+%2B+bar&stars=4&tags=%7Ba%7D", as: form)).text

@@ -6,8 +6,6 @@ extension Route {
   static let adventures: [Route] = Array([plans, hunts, places].joined())
 
   private static let plans: [Route] = [
-    .init(.GET, "/rest/v1/users", to: .adventures, bearer: .required),
-    .init(.PATCH, "/rest/v1/users", to: .adventures, bearer: .required),
     .init(.GET, "/rest/v1/adventure_plans", to: .adventures, bearer: .required),
     .init(.POST, "/rest/v1/adventure_plans", to: .adventures, bearer: .required),
     .init(.PATCH, "/rest/v1/adventure_plans", to: .adventures, bearer: .required),

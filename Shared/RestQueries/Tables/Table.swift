@@ -51,6 +51,7 @@ package struct Table: Sendable {
     switch method {
     case .get, .head: true
     case .post: access.inserts != nil
+    case .put: access.inserts != nil && access.updates != nil
     case .patch: access.updates != nil
     case .delete: access.deletes != nil
     }
@@ -102,7 +103,7 @@ package struct RestSchema: Sendable {
           table.column(relation.column) != nil && target?.column(relation.targetColumn) != nil,
           "\(table.name) has no relation to \(relation.target)")
         guard let link = relation.link else { continue }
-        let linkTable = self.tables[link.table]
+        let linkTable = tablesByName[link.table]
         precondition(
           linkTable?.column(link.column) != nil && linkTable?.column(link.targetColumn) != nil,
           "\(table.name) has no relation to \(relation.target) through \(link.table)")
