@@ -58,9 +58,17 @@ let package = Package(
       "EventFeed",
       ["Wire", "Prometheus", "Database", "Web", "Clients", "Outbox", .hummingbird, .lifecycle, .logging]),
     .shared("RestQueries", ["Wire", "Database"]),
+    .shared(
+      "RestRoutes", ["Wire", "Database", "RestQueries", "Tokens", "Web", .hummingbird, .httpTypes, .crypto] + .buffers),
     .shared("Quotas", ["Wire", "Database", "Tokens", "Web"]),
     .shared("Memberships", ["Wire", "Database"]),
     .shared("Messages", ["Wire", "Web", "Clients", "Outbox", .httpClient, .logging] + .buffers),
+    .shared(
+      "Photos",
+      [
+        "Wire", "Web", "Clients", "Traces", "CVips", .hummingbird, .httpClient, .nio, .nioPosix, .nioHTTP1, .crypto,
+        .deque, .logging,
+      ]),
     .system("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev", brew: "argon2"),
     .system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
     .system("CVips", pkgConfig: "vips", apt: "libvips-dev", brew: "vips"),
@@ -78,11 +86,7 @@ let package = Package(
       ["Tokens", "Outbox", "EventFeed", "Messages", "Quotas", .httpTypes, .crypto, .lifecycle, .logging]),
     .service(
       "Groups",
-      [
-        "Tokens", "Outbox", "EventFeed", "Quotas", "Memberships", "CVips", .httpClient, .nio, .nioPosix, .nioHTTP1,
-        .crypto, .deque,
-        .lifecycle, .logging,
-      ]),
+      ["Tokens", "Outbox", "EventFeed", "Quotas", "Memberships", "Photos", .nio, .lifecycle, .logging]),
     .service("Lists", ["Tokens", "EventFeed", "Memberships", .crypto] + .buffers),
     .service(
       "Credits",
@@ -95,8 +99,12 @@ let package = Package(
       [
         "Prometheus", "Tokens", "Postgres", .httpTypes, .deque, .nioHTTP1, .nioWebSocket, .lifecycle, .logging,
       ] + .buffers),
-    .service("Adventures", ["EventFeed"]),
-    .service("Timepoints", ["EventFeed"]),
+    .service(
+      "Adventures",
+      ["Tokens", "EventFeed", "Quotas", "RestQueries", "RestRoutes", .httpTypes, .lifecycle, .logging]),
+    .service(
+      "Timepoints", ["Prometheus", "EventFeed", .httpClient, .yams, .logging] + .buffers,
+      resources: ["Providers/Models/models.yaml"] + timepointPrompts.map { "Prompts/\($0)" }),
     .gateway(
       [
         "StrictHTTP", "DocumentationBundles", "Wire", "Prometheus", "Tokens", "Traces", "Web", "Clients", .nioPosix,
@@ -157,9 +165,11 @@ let package = Package(
     .tests("Messages", ["Messages", "Web", "Wire", "Support", .logging]),
     .tests("Auth", ["Auth", "Gateway", "Messages", "Tokens", .crypto] + .serviceTests),
     .tests("Invites", ["Invites", "Messages", "Outbox", "Tokens"] + .serviceTests),
+    .tests("Photos", ["Photos", "Support", "Wire"]),
     .tests(
       "Groups",
-      ["Groups", "Outbox", "Tokens", "kith", .hummingbird, .lifecycle, .logging, .nio, .nioHTTP1] + .serviceTests),
+      ["Groups", "Photos", "Outbox", "Tokens", "kith", .hummingbird, .lifecycle, .logging, .nio, .nioHTTP1]
+        + .serviceTests),
     .tests(
       "Lists", ["Lists", "kith", .hummingbird, .lifecycle, .nio, .nioPosix, .nioHTTP1] + .serviceTests),
     .tests(
@@ -170,7 +180,7 @@ let package = Package(
         "Events", "EventFeed", "Prometheus", "Tokens", .nio, .nioPosix, .nioHTTP1, .nioWebSocket, .hummingbird,
         .httpClient, .lifecycle, .logging,
       ] + .serviceTests + .programs),
-    .tests("Adventures", ["Adventures", "Database", "Support"]),
+    .tests("Adventures", ["Adventures", "Database", "Support", .nioHTTP1]),
     .tests("Timepoints", ["Timepoints", "Database", "Support"]),
     .tests("RestQueries", ["RestQueries", "Database", "Support", "Wire"]),
     .tests(
@@ -180,6 +190,15 @@ let package = Package(
       ["Auth", "Credits", "Gateway", "Tokens", .crypto, .hummingbird] + .serviceTests + .programs),
   ]
 )
+
+/// What the models are asked, and in which form they answer.
+var timepointPrompts: [String] {
+  let prompts = [
+    "judge", "timeline", "scene", "characters", "graph", "moment", "camera", "dialog", "grounding", "image_prompt",
+    "chat", "lines", "survey", "survey_summary",
+  ]
+  return ["rules.md", "chat_text.md"] + prompts.flatMap { ["\($0).md", "\($0).json"] }
+}
 
 let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
 
@@ -193,11 +212,14 @@ extension Target {
       name: name, path: "Shared/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
   }
 
-  /// - Parameter others: what it needs beyond what every service needs.
-  static func service(_ name: String, _ others: [Dependency]) -> Target {
+  /// - Parameters:
+  ///   - others: what it needs beyond what every service needs.
+  ///   - resources: files that become part of the program, beside its `openapi.yaml`.
+  static func service(_ name: String, _ others: [Dependency], resources: [String] = []) -> Target {
     .target(
       name: name, dependencies: ["Wire", "Web", "Clients", "Database", .hummingbird] + others,
-      path: "Services/\(name)", exclude: ["Main"], resources: [.embedInCode("openapi.yaml")], swiftSettings: strict)
+      path: "Services/\(name)", exclude: ["Main"],
+      resources: (["openapi.yaml"] + resources).map { .embedInCode($0) }, swiftSettings: strict)
   }
 
   static func gateway(_ dependencies: [Dependency]) -> Target {

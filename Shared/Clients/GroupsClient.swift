@@ -17,6 +17,12 @@ package struct GroupsClient: Sendable {
     try await Self.groupNotFound.orNil { try await client.call(.GET, "/internal/groups/codes/\(code)") }
   }
 
+  /// The groups that the user is in now, at most ``MemberOfGroups/groupsMax``.
+  package func groups(of user: UserID) async throws -> [GroupID] {
+    let member: MemberOfGroups = try await client.call(.GET, "/internal/users/\(user)/groups")
+    return member.groups
+  }
+
   /// Adds the user to the group by an invite. Safe to repeat: a claim adds its user once.
   ///
   /// - Throws: 404 `group_not_found`.

@@ -36,7 +36,7 @@ enum Trips {
         Column("days", .integer, .never), Column("ended_at", .timestamp, .onUpdate),
       ],
       relations: [.many("sights", through: "visits", by: "trip_id", to: "sight_id"), .many("visits", by: "trip_id")],
-      access: .ownersOnly(owns), arguments: ["first_day"],
+      nested: ["first_day"], access: .ownersOnly(owns),
       writes: TableWrites(
         insert: insert, update: update, delete: delete)),
     Table(
@@ -59,7 +59,7 @@ enum Trips {
       insert into trip (id, user_id, name, days) values (\(trip["id"] ?? .null), \(caller.id), \(trip["name"] ?? .null),
         1)
       """)
-    guard case .string(let title) = trip.argument("first_day") else { return }
+    guard case .string(let title) = trip.nested("first_day") else { return }
     try db.change("insert into trip_day (trip_id, title) values (\(trip["id"] ?? .null), \(title))")
   }
 

@@ -5,6 +5,7 @@ import Wire
 /// Appends events to the log and reads it.
 struct LogStore: Sendable {
   let database: any Database
+  let furthestRead = FurthestRead()
 
   static let pageSize = 256
   /// The PostgreSQL channel on which replicas learn that events were appended. The table is the truth: a notification

@@ -23,6 +23,18 @@ struct MembershipStore: Sendable {
     }
   }
 
+  /// The groups that the user is in, for other services; of more than they take, the first.
+  func groups(of user: UserID) async throws -> [GroupID] {
+    try await database.readOnce { db in
+      try db.rows(
+        """
+        select group_id from membership where user_id = \(user) and state = 'active'
+        order by group_id limit \(MemberOfGroups.groupsMax)
+        """
+      ).map { try $0.get("group_id") }
+    }
+  }
+
   /// Adds those of `users` who can be added, and returns them. The caller holds the group's lock, or has just created
   /// the group.
   ///

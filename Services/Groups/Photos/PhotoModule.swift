@@ -3,6 +3,7 @@ import Database
 import Foundation
 import Hummingbird
 import Outbox
+import Photos
 import Tokens
 import Web
 

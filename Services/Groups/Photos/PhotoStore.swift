@@ -1,5 +1,6 @@
 import Database
 import Foundation
+import Photos
 import Wire
 
 /// Every statement of sending and viewing photos. A unique index ensures one photo for each member, group and day.

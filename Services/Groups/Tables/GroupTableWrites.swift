@@ -41,7 +41,7 @@ enum GroupTableWrites {
   /// - Throws: ``RestFailure`` 42501 without the group's code, 23505 for a member.
   static func insertMember(_ row: RowValues, _ caller: Caller, _ db: any Connection) throws {
     guard let id: GroupID = row.id("group_id"), let member: MembershipID = row.id("id"),
-      case .string(let code)? = row.argument("invite_code"), let group = try GroupStore.lock(id, on: db),
+      case .string(let code)? = row.nested("invite_code"), let group = try GroupStore.lock(id, on: db),
       group.inviteCode == GroupCode.normalized(code)
     else { throw RestFailure.newRowDenied("group_members") }
     let outcome = try MembershipStore.join(caller.id, byCodeOf: group, as: member, at: caller.rowTime, on: db)

@@ -19,7 +19,7 @@ enum GroupTables {
         Column("member_count", .integer, .never), Column("created_at", .timestamp, .createdAt),
         Column("updated_at", .timestamp, .updatedAt),
       ],
-      relations: [.many("group_members", by: "group_id")],
+      relations: [.many("group_members", by: "group_id")], isReplaceable: true,
       access: Access(
         sees: { group, caller in "\(group.closed_at) is null and \(isOfMember(group.id, caller))" },
         inserts: { group, caller in "\(group.created_by) = \(caller.id)" },
@@ -36,12 +36,11 @@ enum GroupTables {
       Column("id", .uuid, .key), Column("group_id", .uuid, .onInsert), Column("user_id", .uuid, .owner),
       Column("joined_at", .timestamp, .createdAt),
     ],
-    relations: [.one("social_groups", by: "group_id")], unique: [["group_id", "user_id"]],
+    relations: [.one("social_groups", by: "group_id")], unique: [["group_id", "user_id"]], nested: ["invite_code"],
     access: Access(
       sees: { member, caller in "\(member.state) = 'active' and \(isOfMember(member.group_id, caller))" },
       inserts: { member, caller in "\(member.user_id) = \(caller.id)" },
       deletes: { member, caller in "\(member.user_id) = \(caller.id) or \(isOwner(member.group_id, caller))" }),
-    arguments: ["invite_code"],
     writes: TableWrites(insert: GroupTableWrites.insertMember, delete: GroupTableWrites.endMemberships))
 
   private static func isOfMember(_ group: SQL, _ caller: Caller) -> SQL {

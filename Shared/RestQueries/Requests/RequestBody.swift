@@ -1,8 +1,8 @@
 /// The rows of a POST or PUT, or the changes of a PATCH: members by column.
 package struct RequestBody: Sendable {
-  package let rows: [[String: JSONTree]]
+  package private(set) var rows: [[String: JSONTree]]
   /// The columns that the rows may have: those of `columns`, or those of every row.
-  let columns: [String]
+  package private(set) var columns: [String]
 
   /// - Throws: ``RestFailure`` PGRST102 for what is not of its content type or not an object or array of objects,
   ///   PGRST204 for a column that the table does not have.
@@ -10,7 +10,7 @@ package struct RequestBody: Sendable {
     let rows = try Self.rows(request)
     guard rows.count <= QueryBounds.bodyRowsMax else { throw RestFailure.tooManyRows(max: QueryBounds.bodyRowsMax) }
     columns = try query.columns ?? Self.commonColumns(rows)
-    if let unknown = columns.first(where: { table.column($0) == nil && !table.arguments.contains($0) }) {
+    if let unknown = columns.first(where: { table.column($0) == nil && !table.nested.contains($0) }) {
       throw RestFailure.unknownBodyColumn(unknown, of: table.name)
     }
     let wanted = Set(columns)
@@ -19,6 +19,16 @@ package struct RequestBody: Sendable {
       for member in row where wanted.contains(member.name) { kept[member.name] = member.value }
       return kept
     }
+  }
+
+  /// Sets a member of every row, whatever the client has sent.
+  package mutating func set(_ column: String, to value: ([String: JSONTree]) throws -> JSONTree) rethrows {
+    rows = try rows.map { row in
+      var row = row
+      row[column] = try value(row)
+      return row
+    }
+    if !columns.contains(column) { columns.append(column) }
   }
 
   private static func rows(_ request: RestRequest) throws -> [[JSONTree.Member]] {

@@ -8,7 +8,7 @@ struct NewRow {
   private let stored: [(column: Column, value: Value)]
   /// The columns that the client has set.
   private let given: Set<String>
-  private let arguments: [String: JSONTree]
+  private let nested: [String: JSONTree]
 
   /// - Throws: ``RestFailure`` for values of another type, and for columns that are not the client's to set.
   init(_ members: [String: JSONTree], columns: [String], operation: RestOperation, _ caller: Caller) throws {
@@ -16,7 +16,7 @@ struct NewRow {
     row = operation.resource.row
     given = Set(columns.filter { members[$0] != nil || operation.preferences.missing != .default })
     let given = given
-    arguments = members.filter { operation.table.arguments.contains($0.key) }
+    nested = members.filter { operation.table.nested.contains($0.key) }
     stored = try operation.table.columns.compactMap { column in
       let tree = given.contains(column.name) ? members[column.name] ?? .null : nil
       return try column.inserted(tree, of: operation.table, caller).map { (column, $0) }
@@ -25,7 +25,7 @@ struct NewRow {
 
   /// What ``TableWrites`` get of a new row.
   var values: RowValues {
-    RowValues(Dictionary(stored.map { ($0.column.name, $0.value) }) { first, _ in first }, arguments: arguments)
+    RowValues(Dictionary(stored.map { ($0.column.name, $0.value) }) { first, _ in first }, nested: nested)
   }
 
   /// What they get where it changes a row that is there.

@@ -2,7 +2,9 @@ import Database
 
 extension RestOperation {
   /// - Parameter status: of a PUT: 201 for a new row, 200 for one that was there.
-  func insert(_ writer: StatementWriter, status: Int = 201, on db: any Connection) throws -> RestAnswer {
+  func insert(
+    _ writer: StatementWriter, status: Int = 201, on db: any Connection, _ whenInserted: () throws -> Void
+  ) throws -> RestAnswer {
     guard let rule = table.access.inserts else { throw RestFailure.permissionDenied(table.name) }
     let rows = try (body?.rows ?? []).map {
       try NewRow($0, columns: body?.columns ?? [], operation: self, writer.caller)
@@ -18,6 +20,7 @@ extension RestOperation {
     // A row in the way that the caller may not change: as if the id of the new one were taken.
     if case .merge = conflict, keys.count < rows.count { throw RestFailure.duplicate("\(table.name)_pkey") }
     try require(rule, of: keys, writer, on: db)
+    try whenInserted()
     if request.method == .put { return try written(status, keys, range: "*/*", writer, on: db) }
     let isSingle = keys.count == 1
     let location =

@@ -14,7 +14,9 @@ extension RestOperation {
     else { throw RestFailure.differentKey }
   }
 
-  func put(_ writer: StatementWriter, on db: any Connection) throws -> RestAnswer {
+  func put(
+    _ writer: StatementWriter, on db: any Connection, _ whenInserted: () throws -> Void
+  ) throws -> RestAnswer {
     guard let key = table.column(table.key), let sent = body?.rows.first?[table.key] else {
       throw RestFailure.differentKey
     }
@@ -23,6 +25,6 @@ extension RestOperation {
       select 1 as found from \(table.source) as \(resource.row.name)
       where \(resource.row.name).\(table.storedKey) = \(try key.type.value(of: sent))
       """)
-    return try insert(writer, status: found == nil ? 201 : 200, on: db)
+    return try insert(writer, status: found == nil ? 201 : 200, on: db, whenInserted)
   }
 }

@@ -23,15 +23,18 @@ package struct Table: Sendable {
   let access: Access
   /// The name on the wire of the column that identifies a row.
   let key: String
-  /// Members that a body may have beside the columns, which only ``writes`` read.
-  let arguments: Set<String>
+  /// Members of a body that are no columns: the service reads them itself, for what belongs to the row.
+  let nested: [String]
+  /// Whether PUT is understood: the insert or change of the one row of a key.
+  let isReplaceable: Bool
   let writes: TableWrites
 
   package init(
     _ name: String, from source: SQL, columns: [Column], relations: [Relation] = [],
-    unique uniqueColumns: [[String]] = [], key: String = "id", access: Access,
-    arguments: Set<String> = [], writes: TableWrites = TableWrites()
+    unique uniqueColumns: [[String]] = [], key: String = "id", nested: [String] = [], isReplaceable: Bool = false,
+    access: Access, writes: TableWrites = TableWrites()
   ) {
+    self.nested = nested
     self.name = name
     self.columns = columns
     self.source = source
@@ -39,7 +42,7 @@ package struct Table: Sendable {
     self.uniqueColumns = uniqueColumns
     self.access = access
     self.key = key
-    self.arguments = arguments
+    self.isReplaceable = isReplaceable
     self.writes = writes
     precondition(columns.contains { $0.name == key }, "\(name) has no column \(key)")
   }
@@ -51,7 +54,7 @@ package struct Table: Sendable {
     switch method {
     case .get, .head: true
     case .post: access.inserts != nil
-    case .put: access.inserts != nil && access.updates != nil
+    case .put: isReplaceable
     case .patch: access.updates != nil
     case .delete: access.deletes != nil
     }

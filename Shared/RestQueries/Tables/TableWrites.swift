@@ -25,16 +25,16 @@ package struct TableWrites: Sendable {
 /// The values that a body sets, and on insert those that the server makes, by their names on the wire.
 package struct RowValues: Sendable {
   private let values: [String: Value]
-  private let arguments: [String: JSONTree]
+  private let nested: [String: JSONTree]
 
-  init(_ values: [String: Value], arguments: [String: JSONTree] = [:]) {
+  init(_ values: [String: Value], nested: [String: JSONTree] = [:]) {
     self.values = values
-    self.arguments = arguments
+    self.nested = nested
   }
 
   /// nil for a column that the body does not set; `.null` for one that it sets to null.
   package subscript(_ column: String) -> Value? { values[column] }
 
   /// A member of the body that is not a column.
-  package func argument(_ name: String) -> JSONTree? { arguments[name] }
+  package func nested(_ name: String) -> JSONTree? { nested[name] }
 }

@@ -52,6 +52,15 @@ package struct GroupOfCode: Codable, Sendable, Hashable {
   }
 }
 
+/// The groups that a user is in now.
+package struct MemberOfGroups: Codable, Sendable, Hashable {
+  package static let groupsMax = 500
+
+  package let groups: [GroupID]
+
+  package init(groups: [GroupID]) { self.groups = groups }
+}
+
 /// Adds a user to a group by an invite, or to a collection with the invite's role.
 package struct JoinByInvite: Codable, Sendable {
   package let inviteID: InviteID

@@ -1,0 +1,4 @@
+import Foundation
+import KithClient
+
+print("A tour of Kith")
