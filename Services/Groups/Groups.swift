@@ -2,6 +2,7 @@ import Clients
 import EventFeed
 import Foundation
 import Quotas
+import RestRoutes
 import Web
 
 /// Builds the groups service: its stores, routes, and background jobs.
@@ -21,6 +22,9 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
   let devices = DeviceStore(database: database)
   let quotas = QuotaStore(keys: dataKeys)
   let contacts = ContactLookup(database: database, users: users, quotas: quotas)
+  let codes = GroupCodeStore(database: database, quotas: quotas, users: users)
+  let publicURL = dependencies.settings.string("PUBLIC_URL", default: "http://127.0.0.1:8080")
+  let tables = GroupTables.schema(pageOrigin: publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL)
   let photos = try PhotoModule(
     in: dependencies, database: database, keys: dataKeys, idempotency: idempotency, users: users,
     photoAccess: photoAccess,
@@ -44,6 +48,11 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
     MemberRoutes(memberships: memberships, now: now).add(to: routes)
     InternalMemberRoutes(memberships: memberships, idempotency: idempotency, now: now).add(to: routes)
     InternalRelationRoutes(relations: RelationStore(database: database)).add(to: routes)
+    InternalGroupCodeRoutes(codes: codes).add(to: routes)
+    GroupTableRoutes(
+      schema: tables, transaction: RestTransaction(database, idempotency), codes: codes, photoAccess: photoAccess,
+      now: now
+    ).add(to: routes)
     CollectionRoutes(collections: CollectionStore(database: database), idempotency: idempotency, now: now)
       .add(to: routes)
     CollectionMemberRoutes(members: collectionMembers, users: users, now: now).add(to: routes)

@@ -21,6 +21,9 @@ extension Route {
   private static let socialGroups: [Route] = [
     .init(.GET, "/rest/v1/social_groups", to: .groups, bearer: .required),
     .init(.POST, "/rest/v1/social_groups", to: .groups, bearer: .required),
+    .init(.PUT, "/rest/v1/social_groups", to: .groups, bearer: .required),
+    .init(.PATCH, "/rest/v1/social_groups", to: .groups, bearer: .required),
+    .init(.DELETE, "/rest/v1/social_groups", to: .groups, bearer: .required),
     .init(.POST, "/rest/v1/social_groups/join", to: .groups, bearer: .required),
     .init(.GET, "/rest/v1/group_members", to: .groups, bearer: .required),
     .init(.POST, "/rest/v1/group_members", to: .groups, bearer: .required),

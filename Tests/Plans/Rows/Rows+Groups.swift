@@ -14,8 +14,8 @@ extension Rows {
       from \(rows.numbers(20_000))
       """,
       """
-      insert into membership (group_id, user_id, role, state, joined_at)
-      select \(rows.id("(n - 1) % 20000 + 1", Kind.group)), \(rows.id("n")),
+      insert into membership (id, group_id, user_id, role, state, joined_at)
+      select \(rows.id("n", Kind.member)), \(rows.id("(n - 1) % 20000 + 1", Kind.group)), \(rows.id("n")),
         case when n <= 20000 then 'owner' else 'member' end, 'active', \(rows.ago("n * 10"))
       from \(rows.numbers(100_000))
       """,
