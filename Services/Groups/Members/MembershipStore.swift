@@ -40,7 +40,7 @@ struct MembershipStore: Sendable {
     // In a fixed order, so that two transactions that add the same users cannot deadlock.
     for user in missing.subtracting(blocked).sorted(by: { $0.description < $1.description }) {
       guard try incrementGroupCount(of: user, on: db) else { continue }
-      try insert(user, into: group.id, at: now, on: db)
+      try insert(user, into: group.id, addedBy: adder, at: now, on: db)
       added.append(user)
     }
     return added
@@ -90,7 +90,11 @@ struct MembershipStore: Sendable {
   }
 
   /// Makes the user an active member. A user who comes back after leaving counts as the newest member.
-  static func insert(_ user: UserID, into id: GroupID, at now: Date, on db: any Connection) throws {
+  ///
+  /// - Parameter adder: who has added them; nil for a user who joins by themselves.
+  static func insert(
+    _ user: UserID, into id: GroupID, addedBy adder: UserID? = nil, at now: Date, on db: any Connection
+  ) throws {
     let inserted = try db.change(
       """
       insert into membership (group_id, user_id, role, state, joined_at)
@@ -105,6 +109,6 @@ struct MembershipStore: Sendable {
       where id = \(id) and member_count < member_count_max
       """)
     guard inserted == 1, counted == 1 else { throw DatabaseFailure.contended }
-    GroupEvents.joined(user, id, at: now, on: db)
+    GroupEvents.joined(user, id, addedBy: adder, at: now, on: db)
   }
 }
