@@ -19,7 +19,6 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
   let groups = GroupStore(database: database)
   let memberships = MembershipStore(database: database, photoAccess: photoAccess)
   let collectionMembers = CollectionMemberStore(database: database)
-  let devices = DeviceStore(database: database)
   let quotas = QuotaStore(keys: dataKeys)
   let contacts = ContactLookup(database: database, users: users, quotas: quotas)
   let codes = GroupCodeStore(database: database, quotas: quotas, users: users)
@@ -37,6 +36,9 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
       + [
         IdempotencySweep(idempotency, logger: dependencies.logger), photos.sweep, photos.outbox,
         ContactQuotaSweep(database: database, quotas: quotas, logger: dependencies.logger, now: now),
+        DeviceTransfer(
+          database: database, events: EventsClient(in: dependencies),
+          isEnabled: dependencies.settings.nonempty("EVENTS_URL") != nil, logger: dependencies.logger),
       ] + feed.background,
     // An upload may arrive over a slow connection. The gateway sets the timeout of each route.
     requestTimeout: .seconds(180), isReady: { verification.ended.isLoaded }
@@ -60,8 +62,6 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
     BlockRoutes(
       blocks: BlockStore(database: database), users: users, idempotency: idempotency, photoAccess: photoAccess, now: now
     ).add(to: routes)
-    DeviceTokenRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
-    DetailedDeviceRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
     photos.add(to: routes)
     InternalTopicRoutes(TopicStore(database: database)).add(to: routes)
     PersonalDataRoutes(

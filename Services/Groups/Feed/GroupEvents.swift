@@ -36,10 +36,14 @@ enum GroupEvents {
       access: members.map { AccessChange(topic: topic, user: $0, mayRead: false) }, of: nil, at: now, on: db)
   }
 
-  static func joined(_ user: UserID, _ id: GroupID, as member: MembershipID, at now: Date, on db: any Connection) {
+  /// - Parameter adder: who has added them; nil for a member who joins by themselves.
+  static func joined(
+    _ user: UserID, _ id: GroupID, as member: MembershipID, addedBy adder: UserID? = nil, at now: Date,
+    on db: any Connection
+  ) {
     let topic = EventTopic.group(id)
     EventFeed.record(
-      "member_joined", to: [topic, EventTopic.user(user)], ["group_id": id, "user_id": user],
+      "member_joined", to: [topic, EventTopic.user(user)], ["group_id": id, "user_id": user, "by": adder ?? user],
       change: .of(
         "group_members", .insert, key: ["id": member, "group_id": id, "user_id": user], ["joined_at": now]),
       access: [AccessChange(topic: topic, user: user, mayRead: true)], of: user, at: now, on: db)

@@ -52,7 +52,7 @@ struct MembershipStore: Sendable {
     // In a fixed order, so that two transactions that add the same users cannot deadlock.
     for user in missing.subtracting(blocked).sorted(by: { $0.description < $1.description }) {
       guard try incrementGroupCount(of: user, isLimited: group.isLimited, on: db) else { continue }
-      try insert(user, into: group.id, at: now, on: db)
+      try insert(user, into: group.id, addedBy: adder, at: now, on: db)
       added.append(user)
     }
     return added
@@ -113,16 +113,19 @@ struct MembershipStore: Sendable {
   }
 
   /// Makes the user an active member. A user who comes back after leaving counts as the newest member.
+  ///
+  /// - Parameter adder: who has added them; nil for a user who joins by themselves.
   static func insert(
-    _ user: UserID, into id: GroupID, as member: MembershipID? = nil, at now: Date, on db: any Connection
+    _ user: UserID, into id: GroupID, as member: MembershipID? = nil, addedBy adder: UserID? = nil, at now: Date,
+    on db: any Connection
   ) throws {
     let member = member ?? .new(at: now)
     let inserted = try db.change(
       """
       insert into membership (id, group_id, user_id, role, state, joined_at)
       values (\(member), \(id), \(user), 'member', 'active', \(now))
-      on conflict (group_id, user_id) do update set id = excluded.id, state = 'active', joined_at = excluded.joined_at, left_at = null,
-        removed_by = null
+      on conflict (group_id, user_id) do update set id = excluded.id, state = 'active',
+        joined_at = excluded.joined_at, left_at = null, removed_by = null
         where membership.state <> 'active'
       """)
     let counted = try db.change(
@@ -131,6 +134,6 @@ struct MembershipStore: Sendable {
       where id = \(id) and member_count < member_count_max
       """)
     guard inserted == 1, counted == 1 else { throw DatabaseFailure.contended }
-    GroupEvents.joined(user, id, as: member, at: now, on: db)
+    GroupEvents.joined(user, id, as: member, addedBy: adder, at: now, on: db)
   }
 }

@@ -47,8 +47,9 @@ extension Rows {
       """,
       """
       insert into device (id, user_id, token, platform, created_at, updated_at)
-      select \(rows.id("n", Kind.device)), \(rows.id("n")), 'token ' || n, 'ios', \(rows.ago("n")), \(rows.ago("n"))
-      from \(rows.numbers(100_000))
+      select \(rows.id("200000 + n", Kind.device)), \(rows.id("n")), 'earlier token ' || n, 'ios', \(rows.ago("n")),
+        \(rows.ago("n"))
+      from \(rows.numbers(150))
       """,
       "insert into device_number (device_id) select id from device order by id",
       """
