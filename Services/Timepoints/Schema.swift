@@ -4,4 +4,4 @@ import Web
 
 package let timepointsSchema = ServiceSchema("timepoints", timepointsMigrations)
 
-let timepointsMigrations = [EventFeed.migration]
+let timepointsMigrations = [EventFeed.migration, ProviderUsageStore.migration]

@@ -5,6 +5,7 @@ import Testing
 import Wire
 
 @testable import Groups
+@testable import Photos
 
 /// When a day begins, when photos expire, and how they are deleted.
 @Suite struct PhotoExpiryTests {

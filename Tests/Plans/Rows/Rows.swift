@@ -118,6 +118,7 @@ enum Kind {
   static let inviteUse = "0000000b"
   static let hold = "0000000c"
   static let openHold = "0000000d"
+  static let member = "0000000e"
   /// Later than any time: the sweep looks for the files of photos that are older than some minutes.
   static let photo = "0f000000"
 }

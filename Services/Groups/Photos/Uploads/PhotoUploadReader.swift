@@ -1,7 +1,7 @@
-import Crypto
 import Foundation
 import Hummingbird
 import NIOCore
+import Photos
 import Wire
 
 /// An uploaded photo for a group.
@@ -56,33 +56,11 @@ struct PhotoUploadReader: Sendable {
   }
 }
 
-/// Writes an arriving upload to a file in chunks and hashes it.
-struct UploadWriter {
-  let file: UploadedFile
-  private var pending = ByteBuffer()
-  private var hash = SHA256()
-  private static let chunkLength = 256 * 1024
-
-  init(in folder: String) throws { file = try UploadedFile(in: folder) }
-
-  mutating func append(_ buffer: ByteBuffer) async throws {
-    buffer.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
-    pending.writeImmutableBuffer(buffer)
-    if pending.readableBytes >= Self.chunkLength { try await flush() }
-    // The limit includes bytes that are not written yet.
-    guard file.byteCount + pending.readableBytes <= UploadedFile.bytesMax else { throw Failure.photoTooLarge }
-  }
-
-  /// Writes the pending bytes.
-  mutating func flush() async throws {
-    try await file.append(pending)
-    pending.clear()
-  }
-
-  func upload(to group: GroupID) throws(Failure) -> PhotoUpload {
+extension UploadWriter {
+  fileprivate func upload(to group: GroupID) throws(Failure) -> PhotoUpload {
     guard file.byteCount > 0 else { throw .invalid(.init("file", "is required")) }
     return PhotoUpload(
-      file: file, group: group, fingerprint: Data(hash.finalize()) + Data(group.description.utf8))
+      file: file, group: group, fingerprint: digest + Data(group.description.utf8))
   }
 }
 
