@@ -14,21 +14,22 @@ extension Route {
     }
   }
 
-  private static let plans = table("adventure_plans", .GET, .POST, .PATCH, .DELETE)
+  private static let plans = table("adventure_plans", .GET, .POST, .PUT, .PATCH, .DELETE)
 
   private static let hunts =
     table("scavenger_hunts", .GET, .POST, .PATCH, .DELETE)
     + [
       .init(.POST, "/rest/v1/scavenger_hunts/join", to: .adventures, bearer: .required),
       .init(.POST, "/rest/v1/scavenger_hunts/{hunt}/join", to: .adventures, bearer: .required),
-    ] + table("hunt_checkpoints", .GET, .POST, .PATCH, .DELETE)
+    ] + table("hunt_checkpoints", .GET, .POST, .PUT, .PATCH, .DELETE)
 
   private static let submissions =
     table("hunt_participants", .GET, .DELETE) + table("checkpoint_submissions", .GET, .POST, .PATCH)
     + table("hunt_leaderboard", .GET)
 
   private static let places =
-    table("saved_places", .GET, .POST, .PATCH, .DELETE) + table("eta_shares", .GET, .POST, .PATCH, .DELETE)
+    table("saved_places", .GET, .POST, .PUT, .PATCH, .DELETE)
+    + table("eta_shares", .GET, .POST, .PUT, .PATCH, .DELETE)
 
   private static let functions: [Route] = ["health_check", "health_check_detailed", "get_system_metrics"].flatMap {
     name in

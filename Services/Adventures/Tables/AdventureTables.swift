@@ -21,7 +21,7 @@ extension AdventureTables {
       Column("stops", .json), Column("route_data", .json), Column("status", .text),
       Column("created_at", .timestamp, .createdAt), Column("updated_at", .timestamp, .updatedAt),
     ],
-    access: .ownersOnly(owner))
+    isReplaceable: true, access: .ownersOnly(owner))
 
   static let places = Table(
     "saved_places", from: "saved_place",
@@ -31,7 +31,7 @@ extension AdventureTables {
       Column("place_type", .text) { place, _ in place.category },
       Column("created_at", .timestamp, .createdAt), Column("updated_at", .timestamp, .updatedAt),
     ],
-    access: .ownersOnly(owner))
+    isReplaceable: true, access: .ownersOnly(owner))
 
   static let shares = Table(
     "eta_shares", from: "eta_share",
@@ -46,6 +46,7 @@ extension AdventureTables {
       Column("expires_at", .timestamp), Column("created_at", .timestamp, .createdAt),
       Column("updated_at", .timestamp, .updatedAt),
     ],
+    isReplaceable: true,
     access: Access(
       sees: { share, caller in
         """

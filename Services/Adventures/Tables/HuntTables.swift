@@ -38,6 +38,7 @@ extension AdventureTables {
       Column("points", .integer), Column("order_index", .integer), Column("created_at", .timestamp, .createdAt),
     ],
     relations: [.one("scavenger_hunts", by: "hunt_id"), .many("checkpoint_submissions", by: "checkpoint_id")],
+    isReplaceable: true,
     access: Access(
       sees: { checkpoint, caller in isVisible(checkpoint.hunt_id, caller) },
       inserts: isInOwnDraft, updates: isInOwnDraft, deletes: isInOwnDraft))
