@@ -32,6 +32,17 @@ extension TestStack {
     try await client.auth.signUp(email: "\(name)@example.com", password: "correct horse", name: name)
     return client
   }
+
+  /// The same with access tokens of 15 minutes. Those of a sign-in by e-mail live for 30 days.
+  func clientWithShortTokens(
+    _ name: String, now: (@Sendable () -> Date)? = nil, transport: any Transport
+  ) async throws -> KithClient {
+    let user = try await signIn(name)
+    let client = try kithClient(now: now, transport: transport)
+    try await client.auth.sessions.start(
+      TokenPair(accessToken: user.access, refreshToken: user.refresh, expiresIn: 900))
+    return client
+  }
 }
 
 /// Counts the requests to each path.

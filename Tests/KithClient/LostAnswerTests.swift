@@ -26,9 +26,9 @@ import Testing
           #expect(try await client.collections.all(atMost: 100).count == Self.callsPerApp / 10)
         }
       }
-      // Each app has its one session still.
-      #expect(
-        try await stack.count("select count(*) as n from session where ended_at is null", in: "auth") == Self.apps)
+      // A lost answer to a sign-in leaves a session that nobody uses. None was ended.
+      #expect(try await stack.count("session where ended_at is not null", in: "auth") == 0)
+      #expect(try await stack.count("account", in: "auth") == Self.apps)
     }
   }
 
@@ -39,8 +39,15 @@ import Testing
   /// One app: 200 calls, of which every tenth begins with a new access token.
   private func run(_ app: Int, in stack: TestStack, at base: String) async throws -> (KithClient, SharedList.ID) {
     let client = try stack.kithClient(at: base, attemptsMax: 100)
-    try await untilAnswered {
-      try await client.auth.signUp(email: "app\(app)@example.com", password: "correct horse", name: "App")
+    let email = "app\(app)@example.com"
+    // A sign-up is not repeated by itself more than once. The user taps again, or signs in.
+    try await eventually("an account") {
+      do { try await client.auth.signUp(email: email, password: "correct horse", name: "App") } catch KithFailure
+        .unreachable
+      { return false } catch let failure as KithFailure where failure.code == .known(.emailTaken) {
+        try await client.auth.signIn(email: email, password: "correct horse")
+      }
+      return true
     }
     let list = try await client.lists.create(name: "Errands")
     for call in 0..<Self.callsPerApp {
@@ -54,17 +61,5 @@ import Testing
       }
     }
     return (client, list.id)
-  }
-
-  /// A sign-up is not repeated by itself. Both it and the sign-in that follows may find no network.
-  private func untilAnswered(_ body: () async throws -> Void) async throws {
-    try await eventually("an answer") {
-      do {
-        try await body()
-        return true
-      } catch KithFailure.unreachable { return false } catch let failure as KithFailure
-        where failure.code == .known(.emailTaken)
-      { return false }
-    }
   }
 }

@@ -42,6 +42,11 @@ public final class URLSessionTransport: Transport {
     var urlRequest = URLRequest(url: request.url, timeoutInterval: request.timeoutSeconds)
     urlRequest.httpMethod = request.method
     for (name, value) in request.headers { urlRequest.setValue(value, forHTTPHeaderField: name) }
+    #if canImport(FoundationNetworking)
+      // Foundation on Linux cannot send a body again on a new connection when a kept one turns out to be closed: the
+      // request would stand still until its timeout. So no connection is kept.
+      urlRequest.setValue("close", forHTTPHeaderField: "Connection")
+    #endif
     switch request.body {
     case .file(let file): return session.uploadTask(with: urlRequest, fromFile: file)
     case .data(let data): return session.uploadTask(with: urlRequest, from: data)
