@@ -61,7 +61,7 @@ import Web
       "names a, which is no model for image"
     ),
     ("models: [\(models)]\npresets: { \(presets.replacing("[a]", with: "[]")) }", "has no model for text"),
-    ("models: [\(models)]\npresets: { hd: { text: [a], image: [b] } }", "the preset balanced is missing"),
+    ("models: [\(models)]\npresets: { hd: { text: [a], image: [b] } }", "the preset hyper is missing"),
     ("models: [\(models)]\npresets: { best: { text: [a], image: [b] } }", "best is no preset"),
     (
       "models: [{ id: a/../b, provider: google, makes: text }]\npresets: { \(presets) }",

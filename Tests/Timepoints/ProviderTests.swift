@@ -149,6 +149,20 @@ import Wire
     }
   }
 
+  @Test func aQuotaForPicturesThatIsUsedUpStopsNoTexts() async throws {
+    try await with(.google) { maker, asked, _, preset in
+      let usedUp = ModelCalls.Behavior.answers(status: 429, body: GeminiServer.limited(after: "2s", ofDay: true))
+      asked.next(usedUp, for: "image", times: 10)
+      let scene = try await maker.scene(maker.input(preset: preset, image: true))
+      #expect(scene.image == ImageOutcome(hasImage: false, error: "Too many pictures are being made."))
+      // Each of the preset's two models once.
+      #expect(asked.count("image") == 2)
+      _ = try await maker.scene(maker.input(preset: preset, image: true), in: StepsInMemory())
+      #expect(asked.count("image") == 2)
+      #expect(asked.count("dialog") == 2)
+    }
+  }
+
   @Test func aModelThatIsRetiredIsPassedOver() async throws {
     try await with(.google, both: true) { maker, asked, other, preset in
       asked.next(.answers(status: 404, body: #"{"error":{"code":404,"status":"NOT_FOUND"}}"#), for: "judge")

@@ -6,7 +6,7 @@ import Web
 /// Asks one model after the other until one answers: repeats what may succeed soon, and passes over providers that are
 /// left out.
 struct ModelCaller: Sendable {
-  /// A provider that wants a longer delay is left out for that time.
+  /// A model whose provider wants a longer delay is left out for that time.
   static let delayMax = Duration.seconds(20)
   private static let attemptsMax = 3
 
@@ -68,10 +68,11 @@ struct ModelCaller: Sendable {
     _ models: [Model], _ budget: RequestBudget, isFinal: () -> Bool = { false },
     _ ask: (any Provider, Model) async throws -> (T, tokens: Int)
   ) async throws -> T {
+    guard !providers.isEmpty else { throw PipelineFailure.unconfigured(variable: ProviderName.google.variable) }
     var last = (error: ProviderError(.modelMissing), provider: models.first?.provider)
     for model in models {
       guard let provider = providers[model.provider] else { continue }
-      if let pause = health.remainingPause(of: model.provider) {
+      if let pause = health.remainingPause(of: model) {
         if last.error.cause == .modelMissing { last = (ProviderError(.limited, retryAfter: pause), model.provider) }
         continue
       }
@@ -104,13 +105,13 @@ struct ModelCaller: Sendable {
 
   private func succeeded(_ model: Model, _ used: Int, _ budget: RequestBudget) {
     budget.add(tokens: used)
-    health.succeeded(model.provider)
+    health.succeeded(model)
     calls.add(model.provider.rawValue, "success")
     tokens.add(model.provider.rawValue, by: max(0, used))
   }
 
   private func failed(_ model: Model, _ error: ProviderError) {
-    health.failed(model.provider, error)
+    health.failed(model, error)
     calls.add(model.provider.rawValue, "\(error.cause)")
     let metadata: Logger.Metadata = ["model": "\(model.id)", "error": "\(error)"]
     if error.cause == .credentials {
