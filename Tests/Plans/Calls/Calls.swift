@@ -19,7 +19,7 @@ struct Calls: Sendable {
   func all() async {
     for calls in [
       groupTableCalls, userTableCalls, creditCalls, billingCalls, appStoreCalls, listCalls, groupCalls, inviteCalls,
-      authCalls, appleCalls, eventCalls, adventureCalls,
+      authCalls, appleCalls, eventCalls, adventureCalls, timepointCalls,
       groupStoreCalls, inviteStoreCalls, authStoreCalls, eventStoreCalls, eventFeedStoreCalls, erasureCalls,
     ] {
       do { try await calls() } catch { Issue.record(error) }
