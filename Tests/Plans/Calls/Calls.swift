@@ -19,7 +19,8 @@ struct Calls: Sendable {
   func all() async {
     for calls in [
       creditCalls, billingCalls, appStoreCalls, listCalls, groupCalls, inviteCalls, authCalls, appleCalls, eventCalls,
-      groupStoreCalls, inviteStoreCalls, authStoreCalls, eventStoreCalls, eventFeedStoreCalls, erasureCalls,
+      groupStoreCalls, inviteStoreCalls, authStoreCalls, eventStoreCalls, eventFeedStoreCalls, timepointStoreCalls,
+      erasureCalls,
     ] {
       do { try await calls() } catch { Issue.record(error) }
     }
