@@ -20,7 +20,8 @@ struct Calls: Sendable {
     for calls in [
       groupTableCalls, userTableCalls, creditCalls, billingCalls, appStoreCalls, listCalls, groupCalls, inviteCalls,
       authCalls, appleCalls, eventCalls, adventureCalls, timepointCalls,
-      groupStoreCalls, inviteStoreCalls, authStoreCalls, eventStoreCalls, eventFeedStoreCalls, erasureCalls,
+      groupStoreCalls, inviteStoreCalls, authStoreCalls, eventStoreCalls, eventFeedStoreCalls, timepointStoreCalls,
+      erasureCalls,
     ] {
       do { try await calls() } catch { Issue.record(error) }
     }
