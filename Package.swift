@@ -58,6 +58,8 @@ let package = Package(
       "EventFeed",
       ["Wire", "Prometheus", "Database", "Web", "Clients", "Outbox", .hummingbird, .lifecycle, .logging]),
     .shared("RestQueries", ["Wire", "Database"]),
+    .shared(
+      "RestRoutes", ["Wire", "Database", "RestQueries", "Tokens", "Web", .hummingbird, .httpTypes, .crypto] + .buffers),
     .shared("Quotas", ["Wire", "Database", "Tokens", "Web"]),
     .shared("Memberships", ["Wire", "Database"]),
     .shared("Messages", ["Wire", "Web", "Clients", "Outbox", .httpClient, .logging] + .buffers),
@@ -95,7 +97,7 @@ let package = Package(
       [
         "Prometheus", "Tokens", "Postgres", .httpTypes, .deque, .nioHTTP1, .nioWebSocket, .lifecycle, .logging,
       ] + .buffers),
-    .service("Adventures", ["EventFeed"]),
+    .service("Adventures", ["EventFeed", "RestQueries", "RestRoutes"]),
     .service("Timepoints", ["EventFeed"]),
     .gateway(
       [

@@ -40,6 +40,16 @@ package struct Table: Sendable {
 
   func column(_ name: String) -> Column? { columns.first { $0.name == name } }
 
+  /// Whether anybody may do that to any of its rows.
+  package func allows(_ method: RestRequest.Method) -> Bool {
+    switch method {
+    case .get, .head: true
+    case .post: access.inserts != nil
+    case .patch: access.updates != nil
+    case .delete: access.deletes != nil
+    }
+  }
+
   /// The name in the database of the column that identifies a row.
   var storedKey: SQL { SQL(stringLiteral: column(key)?.stored ?? key) }
 }
@@ -72,13 +82,16 @@ package struct Access: Sendable {
 
 /// The tables of a service.
 package struct RestSchema: Sendable {
-  private let tables: [String: Table]
+  /// In the order of their declaration.
+  package let tables: [Table]
+  private let tablesByName: [String: Table]
 
   package init(_ tables: Table...) {
-    self.tables = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
+    self.tables = tables
+    tablesByName = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
     for table in tables {
       for relation in table.relations {
-        let target = self.tables[relation.target]
+        let target = tablesByName[relation.target]
         precondition(
           table.column(relation.column) != nil && target?.column(relation.targetColumn) != nil,
           "\(table.name) has no relation to \(relation.target)")
@@ -88,7 +101,7 @@ package struct RestSchema: Sendable {
 
   /// - Throws: ``RestFailure`` PGRST205.
   package func table(_ name: String) throws -> Table {
-    guard let table = tables[name] else { throw RestFailure.unknownTable(name) }
+    guard let table = tablesByName[name] else { throw RestFailure.unknownTable(name) }
     return table
   }
 

@@ -5,6 +5,8 @@ extension APIDialect {
     switch self {
     case .api, .plain: failure.code
     case .goTrue: failure.reasons.isEmpty ? Self.goTrueCodes[failure.code] ?? failure.code : "weak_password"
+    // `PT404` is how PostgREST's functions raise a status; PGRST205 is a table that does not exist.
+    case .postgREST where failure.kind == .notFound && failure.code != Failure.notFound.code: "PT404"
     case .postgREST: Self.postgRESTCodes[failure.kind] ?? failure.code
     }
   }
