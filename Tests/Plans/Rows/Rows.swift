@@ -118,6 +118,9 @@ enum Kind {
   static let inviteUse = "0000000b"
   static let hold = "0000000c"
   static let openHold = "0000000d"
+  static let storedObject = "0000000e"
+  static let storedFile = "0000000f"
+  static let discardedFile = "00000010"
   /// Later than any time: the sweep looks for the files of photos that are older than some minutes.
   static let photo = "0f000000"
 }
