@@ -18,6 +18,8 @@ struct InvitePageRoutes: Sendable {
   func add(to routes: Router<Context>) {
     routes.get("/invite/{token}", use: byToken)
     routes.get("/i/{code}", use: byCode)
+    routes.get("/i/{code}/qr.svg", use: svg)
+    routes.get("/i/{code}/qr.png", use: png)
   }
 
   @Sendable private func byToken(_ request: Request, _ context: Context) async throws -> Response {
@@ -29,20 +31,27 @@ struct InvitePageRoutes: Sendable {
     }
   }
 
-  /// Codes are short, so failed lookups are limited by client address.
   @Sendable private func byCode(_ request: Request, _ context: Context) async throws -> Response {
     let clientAddress = request.clientAddress
     return await page(context) {
-      let (code, now) = (InviteToken(code: context.parameters.get("code") ?? ""), now())
-      let found = try await invites.database.write { [invites, attemptLimiter] db in
-        try attemptLimiter.limited(from: clientAddress, at: now, on: db) {
-          try code.flatMap { try InviteStore.find($0, invites.keys, on: db) }
-        }
-      }
-      guard let code, let found, found.target.kind != .collection else { return InvitePageContent(state: .notFound) }
+      let (code, found) = try await invite(byCode: context.parameters.get("code") ?? "", from: clientAddress)
+      guard let code, let found else { return InvitePageContent(state: .notFound) }
       return try await content(
         of: found, deepLink: links.deepLink(ofCode: code), url: links.pageURL(ofCode: code), code: code.text)
     }
+  }
+
+  /// The invite that a code opens a page of. Codes are short, so failed lookups are limited by client address.
+  ///
+  /// - Throws: 429 after too many.
+  func invite(byCode text: String, from clientAddress: String) async throws -> (code: InviteToken?, Invite?) {
+    let (code, now) = (InviteToken(code: text), now())
+    let found = try await invites.database.write { [invites, attemptLimiter] db in
+      try attemptLimiter.limited(from: clientAddress, at: now, on: db) {
+        try code.flatMap { try InviteStore.find($0, invites.keys, on: db) }
+      }
+    }
+    return (code, found?.target.kind == .collection ? nil : found)
   }
 
   private func content(
