@@ -74,6 +74,7 @@ let package = Package(
       ]),
     .system("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev", brew: "argon2"),
     .system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
+    .system("CQREncode", pkgConfig: "libqrencode", apt: "libqrencode-dev", brew: "qrencode"),
     .system("CVips", pkgConfig: "vips", apt: "libvips-dev", brew: "vips"),
 
     // One process each; a service never imports a service.
@@ -87,12 +88,15 @@ let package = Package(
       ] + .buffers),
     .service(
       "Invites",
-      ["Tokens", "Outbox", "EventFeed", "Messages", "Quotas", .httpTypes, .crypto, .lifecycle, .logging]),
+      [
+        "Tokens", "Outbox", "EventFeed", "Messages", "Quotas", "CQREncode", .httpTypes, .nio, .crypto, .lifecycle,
+        .logging,
+      ]),
     .service(
       "Groups",
       [
-        "Tokens", "Outbox", "EventFeed", "Quotas", "Memberships", "Photos", "RestQueries", "RestRoutes", .nio,
-        .lifecycle, .logging,
+        "Tokens", "Outbox", "EventFeed", "Quotas", "Memberships", "Photos", "RestQueries", "RestRoutes", .httpTypes,
+        .nio, .lifecycle, .logging,
       ]),
     .service("Lists", ["Tokens", "EventFeed", "Memberships", .crypto] + .buffers),
     .service(
@@ -111,7 +115,11 @@ let package = Package(
       "Adventures",
       ["Tokens", "EventFeed", "Quotas", "RestQueries", "RestRoutes", .httpTypes, .lifecycle, .logging]),
     .service(
-      "Timepoints", ["Prometheus", "EventFeed", .httpClient, .yams, .logging] + .buffers,
+      "Timepoints",
+      [
+        "Prometheus", "Tokens", "Outbox", "EventFeed", "Photos", .httpTypes, .httpClient, .crypto, .nioPosix,
+        .lifecycle, .logging, .yams,
+      ] + .buffers,
       resources: ["Providers/Models/models.yaml"] + timepointPrompts.map { "Prompts/\($0)" }),
     .gateway(
       [
@@ -190,7 +198,8 @@ let package = Package(
         .httpClient, .lifecycle, .logging,
       ] + .serviceTests + .programs),
     .tests("Adventures", ["Adventures", "Database", "Support", "Wire", .nioHTTP1]),
-    .tests("Timepoints", ["Timepoints", .logging] + .serviceTests),
+    .tests(
+      "Timepoints", ["Timepoints", .httpClient, .nio, .crypto, .hummingbird, .logging] + .serviceTests),
     .tests("RestQueries", ["RestQueries", "Database", "Support", "Wire"]),
     .tests(
       "KithClientStack", path: "KithClient", ["Database", "Messages", "Support", .kithClient, .nio, .nioPosix]),

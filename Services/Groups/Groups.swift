@@ -28,6 +28,7 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
     in: dependencies, database: database, keys: dataKeys, idempotency: idempotency, users: users,
     photoAccess: photoAccess,
     deliveries: [TextInviteOutbox.delivery(through: InvitesClient(in: dependencies))])
+  let objects = try StoredObjectModule(in: dependencies, database: database, keys: dataKeys)
   return try Server(
     .groups, in: dependencies, database: database,
     authenticator: verification.authenticator(serviceKeys, users: users, now: now),
@@ -35,6 +36,7 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
     background: verification.background
       + [
         IdempotencySweep(idempotency, logger: dependencies.logger), photos.sweep, photos.outbox,
+        objects.sweep,
         ContactQuotaSweep(database: database, quotas: quotas, logger: dependencies.logger, now: now),
         DeviceTransfer(
           database: database, events: EventsClient(in: dependencies),
@@ -63,6 +65,7 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
       blocks: BlockStore(database: database), users: users, idempotency: idempotency, photoAccess: photoAccess, now: now
     ).add(to: routes)
     photos.add(to: routes)
+    objects.add(to: routes)
     InternalTopicRoutes(TopicStore(database: database)).add(to: routes)
     PersonalDataRoutes(
       PersonalDataStore(database: database, outbox: photos.outbox, photoAccess: photoAccess), now: now

@@ -32,6 +32,7 @@ let groupsMigrations = [
           substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))
         """),
     postgres: memberRows(id: "gen_random_uuid()")),
+  Migration("files of /storage/v1", storedObjectTables),
 ]
 
 /// - Parameter id: makes a UUID for each row.

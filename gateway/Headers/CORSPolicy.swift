@@ -60,7 +60,7 @@ struct CORSPolicy: Sendable {
         (
           "access-control-allow-headers",
           """
-          Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Range, Range-Unit, Prefer, \
+          Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Range, Range-Unit, Prefer, X-Upsert, \
           Accept-Profile, Content-Profile, X-Retry-Count, X-Request-Id, X-Refresh-Token, traceparent, tracestate, apikey, X-Client-Info, X-Supabase-Api-Version
           """
         ),

@@ -1,9 +1,9 @@
 import StrictHTTP
 import Web
 
-/// Groups and their photos, collections, and blocked users.
+/// Groups and their photos, files of `/storage/v1`, collections, and blocked users.
 extension Route {
-  static let groups: [Route] = Array([apiGroups, socialGroups, photos, blocks, collections].joined())
+  static let groups: [Route] = Array([apiGroups, socialGroups, photos, objects, blocks, collections].joined())
 
   private static let apiGroups: [Route] = [
     .init(.GET, "/api/groups", to: .groups, bearer: .required),
@@ -45,6 +45,31 @@ extension Route {
       .PUT, "/api/photos/{photo}/file", to: .groups, limit: .upload, bodyBytesMax: photoBytesMax, responseSeconds: 60,
       bodySeconds: 120),
   ]
+
+  /// Files that users store under names, as Supabase's clients do. A link that is signed needs no bearer token.
+  private static let objects: [Route] =
+    [
+      .init(.DELETE, "/storage/v1/object/{bucket}", to: .groups, bearer: .required),
+      .init(.POST, "/storage/v1/object/list/{bucket}", to: .groups, bearer: .required),
+      .init(.POST, "/storage/v1/object/sign/{bucket}", to: .groups, bearer: .required),
+    ]
+    + ["{user}/{first}", "{user}/{first}/{second}", "{user}/{first}/{second}/{third}"].flatMap { path in
+      [
+        objectUpload(.POST, "/storage/v1/object/{bucket}/\(path)"),
+        objectUpload(.PUT, "/storage/v1/object/{bucket}/\(path)"),
+        .init(.GET, "/storage/v1/object/{bucket}/\(path)", to: .groups, bearer: .required, limit: .photo),
+        .init(.GET, "/storage/v1/object/info/{bucket}/\(path)", to: .groups, bearer: .required),
+        .init(.GET, "/storage/v1/object/public/{bucket}/\(path)", to: .groups, limit: .photo),
+        .init(.GET, "/storage/v1/object/sign/{bucket}/\(path)", to: .groups, limit: .photo),
+        .init(.POST, "/storage/v1/object/sign/{bucket}/\(path)", to: .groups, bearer: .required),
+      ]
+    }
+
+  private static func objectUpload(_ method: RequestHead.Method, _ path: String) -> Route {
+    .init(
+      method, path, to: .groups, bearer: .required, limit: .upload, bodyBytesMax: photoBytesMax, responseSeconds: 60,
+      bodySeconds: 120)
+  }
 
   /// A photo of 10 MB and the overhead of multipart.
   private static let photoBytesMax = 11 * 1024 * 1024

@@ -6,6 +6,7 @@ import Wire
 struct PersonalDataExport: Encodable, Sendable {
   let groups: [ExportedGroup]
   let photos: [ExportedPhoto]
+  let files: [ExportedFile]
   let collections: [ExportedCollection]
   let blocks: [ExportedBlock]
 
@@ -23,6 +24,7 @@ struct PersonalDataExport: Encodable, Sendable {
       where sender_id = \(user) and state = 'ready' order by created_at, id
       """
     ).map(ExportedPhoto.init)
+    files = try StoredObjectStore.all(of: user, on: db).map(ExportedFile.init)
     collections = try db.rows(
       """
       select c.id, c.name, m.role, m.created_at
@@ -69,6 +71,21 @@ struct ExportedPhoto: Encodable, Sendable {
     day = try row.get("day")
     created_at = try row.get("created_at")
     expires_at = try row.get("expires_at")
+  }
+}
+
+/// A file that the user has stored.
+struct ExportedFile: Encodable, Sendable {
+  let name: String
+  let size_bytes: Int
+  let created_at: Date
+  let updated_at: Date
+
+  fileprivate init(_ object: StoredObject) {
+    name = object.name.description
+    size_bytes = object.byteCount
+    created_at = object.createdAt
+    updated_at = object.updatedAt
   }
 }
 

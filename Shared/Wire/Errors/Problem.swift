@@ -39,7 +39,7 @@ package struct Problem: Codable, Sendable {
   }
 
   private enum Key: String, CodingKey {
-    case type, title, status, detail, code, message, details, hint, errors, error, msg
+    case statusCode, type, title, status, detail, code, message, details, hint, errors, error, msg
     case requestID = "request_id"
     case errorCode = "error_code"
     case weakPassword = "weak_password"
@@ -66,6 +66,10 @@ package struct Problem: Codable, Sendable {
       try body.encode(code, forKey: .errorCode)
       try body.encode(detail, forKey: .msg)
       try body.encodeIfPresent(weakPassword, forKey: .weakPassword)
+    }
+    if dialect == .storage {
+      try body.encode(String(status), forKey: .statusCode)
+      return try body.encode(code, forKey: .error)
     }
     var nested = body.nestedContainer(keyedBy: NestedKey.self, forKey: .error)
     try nested.encode(nestedCode, forKey: .code)

@@ -61,6 +61,22 @@ extension Rows {
       insert into collection_removal (collection_id, user_id, removed_at)
       select \(rows.id("n", Kind.collection)), \(rows.id("n + 50000")), \(rows.ago("n")) from \(rows.numbers(20_000))
       """,
+      """
+      insert into stored_object (id, bucket, path, owner_id, file_id, size_bytes, size_bytes_in_all, cache_seconds,
+        created_at, updated_at)
+      select \(rows.id("n", Kind.storedObject)), case when n % 4 = 0 then 'avatars' else 'photos' end, 'path ' || n,
+        \(rows.id("(n - 1) % 50000 + 1")), \(rows.id("n", Kind.storedFile)), 1000, 1200, 3600, \(rows.ago("n")),
+        \(rows.ago("n"))
+      from \(rows.numbers(200_000))
+      """,
+      """
+      insert into stored_object_use (owner_id, object_count, size_bytes)
+      select \(rows.id("n")), 4, 4800 from \(rows.numbers(50_000))
+      """,
+      """
+      insert into discarded_file (file_id, delete_at)
+      select \(rows.id("n", Kind.discardedFile)), \(rows.ago("-n - 100000")) from \(rows.numbers(20_000))
+      """,
       rows.sentMessages(100_000), rows.postponedMessages(200), rows.idempotencyKeys(50_000), rows.quotas(50_000),
     ]
   }

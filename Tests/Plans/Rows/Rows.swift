@@ -120,6 +120,9 @@ enum Kind {
   static let openHold = "0000000d"
   static let member = "0000000e"
   static let timepoint = "0000000f"
+  static let storedObject = "00000010"
+  static let storedFile = "00000011"
+  static let discardedFile = "00000012"
   /// Later than any time: the sweep looks for the files of photos that are older than some minutes.
   static let photo = "0f000000"
 }

@@ -28,10 +28,19 @@ struct PhotoUploadReader: Sendable {
       let group = try Self.group(request.uri.queryParameters["group_id"].map(String.init))
       return try await rawBody(request).upload(to: group)
     }
+    let form = try await form(request, reader, files: ["file"], fields: ["group_id"])
+    return try form.writer.upload(to: Self.group(form.fields["group_id"]))
+  }
+
+  /// Reads form data with a file in the part of one of these names, and the fields of `fields`; others are ignored.
+  func form(
+    _ request: Request, _ reader: MultipartReader, files: Set<String>, fields: Set<String>
+  ) async throws -> UploadForm {
     try Self.checkContentLength(of: request, bytesMax: UploadedFile.bytesMax + Self.formOverheadBytesMax)
-    var form = try UploadForm(reader: reader, writer: UploadWriter(in: folder))
+    var form = try UploadForm(
+      reader: reader, writer: UploadWriter(in: folder), fileNames: files, fieldNames: fields)
     try await form.read(request.body)
-    return try form.writer.upload(to: Self.group(form.group))
+    return form
   }
 
   /// Reads a body that consists of the photo only.
@@ -61,50 +70,5 @@ extension UploadWriter {
     guard file.byteCount > 0 else { throw .invalid(.init("file", "is required")) }
     return PhotoUpload(
       file: file, group: group, fingerprint: digest + Data(group.description.utf8))
-  }
-}
-
-/// Reads the fields `file` and `group_id` of an upload's form data and ignores others.
-private struct UploadForm {
-  private(set) var writer: UploadWriter
-  private(set) var group: String?
-  private var reader: MultipartReader
-  private var part = ""
-  private var byteCount = 0
-  private var hasFile = false
-  private var isComplete = false
-
-  init(reader: MultipartReader, writer: UploadWriter) {
-    self.reader = reader
-    self.writer = writer
-  }
-
-  mutating func read(_ body: RequestBody) async throws {
-    for try await buffer in body {
-      byteCount += buffer.readableBytes
-      guard byteCount <= UploadedFile.bytesMax + PhotoUploadReader.formOverheadBytesMax else {
-        throw Failure.photoTooLarge
-      }
-      reader.append(buffer)
-      while let event = try reader.next() { try await apply(event) }
-    }
-    guard isComplete else { throw Failure.uploadIncomplete }
-    try await writer.flush()
-  }
-
-  private mutating func apply(_ event: MultipartReader.Event) async throws {
-    switch event {
-    case .partBegan("file") where hasFile: throw Failure.invalid(.init("file", "must come once"))
-    case .partBegan(let name):
-      part = name
-      if name == "file" { hasFile = true }
-      if name == "group_id" { group = "" }
-    case .partBytes(let bytes) where part == "file": try await writer.append(bytes)
-    case .partBytes(let bytes) where part == "group_id":
-      group = (group ?? "") + String(buffer: bytes)
-      guard (group ?? "").utf8.count <= 100 else { throw Failure.invalid(.init("group_id", "must be a UUID")) }
-    case .partBytes, .partEnded: break
-    case .ended: isComplete = true
-    }
   }
 }
