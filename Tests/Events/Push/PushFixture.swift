@@ -39,8 +39,9 @@ extension EventsFixture {
   /// Waits until every event is planned, and every alert that is due is sent.
   func settled() async throws {
     try await eventually("all messages are sent") {
-      try await testDatabase.count("inbox where due_at is not null", in: "events") == 0
-        && testDatabase.count("outbox where due_at is not null and kind = 'alert'", in: "events") == 0
+      let planned = try await testDatabase.count("inbox where due_at is not null", in: "events")
+      let sent = try await testDatabase.count("outbox where due_at is not null and kind = 'alert'", in: "events")
+      return planned == 0 && sent == 0
     }
   }
 }
