@@ -21,6 +21,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -79,7 +80,8 @@ let package = Package(
     .service(
       "Auth",
       [
-        "Prometheus", "Tokens", "Outbox", "EventFeed", "Messages", "Quotas", "CArgon2", "CCurl", .httpTypes,
+        "Prometheus", "Tokens", "Outbox", "EventFeed", "Messages", "Quotas", "RestQueries", "RestRoutes", "CArgon2",
+        "CCurl", .httpTypes,
         .httpClient, .crypto,
         .lifecycle, .logging,
       ] + .buffers),
@@ -88,7 +90,10 @@ let package = Package(
       ["Tokens", "Outbox", "EventFeed", "Messages", "Quotas", .httpTypes, .crypto, .lifecycle, .logging]),
     .service(
       "Groups",
-      ["Tokens", "Outbox", "EventFeed", "Quotas", "Memberships", "Photos", .nio, .lifecycle, .logging]),
+      [
+        "Tokens", "Outbox", "EventFeed", "Quotas", "Memberships", "Photos", "RestQueries", "RestRoutes", .nio,
+        .lifecycle, .logging,
+      ]),
     .service("Lists", ["Tokens", "EventFeed", "Memberships", .crypto] + .buffers),
     .service(
       "Credits",
@@ -99,8 +104,9 @@ let package = Package(
     .service(
       "Events",
       [
-        "Prometheus", "Tokens", "Postgres", .httpTypes, .deque, .nioHTTP1, .nioWebSocket, .lifecycle, .logging,
-      ] + .buffers),
+        "Prometheus", "Tokens", "Outbox", "Postgres", .httpTypes, .httpClient, .deque, .nioHTTP1, .nioWebSocket,
+        .nioSSL, .lifecycle, .logging,
+      ] + .buffers, resources: ["de", "en", "es", "fr", "pt"].map { "Push/Texts/\($0).json" }),
     .service(
       "Adventures",
       ["Tokens", "EventFeed", "Quotas", "RestQueries", "RestRoutes", .httpTypes, .lifecycle, .logging]),
@@ -179,10 +185,11 @@ let package = Package(
     .tests(
       "Events",
       [
-        "Events", "EventFeed", "Prometheus", "Tokens", .nio, .nioPosix, .nioHTTP1, .nioWebSocket, .hummingbird,
+        "Events", "EventFeed", "Prometheus", "Tokens", .nio, .nioPosix, .nioHTTP1, .nioWebSocket, .nioHTTP2, .nioSSL,
+        .crypto, .hummingbird,
         .httpClient, .lifecycle, .logging,
       ] + .serviceTests + .programs),
-    .tests("Adventures", ["Adventures", "Database", "Support", .nioHTTP1]),
+    .tests("Adventures", ["Adventures", "Database", "Support", "Wire", .nioHTTP1]),
     .tests("Timepoints", ["Timepoints", .logging] + .serviceTests),
     .tests("RestQueries", ["RestQueries", "Database", "Support", "Wire"]),
     .tests(
@@ -273,6 +280,7 @@ extension Target.Dependency {
   static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
   static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
   static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
+  static let nioHTTP2 = product(name: "NIOHTTP2", package: "swift-nio-http2")
   static let nioWebSocket = product(name: "NIOWebSocket", package: "swift-nio")
   static let certificates = product(name: "X509", package: "swift-certificates")
   static let asn1 = product(name: "SwiftASN1", package: "swift-asn1")

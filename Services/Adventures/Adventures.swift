@@ -19,7 +19,8 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
   let memberships = GroupMemberships(groups)
   let shareChanges = ChangeSignal()
   let requests = AdventureRequests(
-    groups: memberships, users: users, names: ParticipantNames(database: database, users: users),
+    groups: memberships, participations: GroupParticipations(database: database, now: now), users: users,
+    names: ParticipantNames(database: database, users: users),
     shareWrites: ShareWrites(users: users, groups: groups, changes: shareChanges), now: now)
   let codes = HuntCodes(database: database, quotas: QuotaStore(keys: dataKeys))
   let api = OpenAPI(yaml: PackageResources.openapi_yaml)

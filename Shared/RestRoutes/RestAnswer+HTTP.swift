@@ -9,6 +9,8 @@ extension HTTPField.Name {
   // `!`: the names are constants that are valid tokens.
   static let prefer = Self("prefer")!
   static let rangeUnit = Self("range-unit")!
+  static let acceptProfile = Self("accept-profile")!
+  static let contentProfile = Self("content-profile")!
   static let proxyStatus = Self("proxy-status")!
 }
 

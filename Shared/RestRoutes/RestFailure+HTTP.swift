@@ -14,7 +14,7 @@ extension RestFailure {
     let body = (try? JSON.encode(RestProblem(self, requestID: Trace.current?.requestID))) ?? Data()
     var headers: HTTPFields = [
       .contentType: Problem.contentType, .contentLength: String(body.count), .cacheControl: "no-store",
-      .proxyStatus: "PostgREST; error=\(code)",
+      .proxyStatus: proxyStatus,
     ]
     if status == 401 { headers[.wwwAuthenticate] = "Bearer" }
     if status == 503 { headers[.retryAfter] = "1" }

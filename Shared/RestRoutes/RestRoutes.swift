@@ -69,7 +69,8 @@ package struct RestRoutes: Sendable {
     var restRequest = RestRequest(
       method, table, query: request.uri.query ?? "", accept: request.headers[.accept],
       contentType: request.headers[.contentType], prefer: request.headers[values: .prefer],
-      range: request.headers[.range], rangeUnit: request.headers[.rangeUnit])
+      range: request.headers[.range], rangeUnit: request.headers[.rangeUnit],
+      profile: request.headers[request.method == .get || request.method == .head ? .acceptProfile : .contentProfile])
     // Clients send a body with GET and DELETE, too, which has no meaning.
     guard restRequest.hasBody else { return (restRequest, nil) }
     restRequest.body = Array(buffer: try await request.bufferBody(upTo: bodyBytesMax))

@@ -14,11 +14,7 @@ extension Route {
     }
   }
 
-  private static let plans =
-    [
-      .init(.GET, "/rest/v1/users", to: .adventures, bearer: .required),
-      .init(.PATCH, "/rest/v1/users", to: .adventures, bearer: .required),
-    ] + table("adventure_plans", .GET, .POST, .PATCH, .DELETE)
+  private static let plans = table("adventure_plans", .GET, .POST, .PATCH, .DELETE)
 
   private static let hunts =
     table("scavenger_hunts", .GET, .POST, .PATCH, .DELETE)

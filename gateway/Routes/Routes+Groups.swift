@@ -1,9 +1,9 @@
 import StrictHTTP
 import Web
 
-/// Groups and their photos, collections, blocked users, and devices for push notifications.
+/// Groups and their photos, collections, and blocked users.
 extension Route {
-  static let groups: [Route] = Array([apiGroups, socialGroups, photos, blocks, collections, devices].joined())
+  static let groups: [Route] = Array([apiGroups, socialGroups, photos, blocks, collections].joined())
 
   private static let apiGroups: [Route] = [
     .init(.GET, "/api/groups", to: .groups, bearer: .required),
@@ -21,6 +21,9 @@ extension Route {
   private static let socialGroups: [Route] = [
     .init(.GET, "/rest/v1/social_groups", to: .groups, bearer: .required),
     .init(.POST, "/rest/v1/social_groups", to: .groups, bearer: .required),
+    .init(.PUT, "/rest/v1/social_groups", to: .groups, bearer: .required),
+    .init(.PATCH, "/rest/v1/social_groups", to: .groups, bearer: .required),
+    .init(.DELETE, "/rest/v1/social_groups", to: .groups, bearer: .required),
     .init(.POST, "/rest/v1/social_groups/join", to: .groups, bearer: .required),
     .init(.GET, "/rest/v1/group_members", to: .groups, bearer: .required),
     .init(.POST, "/rest/v1/group_members", to: .groups, bearer: .required),
@@ -62,14 +65,5 @@ extension Route {
     .init(.GET, "/collections/{collection}/members", to: .groups, bearer: .required),
     .init(.PATCH, "/collections/{collection}/members/{member}", to: .groups, bearer: .required),
     .init(.DELETE, "/collections/{collection}/members/{member}", to: .groups, bearer: .required),
-  ]
-
-  private static let devices: [Route] = [
-    .init(.GET, "/api/devices", to: .groups, bearer: .required),
-    .init(.POST, "/api/devices/register", to: .groups, bearer: .required),
-    .init(.DELETE, "/api/devices/unregister", to: .groups, bearer: .required),
-    .init(.POST, "/api/v1/devices", to: .groups, bearer: .required),
-    .init(.DELETE, "/api/v1/devices", to: .groups, bearer: .required),
-    .init(.DELETE, "/api/v1/devices/{device}", to: .groups, bearer: .required),
   ]
 }

@@ -2,7 +2,7 @@
 package let publicRoutes: [Route] = Array(
   [
     Route.auth, Route.invites, Route.groups, Route.lists, Route.credits, Route.events, Route.adventures,
-    Route.timepoints, Route.planned,
+    Route.timepoints,
   ].joined())
 
 extension Route {

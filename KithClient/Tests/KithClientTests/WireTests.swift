@@ -30,6 +30,12 @@ import Testing
     #expect(("/api/groups/\(id)" as Path).text == "/api/groups/..%2Fusers%2Fme%3Fx%3D1%23")
   }
 
+  @Test func aTimeZoneHasTheNameThatTheServerKnows() {
+    #expect(TimeZone.gmt.ianaName == "UTC")
+    #expect(TimeZone(secondsFromGMT: 7200)?.ianaName == "Etc/GMT-2")
+    #expect(TimeZone(identifier: "Europe/Oslo")?.ianaName == "Europe/Oslo")
+  }
+
   @Test func anUnknownCodeIsKept() {
     #expect(FailureCode("group_full") == .known(.groupFull))
     #expect(FailureCode("from_the_future") == .other("from_the_future"))

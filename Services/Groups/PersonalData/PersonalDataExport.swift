@@ -8,7 +8,6 @@ struct PersonalDataExport: Encodable, Sendable {
   let photos: [ExportedPhoto]
   let collections: [ExportedCollection]
   let blocks: [ExportedBlock]
-  let devices: [ExportedDevice]
 
   init(of user: UserID, on db: any Connection) throws {
     groups = try db.rows(
@@ -34,7 +33,6 @@ struct PersonalDataExport: Encodable, Sendable {
     blocks = try db.rows(
       "select blocked_id, created_at from block where blocker_id = \(user) order by created_at, blocked_id"
     ).map(ExportedBlock.init)
-    devices = try DeviceStore.devices(of: user, on: db).map(ExportedDevice.init)
   }
 }
 
@@ -97,24 +95,5 @@ struct ExportedBlock: Encodable, Sendable {
   fileprivate init(_ row: Row) throws {
     user_id = try row.get("blocked_id")
     created_at = try row.get("created_at")
-  }
-}
-
-/// A device that the user has registered.
-struct ExportedDevice: Encodable, Sendable {
-  let token: String
-  let platform: String
-  let name: String?
-  let os_version: String?
-  let app_version: String?
-  let created_at: Date
-
-  fileprivate init(_ device: Device) {
-    token = device.token
-    platform = device.platform.rawValue
-    name = device.name
-    os_version = device.osVersion
-    app_version = device.appVersion
-    created_at = device.createdAt
   }
 }

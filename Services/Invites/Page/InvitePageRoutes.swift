@@ -29,20 +29,42 @@ struct InvitePageRoutes: Sendable {
     }
   }
 
-  /// Codes are short, so failed lookups are limited by client address.
+  /// A code of an invite, or of a group. Codes are short, so failed lookups are limited by client address: the group is
+  /// looked up whether the limit is reached or not, and shown only when it is not.
   @Sendable private func byCode(_ request: Request, _ context: Context) async throws -> Response {
     let clientAddress = request.clientAddress
     return await page(context) {
       let (code, now) = (InviteToken(code: context.parameters.get("code") ?? ""), now())
+      let group: GroupOfCode? = if let code { try await joinTargetClient.group(ofCode: code) } else { nil }
       let found = try await invites.database.write { [invites, attemptLimiter] db in
-        try attemptLimiter.limited(from: clientAddress, at: now, on: db) {
-          try code.flatMap { try InviteStore.find($0, invites.keys, on: db) }
+        try attemptLimiter.limited(from: clientAddress, at: now, on: db) { () -> CodeTarget? in
+          guard let code else { return nil }
+          return try InviteStore.find(code, invites.keys, on: db).map(CodeTarget.invite) ?? group.map(CodeTarget.group)
         }
       }
-      guard let code, let found, found.target.kind != .collection else { return InvitePageContent(state: .notFound) }
-      return try await content(
-        of: found, deepLink: links.deepLink(ofCode: code), url: links.pageURL(ofCode: code), code: code.text)
+      switch (code, found) {
+      case (let code?, .invite(let invite)) where invite.target.kind != .collection:
+        return try await content(
+          of: invite, deepLink: links.deepLink(ofCode: code), url: links.pageURL(ofCode: code), code: code.text)
+      case (let code?, .group(let group)): return try await content(of: group, code)
+      default: return InvitePageContent(state: .notFound)
+      }
     }
+  }
+
+  /// What a code opens.
+  private enum CodeTarget: Sendable {
+    case invite(Invite)
+    case group(GroupOfCode)
+  }
+
+  /// A group's own code does not expire; its owner invites.
+  private func content(of group: GroupOfCode, _ code: InviteToken) async throws -> InvitePageContent {
+    let owners = Set([group.owner].compactMap(\.self))
+    let inviter = try await users.names(of: owners).values.first
+    return InvitePageContent(
+      state: .open, kind: .group, name: group.groupName, inviter: inviter?.shortName ?? "",
+      deepLink: links.deepLink(ofCode: code), url: links.pageURL(ofCode: code), code: code.text)
   }
 
   private func content(

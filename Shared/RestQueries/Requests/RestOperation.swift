@@ -4,7 +4,7 @@ import Database
 package struct RestOperation: Sendable {
   package let request: RestRequest
   package let table: Table
-  /// The members of the body, of POST and PATCH.
+  /// The members of the body, of POST, PUT and PATCH.
   package var body: RequestBody?
   let query: Query
   let resource: Resource
@@ -12,6 +12,7 @@ package struct RestOperation: Sendable {
   let format: AnswerFormat
 
   package init(_ request: RestRequest, in schema: RestSchema) throws {
+    if let profile = request.profile, profile != "public" { throw RestFailure.unknownSchema(profile) }
     self.request = request
     table = try schema.table(request.table)
     preferences = try Preferences(request.prefer).withDefault(for: request.method)
@@ -22,9 +23,11 @@ package struct RestOperation: Sendable {
       resource.intersect(range)
     }
     self.resource = resource
-    let hasBody = request.method == .post || request.method == .patch
-    body = hasBody ? try RequestBody(request, query, of: table) : nil
+    body = request.method.hasBody ? try RequestBody(request, query, of: table) : nil
     try requireFilter()
+    guard request.method == .put else { return }
+    guard table.isReplaceable else { throw RestFailure.unsupportedMethod(request.method.rawValue) }
+    try requireOneKey()
   }
 
   package var isRead: Bool { request.method == .get || request.method == .head }
@@ -48,6 +51,7 @@ package struct RestOperation: Sendable {
       switch request.method {
       case .get, .head: return try read(writer, on: db)
       case .post: return try insert(writer, on: db, whenInserted)
+      case .put: return try put(writer, on: db, whenInserted)
       case .patch: return try update(writer, on: db)
       case .delete: return try delete(writer, on: db)
       }
@@ -75,7 +79,7 @@ extension RestSchema {
 extension Preferences {
   /// The contract's own samples send no preference, and read the row.
   fileprivate func withDefault(for method: RestRequest.Method) -> Preferences {
-    guard isEmpty, method == .post || method == .patch else { return self }
+    guard isEmpty, method.hasBody else { return self }
     var preferences = self
     preferences.returns = .representation
     return preferences

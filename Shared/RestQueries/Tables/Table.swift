@@ -23,12 +23,16 @@ package struct Table: Sendable {
   let access: Access
   /// The name on the wire of the column that identifies a row.
   let key: String
-  /// Members of a body that are no columns: the service inserts them into other tables.
+  /// Members of a body that are no columns: the service reads them itself, for what belongs to the row.
   let nested: [String]
+  /// Whether PUT is understood: the insert or change of the one row of a key.
+  let isReplaceable: Bool
+  let writes: TableWrites
 
   package init(
     _ name: String, from source: SQL, columns: [Column], relations: [Relation] = [],
-    unique uniqueColumns: [[String]] = [], key: String = "id", nested: [String] = [], access: Access
+    unique uniqueColumns: [[String]] = [], key: String = "id", nested: [String] = [], isReplaceable: Bool = false,
+    access: Access, writes: TableWrites = TableWrites()
   ) {
     self.nested = nested
     self.name = name
@@ -38,6 +42,8 @@ package struct Table: Sendable {
     self.uniqueColumns = uniqueColumns
     self.access = access
     self.key = key
+    self.isReplaceable = isReplaceable
+    self.writes = writes
     precondition(columns.contains { $0.name == key }, "\(name) has no column \(key)")
   }
 
@@ -48,6 +54,7 @@ package struct Table: Sendable {
     switch method {
     case .get, .head: true
     case .post: access.inserts != nil
+    case .put: isReplaceable
     case .patch: access.updates != nil
     case .delete: access.deletes != nil
     }
@@ -98,6 +105,11 @@ package struct RestSchema: Sendable {
         precondition(
           table.column(relation.column) != nil && target?.column(relation.targetColumn) != nil,
           "\(table.name) has no relation to \(relation.target)")
+        guard let link = relation.link else { continue }
+        let linkTable = tablesByName[link.table]
+        precondition(
+          linkTable?.column(link.column) != nil && linkTable?.column(link.targetColumn) != nil,
+          "\(table.name) has no relation to \(relation.target) through \(link.table)")
       }
     }
   }

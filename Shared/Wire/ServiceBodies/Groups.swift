@@ -33,6 +33,25 @@ package struct GroupMembership: Codable, Sendable, Hashable {
   }
 }
 
+/// The group that a code opens.
+package struct GroupOfCode: Codable, Sendable, Hashable {
+  package let groupID: GroupID
+  package let groupName: String
+  @NullCodable package var owner: UserID?
+
+  package init(groupID: GroupID, groupName: String, owner: UserID?) {
+    self.groupID = groupID
+    self.groupName = groupName
+    _owner = NullCodable(wrappedValue: owner)
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case owner
+    case groupID = "group_id"
+    case groupName = "group_name"
+  }
+}
+
 /// The groups that a user is in now.
 package struct MemberOfGroups: Codable, Sendable, Hashable {
   package static let groupsMax = 500

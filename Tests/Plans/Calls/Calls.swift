@@ -18,7 +18,8 @@ struct Calls: Sendable {
 
   func all() async {
     for calls in [
-      creditCalls, billingCalls, appStoreCalls, listCalls, groupCalls, inviteCalls, authCalls, appleCalls, eventCalls,
+      groupTableCalls, userTableCalls, creditCalls, billingCalls, appStoreCalls, listCalls, groupCalls, inviteCalls,
+      authCalls, appleCalls, eventCalls, adventureCalls,
       groupStoreCalls, inviteStoreCalls, authStoreCalls, eventStoreCalls, eventFeedStoreCalls, timepointCalls,
       erasureCalls,
     ] {

@@ -14,8 +14,8 @@ extension Rows {
       from \(rows.numbers(20_000))
       """,
       """
-      insert into membership (group_id, user_id, role, state, joined_at)
-      select \(rows.id("(n - 1) % 20000 + 1", Kind.group)), \(rows.id("n")),
+      insert into membership (id, group_id, user_id, role, state, joined_at)
+      select \(rows.id("n", Kind.member)), \(rows.id("(n - 1) % 20000 + 1", Kind.group)), \(rows.id("n")),
         case when n <= 20000 then 'owner' else 'member' end, 'active', \(rows.ago("n * 10"))
       from \(rows.numbers(100_000))
       """,
@@ -47,8 +47,9 @@ extension Rows {
       """,
       """
       insert into device (id, user_id, token, platform, created_at, updated_at)
-      select \(rows.id("n", Kind.device)), \(rows.id("n")), 'token ' || n, 'ios', \(rows.ago("n")), \(rows.ago("n"))
-      from \(rows.numbers(100_000))
+      select \(rows.id("200000 + n", Kind.device)), \(rows.id("n")), 'earlier token ' || n, 'ios', \(rows.ago("n")),
+        \(rows.ago("n"))
+      from \(rows.numbers(150))
       """,
       "insert into device_number (device_id) select id from device order by id",
       """

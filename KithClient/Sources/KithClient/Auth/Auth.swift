@@ -41,7 +41,7 @@ public struct Auth: Sendable {
   public func signUp(email: String, password: String, name: String? = nil) async throws {
     var body = ["email": email, "password": password]
     body["name"] = name
-    body["timezone"] = TimeZone.current.identifier
+    body["timezone"] = TimeZone.current.ianaName
     do { try await signIn(try Call.post("/api/v1/auth/sign_up", body).once) } catch KithFailure.unreachable {
       // Nobody can know whether it was done: if so, the password is right.
       do { try await signIn(email: email, password: password) } catch let failure as KithFailure
@@ -88,7 +88,7 @@ public struct Auth: Sendable {
   public func changeProfile(name: String? = nil, timeZone: TimeZone? = nil) async throws -> Profile {
     var body: [String: String] = [:]
     body["name"] = name
-    body["timezone"] = timeZone?.identifier
+    body["timezone"] = timeZone?.ianaName
     let call = try Call.patch("/api/v1/users/profile", body).with { $0.cache = .users }
     return try await api.value(call, as: User.self).user
   }

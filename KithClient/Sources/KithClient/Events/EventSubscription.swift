@@ -18,9 +18,7 @@ struct EventSubscription: Sendable {
     while true {
       do {
         let stream = try await api.stream(call(position))
-        failures = 0
-        tell(.connected, position)
-        if try await read(stream, &position, tell) { return }
+        if try await read(stream, &position, &failures, tell) { return }
       } catch KithFailure.unreachable {} catch is NoAnswer {} catch let KithFailure.refused(refusal)
         where refusal.status == 429 || refusal.status >= 500
       {}
@@ -41,9 +39,18 @@ struct EventSubscription: Sendable {
   }
 
   /// - Returns: whether the subscription has ended.
-  private func read(_ stream: HTTPStream, _ position: inout EventPosition, _ tell: Tell) async throws -> Bool {
+  private func read(
+    _ stream: HTTPStream, _ position: inout EventPosition, _ failures: inout Int, _ tell: Tell
+  ) async throws -> Bool {
+    var isConnected = false
     for try await event in stream.events {
       if !event.id.isEmpty { position.lastEventID = event.id }
+      // The first block names the number from which on nothing is missed. Before it, there is no such number.
+      if !isConnected {
+        isConnected = true
+        failures = 0
+        tell(.connected, position)
+      }
       guard !event.data.isEmpty else { continue }
       let data = Data(event.data.utf8)
       switch event.name {
@@ -57,8 +64,8 @@ struct EventSubscription: Sendable {
         // `try?`: the reason is only shown.
         let message = (try? WireCoding.decode(End.self, from: data))?.message ?? ""
         guard try await isSignedIn() else { throw KithFailure.signedOut }
-        // A stream ends with its access token; the next one has a new token.
-        if message.localizedCaseInsensitiveContains("token") { return false }
+        // A stream ends with its access token or its session; the next request tells which of them it was.
+        if ["token", "session"].contains(where: message.localizedCaseInsensitiveContains) { return false }
         tell(.ended(reason: message), position)
         return true
       default: tell(.event(try Self.event(event.name, data)), position)

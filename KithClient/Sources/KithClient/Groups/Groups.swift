@@ -23,7 +23,7 @@ public struct Groups: Sendable {
       let timeZone: String
     }
     struct Answer: Decodable { let id: String }
-    let body = Body(name: name, memberPhoneNumbers: phoneNumbers, timeZone: timeZone.identifier)
+    let body = Body(name: name, memberPhoneNumbers: phoneNumbers, timeZone: timeZone.ianaName)
     return try await api.value(try .post("/api/groups", body), as: Answer.self).id
   }
 

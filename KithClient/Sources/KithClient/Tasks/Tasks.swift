@@ -98,7 +98,7 @@ public struct Tasks: Sendable {
   }
 
   public func today(timeZone: TimeZone = .current) async throws -> Today {
-    try await api.value(.get("/api/v1/today", ["timezone": timeZone.identifier]))
+    try await api.value(.get("/api/v1/today", ["timezone": timeZone.ianaName]))
   }
 
   public func tags() async throws -> [ListTask.Tag] {

@@ -8,6 +8,10 @@ struct Device: Sendable, Hashable {
   var number: Int?
   let token: String
   let platform: Platform
+  /// nil when the app has not said with which of Apple's servers its token works. Production is tried first.
+  var environment: APNsEnvironment?
+  /// The IANA name of the time zone in which the device is.
+  var timeZone: String?
   var bundleID: String?
   var name: String?
   var osVersion: String?
@@ -40,6 +44,29 @@ struct Device: Sendable, Hashable {
     }
     return platform
   }
+
+  /// - Throws: the validation failure that names `field`, unless it is nil or the name of an ``APNsEnvironment``.
+  static func environment(_ text: String?, field: String) throws(Failure) -> APNsEnvironment? {
+    guard let text, !text.isEmpty else { return nil }
+    guard let environment = APNsEnvironment(rawValue: text.lowercased()) else {
+      throw .invalid(.init(field, "must be production or sandbox"))
+    }
+    return environment
+  }
+
+  /// - Throws: the validation failure that names `field`, unless it is nil or the name of a time zone.
+  static func timeZone(_ text: String?, field: String) throws(Failure) -> String? {
+    guard let text, !text.isEmpty else { return nil }
+    guard text.utf8.count <= 64, let zone = TimeZone(identifier: text) else {
+      throw .invalid(.init(field, "must be the name of a time zone, such as Europe/Oslo"))
+    }
+    return zone.identifier
+  }
+}
+
+/// Which of Apple's servers a push token works with: that of apps from the store, or that of apps in development.
+enum APNsEnvironment: String, Codable, Sendable, CaseIterable {
+  case production, sandbox
 }
 
 typealias DeviceID = ID<Device>

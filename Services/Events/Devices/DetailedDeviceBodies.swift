@@ -10,6 +10,8 @@ struct NewDetailedDeviceBody: Decodable {
     let device_name: String?
     let os_version: String?
     let app_version: String?
+    let environment: String?
+    let timezone: String?
   }
 
   private let fields: Fields
@@ -31,9 +33,12 @@ struct NewDetailedDeviceBody: Decodable {
       { try requiredToken() }, { try Device.platform(fields.platform ?? "ios", field: "\(prefix)platform") },
       { try text(fields.bundle_id, "bundle_id") }, { try text(fields.device_name, "device_name") },
       { try text(fields.os_version, "os_version") }, { try text(fields.app_version, "app_version") })
+    let (environment, timeZone) = try FieldErrors.collected(
+      { try Device.environment(fields.environment, field: "\(prefix)environment") },
+      { try Device.timeZone(fields.timezone, field: "\(prefix)timezone") })
     return Device(
-      id: .new(at: now), token: token, platform: platform, bundleID: bundleID, name: name, osVersion: osVersion,
-      appVersion: appVersion, createdAt: now, updatedAt: now)
+      id: .new(at: now), token: token, platform: platform, environment: environment, timeZone: timeZone,
+      bundleID: bundleID, name: name, osVersion: osVersion, appVersion: appVersion, createdAt: now, updatedAt: now)
   }
 
   private func requiredToken() throws(Failure) -> String {
@@ -45,7 +50,11 @@ struct NewDetailedDeviceBody: Decodable {
 
   private func text(_ text: String?, _ field: String) throws(Failure) -> String? {
     guard let text, !text.isEmpty else { return nil }
-    return try TrimmedText.required(text, field: "\(prefix)\(field)", charactersMax: 255)
+    let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard (1...255).contains(trimmed.count), trimmed.utf8.count <= 255 * 16 else {
+      throw .invalid(.init("\(prefix)\(field)", "must have 1 to 255 characters"))
+    }
+    return trimmed
   }
 }
 
@@ -74,6 +83,8 @@ struct RegisteredDeviceBody: Encodable {
 struct DetailedDeviceBody: Encodable {
   let id: DeviceID
   let platform: Device.Platform
+  let environment: APNsEnvironment
+  @NullCodable var timezone: String?
   @NullCodable var bundle_id: String?
   @NullCodable var device_name: String?
   @NullCodable var os_version: String?
@@ -84,6 +95,8 @@ struct DetailedDeviceBody: Encodable {
   init(_ device: Device) {
     id = device.id
     platform = device.platform
+    environment = device.environment ?? .production
+    _timezone = NullCodable(wrappedValue: device.timeZone)
     _bundle_id = NullCodable(wrappedValue: device.bundleID)
     _device_name = NullCodable(wrappedValue: device.name)
     _os_version = NullCodable(wrappedValue: device.osVersion)

@@ -24,12 +24,14 @@ struct DeviceTokenRoutes: Sendable {
     var request = request
     let call = try await request.idempotentCall(by: context.user.description, context)
     let body = try await request.json(NewDeviceBody.self)
-    let (user, now) = (context.user, now())
+    let (user, session, now) = (context.user, context.session, now())
     let device = Device(
       id: .new(at: now), token: try Device.token(body.device_token, field: "device_token", digits: 64...64),
-      platform: try Device.platform(body.platform, field: "platform"), createdAt: now, updatedAt: now)
+      platform: try Device.platform(body.platform, field: "platform"),
+      environment: try Device.environment(body.environment, field: "environment"),
+      timeZone: try Device.timeZone(body.timezone, field: "timezone"), createdAt: now, updatedAt: now)
     return try await idempotency.once(call) { db in
-      _ = try DeviceStore.register(device, of: user, on: db)
+      _ = try DeviceStore.register(device, of: user, in: session, on: db)
       return try .json(SuccessBody(success: true))
     }.response
   }
@@ -48,6 +50,8 @@ struct DeviceTokenRoutes: Sendable {
 private struct NewDeviceBody: Decodable {
   let device_token: String
   let platform: String
+  let environment: String?
+  let timezone: String?
 }
 
 /// A registered device in responses to its user.
@@ -63,4 +67,9 @@ private struct DeviceBody: Encodable {
     platform = device.platform
     created_at = device.createdAt
   }
+}
+
+/// The response to a request that returns no data.
+private struct SuccessBody: Encodable {
+  let success: Bool
 }

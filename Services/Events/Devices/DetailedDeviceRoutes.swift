@@ -20,9 +20,9 @@ struct DetailedDeviceRoutes: Sendable {
     var request = request
     let call = try await request.idempotentCall(by: context.user.description, context)
     let device = try await request.json(NewDetailedDeviceBody.self).device(at: now())
-    let user = context.user
+    let (user, session) = (context.user, context.session)
     return try await idempotency.once(call) { db in
-      let device = try DeviceStore.register(device, of: user, on: db)
+      let device = try DeviceStore.register(device, of: user, in: session, on: db)
       return try .exactJSON(RegisteredDeviceBody(device), status: .created)
     }.response
   }
