@@ -27,7 +27,7 @@ import Wire
 
     func server() -> some ApplicationProtocol {
       let router = Router()
-      router.post("/done") { [posts] request, _ -> Response in
+      router.post("/done") { [self] request, _ -> Response in
         let body = String(buffer: try await request.body.collect(upTo: 100_000))
         let headers = Dictionary(request.headers.map { ($0.name.canonicalName, $0.value) }) { $1 }
         let count = posts.withLock { posts in

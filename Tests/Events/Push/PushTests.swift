@@ -110,7 +110,8 @@ import Wire
     try await withPushes(engine) { fixture, apns in
       let (alice, bob) = (try fixture.person(), try fixture.person())
       let token = try await fixture.device(alice, ["timezone": "Asia/Tokyo"])
-      let quiet: [String: any Sendable] = ["quiet_hours": ["enabled": true, "start": "22:00", "end": "07:00"]]
+      let hours: [String: any Sendable] = ["enabled": true, "start": "22:00", "end": "07:00"]
+      let quiet: [String: any Sendable] = ["quiet_hours": hours]
       #expect(
         try await fixture.browser(alice).send(.PATCH, "/api/v1/notification_preference", json: quiet).status == 200)
       // 23:30 in Tokyo.
