@@ -37,7 +37,7 @@ import Testing
     // `try?`: a leftover file does no harm.
     defer { try? FileManager.default.removeItem(at: png) }
     let program = """
-      import re, segno
+      import re, qrcode
       from PIL import Image
       text, path = sys.argv[1:3]
       image = Image.open(path).convert("L")
@@ -51,9 +51,12 @@ import Testing
       inner = [row[4:-4] for row in shown[4:-4]]
       assert not any(any(row) for row in shown[:4] + shown[-4:]), "no quiet zone"
       version = (len(inner) - 17) // 4
-      made = [segno.make(text, error="m", version=version, mode="byte", encoding="utf-8", eci=False, mask=mask,
-        boost_error=False) for mask in range(8)]
-      assert inner in [[[bool(one) for one in row] for row in code.matrix] for code in made], "no mask fits"
+      def made(mask):
+          code = qrcode.QRCode(version, qrcode.constants.ERROR_CORRECT_M, border=0, mask_pattern=mask)
+          code.add_data(qrcode.util.QRData(text.encode(), mode=qrcode.util.MODE_8BIT_BYTE))
+          code.make(fit=False)
+          return [[bool(one) for one in row] for row in code.get_matrix()]
+      assert inner in [made(mask) for mask in range(8)], "no mask fits"
       """
     _ = try await Python.run(program, input: code.svg, arguments: [text, png.path])
   }

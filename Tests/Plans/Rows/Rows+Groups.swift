@@ -64,7 +64,8 @@ extension Rows {
       """
       insert into stored_object (id, bucket, path, owner_id, file_id, size_bytes, size_bytes_in_all, cache_seconds,
         created_at, updated_at)
-      select \(rows.id("n", Kind.storedObject)), case when n % 4 = 0 then 'avatars' else 'photos' end, 'path ' || n,
+      select \(rows.id("n", Kind.storedObject)), case when n % 4 = 0 then 'avatars' else 'photos' end,
+        cast(\(rows.id("(n - 1) % 50000 + 1")) as text) || '/' || n || '.jpg',
         \(rows.id("(n - 1) % 50000 + 1")), \(rows.id("n", Kind.storedFile)), 1000, 1200, 3600, \(rows.ago("n")),
         \(rows.ago("n"))
       from \(rows.numbers(200_000))
