@@ -8,34 +8,31 @@ import Wire
 /// What is told on the channels of the contract.
 @Suite struct EventTests {
   @Test(arguments: engines) func everyChangeIsToldOnItsChannel(_ engine: Engine) async throws {
-    let receiver = EventsReceiver()
-    try await running([receiver.server()]) {
-      try await withStack(engine, ["EVENTS_URL": try await receiver.url]) { stack in
-        let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
-        let place = try await alice.insert("saved_places", #"{"name": "Here"}"#).text("id")
-        _ = try await alice.rest(.DELETE, "saved_places?id=eq.\(place)")
-        let hunt = try await alice.makeHunt()
-        #expect(try await bob.join(hunt).status == 200)
-        let photo = #"{"checkpoint_id": "\#(hunt.checkpoints[0])", "photo_url": "https://x.example/secret.jpg"}"#
-        #expect(try await bob.rest(.POST, "checkpoint_submissions", photo).status == 201)
-        let end = stack.clock.now.addingTimeInterval(60).formatted(.iso8601)
-        let share = #"{"route_data": {}, "recipients": ["\#(bob.id)"], "expires_at": "\#(end)"}"#
-        try await alice.insert("eta_shares", share)
-        stack.clock.advance(by: .seconds(61))
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let place = try await alice.insert("saved_places", #"{"name": "Here"}"#).text("id")
+      _ = try await alice.rest(.DELETE, "saved_places?id=eq.\(place)")
+      let hunt = try await alice.makeHunt()
+      #expect(try await bob.join(hunt).status == 200)
+      let photo = #"{"checkpoint_id": "\#(hunt.checkpoints[0])", "photo_url": "https://x.example/secret.jpg"}"#
+      #expect(try await bob.rest(.POST, "checkpoint_submissions", photo).status == 201)
+      let end = stack.clock.now.addingTimeInterval(60).formatted(.iso8601)
+      let share = #"{"route_data": {}, "recipients": ["\#(bob.id)"], "expires_at": "\#(end)"}"#
+      try await alice.insert("eta_shares", share)
+      stack.clock.advance(by: .seconds(61))
 
-        try await expect(["saved_place_added", "saved_place_removed"], on: "saved_places:\(alice.id)", receiver)
-        try await expect(
-          ["hunt_created", "hunt_started", "participant_joined", "checkpoint_submitted"],
-          on: "scavenger_hunts:\(hunt.id)", receiver)
-        try await expect(["eta_shared", "eta_ended"], on: "eta_shares:\(bob.id)", receiver)
-        try await expect(["eta_shared", "eta_ended"], on: "eta_shares:\(alice.id)", receiver)
+      try await expect(["saved_place_added", "saved_place_removed"], on: "saved_places:\(alice.id)", receiver)
+      try await expect(
+        ["hunt_created", "hunt_started", "participant_joined", "checkpoint_submitted"],
+        on: "scavenger_hunts:\(hunt.id)", receiver)
+      try await expect(["eta_shared", "eta_ended"], on: "eta_shares:\(bob.id)", receiver)
+      try await expect(["eta_shared", "eta_ended"], on: "eta_shares:\(alice.id)", receiver)
 
-        let added = try #require(receiver.events(on: "saved_places:\(alice.id)").first)
-        #expect(added.change?.table == "saved_places" && added.change?.type == .insert)
-        #expect(added.change?.record?["name"] == .string("Here"))
-        let told = try receiver.events.map { String(decoding: try JSON.encode($0), as: UTF8.self) }.joined()
-        #expect(!told.contains("secret.jpg") && !told.contains(hunt.code))
-      }
+      let added = try #require(receiver.events(on: "saved_places:\(alice.id)").first)
+      #expect(added.change?.table == "saved_places" && added.change?.type == .insert)
+      #expect(added.change?.record?["name"] == .string("Here"))
+      let told = try receiver.events.map { String(decoding: try JSON.encode($0), as: UTF8.self) }.joined()
+      #expect(!told.contains("secret.jpg") && !told.contains(hunt.code))
     }
   }
 

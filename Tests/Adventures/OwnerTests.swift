@@ -96,7 +96,7 @@ import Testing
       // Who has left sees it no longer; what they have submitted counts.
       #expect(try await bob.rest(.DELETE, paths[2]).status == 204)
       for path in paths { #expect(try await bob.rows(path).isEmpty, "\(path)") }
-      #expect(try await alice.rows(paths[4]).first?.int("score") == 10)
+      #expect(try await alice.rows(paths[4]).first?.int("score") == 20)
       #expect(try await bob.submit(hunt.checkpoints[0]).status == 403)
     }
   }

@@ -86,7 +86,7 @@ import Wire
       }
       #expect(try await alice.balance() == 9)
       for table in ["timepoint", "generation_job", "charge"] {
-        let rows: SQL = "select 1 from \(SQL(stringLiteral: table))"
+        let rows: SQL = "\(SQL(stringLiteral: table))"
         #expect(try await stack.count(rows, in: "timepoints") == 0, "\(table)")
       }
       #expect(try await alice.generate(Self.query).status == 200, "the premise")

@@ -27,7 +27,7 @@ import Wire
       #expect(reply["session_id"] is NSNull && reply.int("latency_ms") != nil)
       #expect(try await alice.balance() == before - 1)
       #expect(try await alice.held() == 0)
-      #expect(try await stack.count("select 1 from character_chat", in: "timepoints") == 0)
+      #expect(try await stack.count("character_chat", in: "timepoints") == 0)
       let saved = try await alice.browser.post(
         "\(path)/chat", ["character": name, "message": "And now?", "save_session": true])
       let session = saved.string("session_id")
@@ -45,7 +45,7 @@ import Wire
         "\(path)/chat", ["character": name, "message": "x", "session_id": session])
       #expect(stolen.status == 404 && stolen.string("code") == "session_not_found")
       #expect(try await alice.browser.delete("/api/v1/interactions/session/\(session)").status == 200)
-      #expect(try await stack.count("select 1 from character_chat_message", in: "timepoints") == 0)
+      #expect(try await stack.count("character_chat_message", in: "timepoints") == 0)
     }
   }
 

@@ -37,7 +37,7 @@ import Wire
       #expect(try await inside.delete(path).status == 204)
       for table in ["timepoint", "character_chat", "generation_job", "charge", "generation_limit"] {
         let column = ["timepoint", "generation_job", "generation_limit"].contains(table) ? "owner_id" : "user_id"
-        let rows: SQL = "select 1 from \(SQL(stringLiteral: table)) where \(SQL(stringLiteral: column)) = \(alice.id)"
+        let rows: SQL = "\(SQL(stringLiteral: table)) where \(SQL(stringLiteral: column)) = \(alice.id)"
         #expect(try await stack.count(rows, in: "timepoints") == 0, "\(table)")
       }
       #expect(try await inside.get(path).objects("timepoints").isEmpty)

@@ -65,10 +65,10 @@ import Wire
       #expect(try await bob.browser.delete("\(path)?permanent=true").status == 403)
       #expect(try await alice.browser.delete(path).bool("deleted") == true)
       #expect(try await alice.browser.get(path).status == 404)
-      #expect(try await stack.count("select 1 from timepoint", in: "timepoints") == 1)
+      #expect(try await stack.count("timepoint", in: "timepoints") == 1)
       #expect(try await alice.browser.delete("\(path)?permanent=true").bool("deleted") == true)
-      #expect(try await stack.count("select 1 from timepoint", in: "timepoints") == 0)
-      #expect(try await stack.count("select 1 from generation_event", in: "timepoints") == 0)
+      #expect(try await stack.count("timepoint", in: "timepoints") == 0)
+      #expect(try await stack.count("generation_event", in: "timepoints") == 0)
     }
   }
 
