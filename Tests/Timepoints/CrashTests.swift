@@ -28,11 +28,13 @@ import Wire
       #expect(crashes.deathCount > 0, "the premise")
       crashes.end()
       try await allIsSettled(stack)
-      #expect(try await accounts(of: alice, in: stack) == [])
+      // The token has ended.
+      let user = try await stack.signIn("alice")
+      #expect(try await accounts(of: user, in: stack) == [])
       let completed = try await stack.count("timepoint where status = 'completed'", in: "timepoints")
       #expect(completed > 0, "the premise")
-      #expect(try await alice.balance() == before - 5 * completed)
-      #expect(try await alice.held() == 0)
+      #expect(try await user.balance() == before - 5 * completed)
+      #expect(try await user.held() == 0)
     }
   }
 
