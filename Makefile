@@ -1,7 +1,9 @@
-.PHONY: help run test soak lint format bench fuzz env release test-compose
+.PHONY: help run test soak soak-events lint format bench fuzz env release test-compose
 
-PRODUCTS := kith kith-gateway kith-auth kith-invites kith-groups kith-lists kith-credits kith-events
-SOURCES := Package.swift Services Shared gateway Tests $(wildcard Benchmarks)
+PRODUCTS := kith kith-gateway kith-auth kith-invites kith-groups kith-lists kith-credits kith-events kith-adventures \
+  kith-timepoints
+SOURCES := Package.swift Services Shared gateway Tests KithClient/Package.swift KithClient/Sources KithClient/Tests \
+  KithClient/Examples $(wildcard Benchmarks)
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1|\2/p' Makefile | awk -F '|' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -14,6 +16,10 @@ test: ## Run every test on SQLite and on PostgreSQL (ARGS="--filter Credits" for
 
 soak: ## Run a million random operations on the ledger, whose process is killed meanwhile (OPERATIONS=10000 for fewer)
 	@KITH_SOAK_OPERATIONS=$(or $(OPERATIONS),1000000) scripts/test --filter LedgerSoakTests
+
+soak-events: ## Disconnect readers of live channels 1,000 times each, and kill what they read from 50 times
+	@KITH_EVENTS_DISCONNECTS=$(or $(DISCONNECTS),1000) KITH_EVENTS_KILLS=$(or $(KILLS),50) \
+	  scripts/test --filter 'GapFreedomTests|EventKillTests'
 
 lint: ## Check the formatting of the sources, and Package.swift against their imports
 	swift format lint --strict --recursive --parallel $(SOURCES)

@@ -13,12 +13,15 @@ let package = Package(
     .executable(name: "kith-groups", targets: ["kith-groups"]),
     .executable(name: "kith-lists", targets: ["kith-lists"]),
     .executable(name: "kith-events", targets: ["kith-events"]),
+    .executable(name: "kith-adventures", targets: ["kith-adventures"]),
+    .executable(name: "kith-timepoints", targets: ["kith-timepoints"]),
   ],
   dependencies: [
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -30,6 +33,8 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    // What apps use, a package of its own; here only for its tests against the whole server.
+    .package(path: "KithClient"),
   ],
   // A target depends on the modules that its files import and on no others: `make lint` compares the two.
   targets: [
@@ -56,30 +61,42 @@ let package = Package(
       "EventFeed",
       ["Wire", "Prometheus", "Database", "Web", "Clients", "Outbox", .hummingbird, .lifecycle, .logging]),
     .shared("RestQueries", ["Wire", "Database"]),
+    .shared(
+      "RestRoutes", ["Wire", "Database", "RestQueries", "Tokens", "Web", .hummingbird, .httpTypes, .crypto] + .buffers),
     .shared("Quotas", ["Wire", "Database", "Tokens", "Web"]),
     .shared("Memberships", ["Wire", "Database"]),
     .shared("Messages", ["Wire", "Web", "Clients", "Outbox", .httpClient, .logging] + .buffers),
+    .shared(
+      "Photos",
+      [
+        "Wire", "Web", "Clients", "Traces", "CVips", .hummingbird, .httpClient, .nio, .nioPosix, .nioHTTP1, .crypto,
+        .deque, .logging,
+      ]),
     .system("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev", brew: "argon2"),
     .system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
+    .system("CQREncode", pkgConfig: "libqrencode", apt: "libqrencode-dev", brew: "qrencode"),
     .system("CVips", pkgConfig: "vips", apt: "libvips-dev", brew: "vips"),
 
     // One process each; a service never imports a service.
     .service(
       "Auth",
       [
-        "Prometheus", "Tokens", "Outbox", "EventFeed", "Messages", "Quotas", "CArgon2", "CCurl", .httpTypes,
+        "Prometheus", "Tokens", "Outbox", "EventFeed", "Messages", "Quotas", "RestQueries", "RestRoutes", "CArgon2",
+        "CCurl", .httpTypes,
         .httpClient, .crypto,
         .lifecycle, .logging,
       ] + .buffers),
     .service(
       "Invites",
-      ["Tokens", "Outbox", "EventFeed", "Messages", "Quotas", .httpTypes, .crypto, .lifecycle, .logging]),
+      [
+        "Tokens", "Outbox", "EventFeed", "Messages", "Quotas", "CQREncode", .httpTypes, .nio, .crypto, .lifecycle,
+        .logging,
+      ]),
     .service(
       "Groups",
       [
-        "Tokens", "Outbox", "EventFeed", "Quotas", "Memberships", "CVips", .httpClient, .nio, .nioPosix, .nioHTTP1,
-        .crypto, .deque,
-        .lifecycle, .logging,
+        "Tokens", "Outbox", "EventFeed", "Quotas", "Memberships", "Photos", "RestQueries", "RestRoutes", .httpTypes,
+        .nio, .lifecycle, .logging,
       ]),
     .service("Lists", ["Tokens", "EventFeed", "Memberships", .crypto] + .buffers),
     .service(
@@ -91,8 +108,19 @@ let package = Package(
     .service(
       "Events",
       [
-        "Prometheus", "Tokens", "Postgres", .httpTypes, .deque, .nioHTTP1, .nioWebSocket, .lifecycle, .logging,
-      ] + .buffers),
+        "Prometheus", "Tokens", "Outbox", "Postgres", .httpTypes, .httpClient, .deque, .nioHTTP1, .nioWebSocket,
+        .nioSSL, .lifecycle, .logging,
+      ] + .buffers, resources: ["de", "en", "es", "fr", "pt"].map { "Push/Texts/\($0).json" }),
+    .service(
+      "Adventures",
+      ["Tokens", "EventFeed", "Quotas", "RestQueries", "RestRoutes", .httpTypes, .lifecycle, .logging]),
+    .service(
+      "Timepoints",
+      [
+        "Prometheus", "Tokens", "Outbox", "EventFeed", "Photos", .httpTypes, .httpClient, .crypto, .nioPosix,
+        .lifecycle, .logging, .yams,
+      ] + .buffers,
+      resources: ["Providers/Models/models.yaml"] + timepointPrompts.map { "Prompts/\($0)" }),
     .gateway(
       [
         "StrictHTTP", "DocumentationBundles", "Wire", "Prometheus", "Tokens", "Traces", "Web", "Clients", .nioPosix,
@@ -112,6 +140,8 @@ let package = Package(
     .executable("kith-groups", ["Groups", "Web"], path: "Services/Groups/Main"),
     .executable("kith-lists", ["Lists", "Web"], path: "Services/Lists/Main"),
     .executable("kith-events", ["Events", "Web"], path: "Services/Events/Main"),
+    .executable("kith-adventures", ["Adventures", "Web"], path: "Services/Adventures/Main"),
+    .executable("kith-timepoints", ["Timepoints", "Web"], path: "Services/Timepoints/Main"),
     .executable("kith-gateway", ["Gateway", "Web"], path: "gateway/Main"),
     .executable(
       "kith",
@@ -151,9 +181,11 @@ let package = Package(
     .tests("Messages", ["Messages", "Web", "Wire", "Support", .logging]),
     .tests("Auth", ["Auth", "Gateway", "Messages", "Tokens", .crypto] + .serviceTests),
     .tests("Invites", ["Invites", "Messages", "Outbox", "Tokens"] + .serviceTests),
+    .tests("Photos", ["Photos", "Support", "Wire"]),
     .tests(
       "Groups",
-      ["Groups", "Outbox", "Tokens", "kith", .hummingbird, .lifecycle, .logging, .nio, .nioHTTP1] + .serviceTests),
+      ["Groups", "Photos", "Outbox", "Tokens", "kith", .hummingbird, .lifecycle, .logging, .nio, .nioHTTP1]
+        + .serviceTests),
     .tests(
       "Lists", ["Lists", "kith", .hummingbird, .lifecycle, .nio, .nioPosix, .nioHTTP1] + .serviceTests),
     .tests(
@@ -161,10 +193,16 @@ let package = Package(
     .tests(
       "Events",
       [
-        "Events", "EventFeed", "Prometheus", "Tokens", .nio, .nioPosix, .nioHTTP1, .nioWebSocket, .hummingbird,
+        "Events", "EventFeed", "Prometheus", "Tokens", .nio, .nioPosix, .nioHTTP1, .nioWebSocket, .nioHTTP2, .nioSSL,
+        .crypto, .hummingbird,
         .httpClient, .lifecycle, .logging,
       ] + .serviceTests + .programs),
+    .tests("Adventures", ["Adventures", "Database", "Support", "Wire", .nioHTTP1]),
+    .tests(
+      "Timepoints", ["Timepoints", .httpClient, .nio, .crypto, .hummingbird, .logging] + .serviceTests),
     .tests("RestQueries", ["RestQueries", "Database", "Support", "Wire"]),
+    .tests(
+      "KithClientStack", path: "KithClient", ["Database", "Messages", "Support", .kithClient, .nio, .nioPosix]),
     .tests(
       "Plans", .services + ["Database", "EventFeed", "Outbox", "Quotas", "Support", "Tokens", "Web", "Wire", .nioHTTP1]),
     .tests(
@@ -172,6 +210,15 @@ let package = Package(
       ["Auth", "Credits", "Gateway", "Tokens", .crypto, .hummingbird] + .serviceTests + .programs),
   ]
 )
+
+/// What the models are asked, and in which form they answer.
+var timepointPrompts: [String] {
+  let prompts = [
+    "judge", "timeline", "scene", "characters", "graph", "moment", "camera", "dialog", "grounding", "image_prompt",
+    "chat", "lines", "survey", "survey_summary",
+  ]
+  return ["rules.md", "chat_text.md"] + prompts.flatMap { ["\($0).md", "\($0).json"] }
+}
 
 let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
 
@@ -185,11 +232,14 @@ extension Target {
       name: name, path: "Shared/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
   }
 
-  /// - Parameter others: what it needs beyond what every service needs.
-  static func service(_ name: String, _ others: [Dependency]) -> Target {
+  /// - Parameters:
+  ///   - others: what it needs beyond what every service needs.
+  ///   - resources: files that become part of the program, beside its `openapi.yaml`.
+  static func service(_ name: String, _ others: [Dependency], resources: [String] = []) -> Target {
     .target(
       name: name, dependencies: ["Wire", "Web", "Clients", "Database", .hummingbird] + others,
-      path: "Services/\(name)", exclude: ["Main"], resources: [.embedInCode("openapi.yaml")], swiftSettings: strict)
+      path: "Services/\(name)", exclude: ["Main"],
+      resources: (["openapi.yaml"] + resources).map { .embedInCode($0) }, swiftSettings: strict)
   }
 
   static func gateway(_ dependencies: [Dependency]) -> Target {
@@ -204,17 +254,20 @@ extension Target {
     .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
   }
 
-  static func tests(_ name: String, _ dependencies: [Dependency]) -> Target {
-    .testTarget(name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
+  static func tests(_ name: String, path: String? = nil, _ dependencies: [Dependency]) -> Target {
+    .testTarget(
+      name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(path ?? name)", swiftSettings: strict)
   }
 }
 
 extension [Target.Dependency] {
-  static let services: Self = ["Auth", "Invites", "Groups", "Lists", "Credits", "Events"]
+  static let services: Self = [
+    "Auth", "Invites", "Groups", "Lists", "Credits", "Events", "Adventures", "Timepoints",
+  ]
   /// Built beside the tests that start them.
   static let programs: Self = [
     "kith", "kith-auth", "kith-invites", "kith-groups", "kith-lists", "kith-credits", "kith-events",
-    "kith-gateway",
+    "kith-adventures", "kith-timepoints", "kith-gateway",
   ]
   /// Tests that call a service over HTTP and look into its database.
   static let serviceTests: Self = ["Wire", "Web", "Clients", "Database", "Support"]
@@ -236,6 +289,7 @@ extension Target.Dependency {
   static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
   static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
   static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
+  static let nioHTTP2 = product(name: "NIOHTTP2", package: "swift-nio-http2")
   static let nioWebSocket = product(name: "NIOWebSocket", package: "swift-nio")
   static let certificates = product(name: "X509", package: "swift-certificates")
   static let asn1 = product(name: "SwiftASN1", package: "swift-asn1")
@@ -249,6 +303,7 @@ extension Target.Dependency {
   static let logging = product(name: "Logging", package: "swift-log")
   static let grdb = product(name: "GRDB", package: "GRDB.swift")
   static let deque = product(name: "DequeModule", package: "swift-collections")
+  static let kithClient = product(name: "KithClient", package: "KithClient")
   static let yams = product(name: "Yams", package: "Yams")
 
   static func product(name: String, package: String) -> Target.Dependency {

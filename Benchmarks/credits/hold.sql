@@ -24,7 +24,8 @@ where reserved.hold_id = @serial()@ and credit_lot.operation_id = reserved.lot_i
 commit;
 begin;
 update credit_hold set state = 'captured', captured = coalesce(null, amount), settled_at = now()
-where id = @serial()@ and state = 'open' and expires_at > now() and amount >= coalesce(null, amount)
+where id = @serial()@ and state = 'open' and case when expires_at > now() then 1 else 0 end = 1
+  and amount >= coalesce(null, amount)
 returning id, account_id, amount, type, description, reference_id, reference_type, caller, created_at, expires_at;
 update ledger_account set held = held - 2,
   balance = held - 2 + case when balance - held - debt + 0 > 0 then balance - held - debt + 0 else 0 end,

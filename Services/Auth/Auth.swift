@@ -5,6 +5,7 @@ import Foundation
 import Messages
 import Outbox
 import Quotas
+import RestRoutes
 import ServiceLifecycle
 import Tokens
 import Web
@@ -39,6 +40,8 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
   let ended = dependencies.endedSessions ?? EndedSessionList()
   ended.addAge(to: dependencies)
 
+  let publicURL = messaging.links.origin
+  let idempotency = Idempotency(database: database, keys: messaging.keys, now: now)
   let grants = AppleGrants(
     store: AppleTokenStore(database: database, keys: messaging.keys), apple: apple, tokenClient: appleTokenClient,
     logger: dependencies.logger, now: now)
@@ -120,6 +123,9 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
     ).add(to: routes)
     ProfileRoutes(profiles: profiles, erasure: erasure, passwordSignIn: passwordSignIn, ended: ended, now: now)
       .add(to: routes)
+    RestRoutes(
+      UserTable.schema(origin: publicURL), in: RestTransaction(database, idempotency), now: now
+    ).add(to: routes)
     AccountRoutes(accounts: accounts, erasure: erasure, ended: ended, now: now).add(to: routes)
     PersonalDataExportRoutes(store: personalData, otherServices: otherServices).add(to: routes)
     ExternalIdentityRoutes(accounts: externalAccounts, policy: policy).add(to: routes)

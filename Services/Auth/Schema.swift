@@ -1,9 +1,10 @@
 import Database
 import EventFeed
 import Outbox
+import RestQueries
 import Web
 
-package let authSchema = ServiceSchema("auth", authMigrations)
+package let authSchema = ServiceSchema("auth", authMigrations, sqliteFunctions: RestFunctions.all)
 
 /// The tables of the auth service. Times are UTC. Tokens and keys are stored as digests, or sealed under the token that
 /// they replace.
@@ -150,6 +151,12 @@ let authMigrations = [
   SessionStore.databaseClockMigration,
   SessionStart.migration,
   EventFeed.migration,
+  Migration(
+    "when accounts were changed",
+    """
+    alter table account add column updated_at timestamptz;
+    update account set updated_at = created_at;
+    """),
 ]
 
 private let profileColumns = """

@@ -7,6 +7,7 @@ import Web
 package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
   let settings = dependencies.settings
   let serviceKeys = try ServiceKeys(settings)
+  let dataKeys = try settings.dataKeys()
   let verification = try TokenVerification(in: dependencies)
   let users = UsersClient(in: dependencies)
   let limits = try ConnectionLimits(settings)
@@ -18,8 +19,12 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
   let database = try await dependencies.openDatabase(eventsSchema)
   let store = LogStore(database: database)
   let changes = ChangeSignal()
-  let watches = StreamWatches()
-  let hub = RealtimeHub(metrics: metrics, now: dependencies.now)
+  let live = LiveTopics()
+  let pushes = try PushModule(in: dependencies, database: database, keys: dataKeys, users: users, live: live)
+  let devices = DeviceStore(database: database)
+  let idempotency = Idempotency(database: database, keys: dataKeys, now: dependencies.now)
+  let watches = StreamWatches(live: live)
+  let hub = RealtimeHub(metrics: metrics, live: live, now: dependencies.now)
   let relay = ConversationRelay(database: database, logger: dependencies.logger, now: dependencies.now)
   let conversations = Conversations(
     presences: PresenceStore(database: database), relay: relay, hub: hub, logger: dependencies.logger,
@@ -34,7 +39,8 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
       // A notification that was lost is made up for within a second. With SQLite there is no other process.
       pollInterval: database.engine == .postgres ? .seconds(1) : dependencies.pollInterval),
     LogSweep(database: database, logger: dependencies.logger, now: dependencies.now),
-    relay, PresenceMaintenance(conversations: conversations, isInUse: { metrics.open.hasSockets }),
+    IdempotencySweep(idempotency, logger: dependencies.logger), relay,
+    PresenceMaintenance(conversations: conversations, isInUse: { metrics.open.hasSockets }),
   ]
   let notifications = try dependencies.databaseURL(eventsSchema).postgres.map {
     ReplicaNotifications(url: $0, changes: changes, relay: relay, hub: hub, logger: dependencies.logger)
@@ -43,16 +49,22 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
     .events, in: dependencies, database: database,
     authenticator: verification.authenticator(serviceKeys, users: users, now: dependencies.now),
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
-    background: verification.background + background + (notifications.map { [$0] } ?? []),
+    background: verification.background + pushes.background + background + (notifications.map { [$0] } ?? []),
     isReady: { verification.ended.isLoaded },
     takeover: SocketUpgrade(services: services, keys: serviceKeys).takeover
   ) { routes in
-    FeedRoutes(store: store, changes: changes, metrics: metrics, now: dependencies.now).add(to: routes)
+    FeedRoutes(store: store, changes: changes, metrics: metrics, pushes: pushes, now: dependencies.now).add(to: routes)
+    DeviceTokenRoutes(devices: devices, idempotency: idempotency, now: dependencies.now).add(to: routes)
+    DetailedDeviceRoutes(devices: devices, idempotency: idempotency, now: dependencies.now).add(to: routes)
+    DeviceTransferRoutes(devices: devices).add(to: routes)
+    PreferenceRoutes(preferences: PreferenceStore(database: database), rights: rights, now: dependencies.now)
+      .add(to: routes)
     EventStreamRoutes(
       store: store, watches: watches, rights: rights, verifier: verifier, limits: limits, metrics: metrics
     ).add(to: routes)
     SocketRoute().add(to: routes)
     BroadcastRoutes(conversations: conversations, rights: rights, metrics: metrics).add(to: routes)
-    PersonalDataRoutes(EventsPersonalDataStore(database: database), now: dependencies.now).add(to: routes)
+    PersonalDataRoutes(EventsPersonalDataStore(database: database, pushes: pushes), now: dependencies.now).add(
+      to: routes)
   }
 }

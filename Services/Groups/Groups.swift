@@ -2,6 +2,7 @@ import Clients
 import EventFeed
 import Foundation
 import Quotas
+import RestRoutes
 import Web
 
 /// Builds the groups service: its stores, routes, and background jobs.
@@ -18,13 +19,16 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
   let groups = GroupStore(database: database)
   let memberships = MembershipStore(database: database, photoAccess: photoAccess)
   let collectionMembers = CollectionMemberStore(database: database)
-  let devices = DeviceStore(database: database)
   let quotas = QuotaStore(keys: dataKeys)
   let contacts = ContactLookup(database: database, users: users, quotas: quotas)
+  let codes = GroupCodeStore(database: database, quotas: quotas, users: users)
+  let publicURL = dependencies.settings.string("PUBLIC_URL", default: "http://127.0.0.1:8080")
+  let tables = GroupTables.schema(pageOrigin: publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL)
   let photos = try PhotoModule(
     in: dependencies, database: database, keys: dataKeys, idempotency: idempotency, users: users,
     photoAccess: photoAccess,
     deliveries: [TextInviteOutbox.delivery(through: InvitesClient(in: dependencies))])
+  let objects = try StoredObjectModule(in: dependencies, database: database, keys: dataKeys)
   return try Server(
     .groups, in: dependencies, database: database,
     authenticator: verification.authenticator(serviceKeys, users: users, now: now),
@@ -32,7 +36,11 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
     background: verification.background
       + [
         IdempotencySweep(idempotency, logger: dependencies.logger), photos.sweep, photos.outbox,
+        objects.sweep,
         ContactQuotaSweep(database: database, quotas: quotas, logger: dependencies.logger, now: now),
+        DeviceTransfer(
+          database: database, events: EventsClient(in: dependencies),
+          isEnabled: dependencies.settings.nonempty("EVENTS_URL") != nil, logger: dependencies.logger),
       ] + feed.background,
     // An upload may arrive over a slow connection. The gateway sets the timeout of each route.
     requestTimeout: .seconds(180), isReady: { verification.ended.isLoaded }
@@ -44,6 +52,11 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
     MemberRoutes(memberships: memberships, now: now).add(to: routes)
     InternalMemberRoutes(memberships: memberships, idempotency: idempotency, now: now).add(to: routes)
     InternalRelationRoutes(relations: RelationStore(database: database)).add(to: routes)
+    InternalGroupCodeRoutes(codes: codes).add(to: routes)
+    GroupTableRoutes(
+      schema: tables, transaction: RestTransaction(database, idempotency), codes: codes, photoAccess: photoAccess,
+      now: now
+    ).add(to: routes)
     CollectionRoutes(collections: CollectionStore(database: database), idempotency: idempotency, now: now)
       .add(to: routes)
     CollectionMemberRoutes(members: collectionMembers, users: users, now: now).add(to: routes)
@@ -51,9 +64,8 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
     BlockRoutes(
       blocks: BlockStore(database: database), users: users, idempotency: idempotency, photoAccess: photoAccess, now: now
     ).add(to: routes)
-    DeviceTokenRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
-    DetailedDeviceRoutes(devices: devices, idempotency: idempotency, now: now).add(to: routes)
     photos.add(to: routes)
+    objects.add(to: routes)
     InternalTopicRoutes(TopicStore(database: database)).add(to: routes)
     PersonalDataRoutes(
       PersonalDataStore(database: database, outbox: photos.outbox, photoAccess: photoAccess), now: now

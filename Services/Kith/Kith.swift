@@ -1,3 +1,4 @@
+import Adventures
 import Auth
 import Credits
 import Events
@@ -8,6 +9,7 @@ import Invites
 import Lists
 import Logging
 import ServiceLifecycle
+import Timepoints
 import Tokens
 import Web
 import Wire
@@ -44,9 +46,11 @@ func buildKith(_ dependencies: Dependencies) async throws -> ServiceStack {
   async let lists = buildLists(loopback(.lists))
   async let credits = buildCredits(loopback(.credits))
   async let events = buildEvents(loopback(.events))
+  async let adventures = buildAdventures(loopback(.adventures))
+  async let timepoints = buildTimepoints(loopback(.timepoints))
   return ServiceStack(
     // The first stops last: the others deliver to it what their last requests have recorded.
-    servers: try await [events, auth, invites, groups, lists, credits],
+    servers: try await [events, auth, invites, groups, lists, credits, adventures, timepoints],
     // The services are ready when it starts, and stop after it, so probes would only tell of a database that is down.
     gateway: try buildGateway(
       makeDependencies(for: "gateway", [:]), healthProbe: HealthProbe(restInterval: .seconds(60))),

@@ -1,3 +1,4 @@
+import Adventures
 import Auth
 import Credits
 import Events
@@ -5,9 +6,12 @@ import Foundation
 import Groups
 import Invites
 import Lists
+import Timepoints
 import Web
 
-let schemas = [authSchema, invitesSchema, groupsSchema, listsSchema, creditsSchema, eventsSchema]
+let schemas = [
+  authSchema, invitesSchema, groupsSchema, listsSchema, creditsSchema, eventsSchema, adventuresSchema, timepointsSchema,
+]
 
 await runProgram(
   "kith", schemas: schemas,

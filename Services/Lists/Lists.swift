@@ -41,6 +41,11 @@ package func buildLists(_ dependencies: Dependencies) async throws -> Server {
       database: database, peopleCache: peopleCache, contactVisibility: contactVisibility,
       idempotentChange: idempotentChange, now: now
     ).add(to: routes)
+    NudgeRoutes(
+      database: database, peopleCache: peopleCache, contactVisibility: contactVisibility,
+      idempotentChange: idempotentChange, now: now
+    ).add(to: routes)
+    FriendRoutes(database: database, peopleCache: peopleCache, groups: groups, now: now).add(to: routes)
     TaskOrderRoutes(idempotentChange: idempotentChange, now: now).add(to: routes)
     SubtaskRoutes(database: database, peopleCache: peopleCache, idempotentChange: idempotentChange, now: now)
       .add(to: routes)

@@ -19,7 +19,21 @@ let listsMigrations = [
   Migration("recurring tasks, tags of lists, what else the app keeps", recurrenceAndListTagTables),
   Migration("sizes of reasons", "alter table task add column reason_size bigint not null default 0;"),
   EventFeed.migration,
+  Migration("when tasks were nudged, who is no friend any more", nudgesAndFriends),
 ]
+
+private let nudgesAndFriends = """
+  alter table task add column nudged_at timestamptz;
+
+  create table removed_friend (
+    user_id uuid not null,
+    friend_id uuid not null,
+    removed_at timestamptz not null,
+    primary key (user_id, friend_id)
+  );
+  create index removed_friend_friend on removed_friend (friend_id);
+
+  """
 
 /// `named_as` is the e-mail address by which `named_by` added the member; only `named_by` sees it. `removed_by` is the
 /// member's own ID when they left the list themselves.

@@ -28,6 +28,14 @@ static inline VipsImage *kith_vips_png(VipsSource *source) {
   return failed ? NULL : image;
 }
 
+// The first frame of an animation.
+static inline VipsImage *kith_vips_webp(VipsSource *source) {
+  VipsImage *image = NULL;
+  int failed = vips_webpload_source(
+      source, &image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
+  return failed ? NULL : image;
+}
+
 static inline VipsImage *kith_vips_heic(VipsSource *source) {
   VipsImage *image = NULL;
   int failed = vips_heifload_source(

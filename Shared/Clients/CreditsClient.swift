@@ -28,4 +28,27 @@ package struct CreditsClient: Sendable {
     try await client.call(
       .POST, "/internal/credits/grant", body: grant, isRepeatable: grant.idempotencyKey != nil)
   }
+
+  /// Reserves the price of an operation. Safe to repeat: a key has one hold.
+  ///
+  /// - Throws: 402 `insufficient_credits`, which may be passed on to the app.
+  package func hold(_ hold: OpenCreditHold) async throws -> OpenedCreditHold {
+    try await client.call(.POST, "/internal/credits/holds", body: hold, isRepeatable: true)
+  }
+
+  /// Charges what is held. Safe to repeat.
+  ///
+  /// - Throws: 404 for an unknown hold; 409 when it is released, or its time is over.
+  @discardableResult
+  package func capture(_ hold: CreditHoldID) async throws -> SettledCreditHold {
+    try await client.call(.POST, "/internal/credits/holds/\(hold)/capture", isRepeatable: true)
+  }
+
+  /// Gives back what is held. Safe to repeat.
+  ///
+  /// - Throws: 404 for an unknown hold; 409 when it is captured, or its time is over.
+  @discardableResult
+  package func release(_ hold: CreditHoldID) async throws -> SettledCreditHold {
+    try await client.call(.POST, "/internal/credits/holds/\(hold)/release", isRepeatable: true)
+  }
 }

@@ -23,4 +23,12 @@ package struct EventsClient: Sendable {
     body.writeString("]}")
     return try await client.call(.POST, "/internal/events", json: body, isRepeatable: true)
   }
+
+  /// Hands devices over that were registered elsewhere. Safe to repeat.
+  ///
+  /// - Parameter devices: at most ``TransferredDevices/countMax``.
+  package func take(over devices: [TransferredDevice]) async throws {
+    _ = try await client.call(
+      .POST, "/internal/devices", body: TransferredDevices(devices: devices), isRepeatable: true, as: JSONValue.self)
+  }
 }

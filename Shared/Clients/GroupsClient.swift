@@ -12,6 +12,17 @@ package struct GroupsClient: Sendable {
     try await Self.groupNotFound.orNil { try await client.call(.GET, "/internal/groups/\(group)/members/\(user)") }
   }
 
+  /// The group that a code of letters and digits opens; nil when it opens none. Attempts are limited by the caller.
+  package func group(ofCode code: String) async throws -> GroupOfCode? {
+    try await Self.groupNotFound.orNil { try await client.call(.GET, "/internal/groups/codes/\(code)") }
+  }
+
+  /// The groups that the user is in now, at most ``MemberOfGroups/groupsMax``.
+  package func groups(of user: UserID) async throws -> [GroupID] {
+    let member: MemberOfGroups = try await client.call(.GET, "/internal/users/\(user)/groups")
+    return member.groups
+  }
+
   /// Adds the user to the group by an invite. Safe to repeat: a claim adds its user once.
   ///
   /// - Throws: 404 `group_not_found`.

@@ -51,17 +51,19 @@ package struct EventFeed: Sendable {
   /// - Parameters:
   ///   - topics: whose readers may see all of the event; at most ``FeedEvent/topicsMax``.
   ///   - payload: evaluated only when events are delivered.
+  ///   - push: what a notification of the event needs in addition.
   ///   - user: the user whose erasure withdraws the event while it is not delivered.
+  ///   - id: given by a caller that may record the same event again; within a day it is stored once.
   package static func record(
     _ name: String, to topics: [String], _ payload: @autoclosure () -> [String: any EventValue],
     change: @autoclosure () -> RowChange? = nil, access: @autoclosure () -> [AccessChange]? = nil,
-    of user: UserID?, at now: Date, on db: any Connection
+    push: PushDetails? = nil, of user: UserID?, at now: Date, id: EventID? = nil, on db: any Connection
   ) {
     // Other connections are those of a service that delivers no events.
     guard let recording = db as? EventRecordingConnection, !topics.isEmpty else { return }
     let event = FeedEvent(
-      id: .new(at: now), topics: topics, name: name, payload: JSONValue(payload()), at: now, change: change(),
-      access: access())
+      id: id ?? .new(at: now), topics: topics, name: name, payload: JSONValue(payload()), at: now, change: change(),
+      access: access(), push: push)
     recording.append(event, of: user)
   }
 

@@ -67,6 +67,18 @@ extension FeedEvent {
     ]
     members["change"] = change?.json
     members["access"] = access.map { .array($0.map(\.json)) }
+    members["push"] = push?.json
+    return .object(members)
+  }
+}
+
+extension PushDetails {
+  fileprivate var json: JSONValue {
+    var members: [String: JSONValue] = [:]
+    members["recipients"] = recipients.map { .array($0.map(\.json)) }
+    members["actor"] = actor?.json
+    members["subject"] = subject?.json
+    members["expires_at"] = expiresAt?.json
     return .object(members)
   }
 }

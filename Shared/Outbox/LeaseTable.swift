@@ -65,6 +65,15 @@ package struct LeaseTable: Sendable {
       """) == 1
   }
 
+  /// Makes a lease end later. Returns false when another worker has the row.
+  func postponeEnd(of leased: LeasedRow, until end: Date, on db: any Connection) throws -> Bool {
+    try db.change(
+      """
+      update \(table) set due_at = \(end)
+      where \(key) = \(leased.key) and lease = \(leased.lease) and due_at is not null
+      """) == 1
+  }
+
   /// Locks the row until the transaction ends. Returns false, and locks nothing, when another worker has it.
   func lock(_ leased: LeasedRow, on db: any Connection) throws -> Bool {
     try db.change(

@@ -52,16 +52,18 @@ package struct Outbox: Service {
   ///   - user: the user whose erasure deletes the message.
   ///   - orderingKey: messages with the same key are sent one after the other, in the order in which they were written.
   ///     The transactions that write them must wait for each other. No personal data: it is not encrypted.
+  ///   - due: the first try is not made earlier.
   /// - Returns: false when the message was already written.
   @discardableResult
   package func add(
     _ kind: String, _ content: some Encodable, deduplicationKey: String? = nil, user: UserID? = nil,
-    orderingKey: String? = nil, at now: Date, on db: any Connection
+    orderingKey: String? = nil, due: Date? = nil, at now: Date, on db: any Connection
   ) throws -> Bool {
     let giveUpAfter = deliveries[kind]?.giveUpAfter ?? Delivery.day
+    let due = max(due ?? now, now)
     return try store.add(
       kind, try JSON.encodeExact(content), deduplicationKey: deduplicationKey, user: user, orderingKey: orderingKey,
-      giveUpAt: now + giveUpAfter.seconds, at: now, on: db)
+      giveUpAt: due + giveUpAfter.seconds, due: due, at: now, on: db)
   }
 
   /// Starts the worker's next poll at once. Call it after a transaction that has written a message.

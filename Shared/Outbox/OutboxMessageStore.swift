@@ -60,14 +60,14 @@ struct OutboxMessageStore: Sendable {
   /// Returns false when there is already a message of this kind with this deduplication key.
   func add(
     _ kind: String, _ content: Data, deduplicationKey: String?, user: UserID?, orderingKey: String?, giveUpAt: Date,
-    at now: Date, on db: any Connection
+    due: Date, at now: Date, on db: any Connection
   ) throws -> Bool {
     let id = UUID().uuidString.lowercased()
     let sealed = try keys.seal(content, purpose: purpose(of: id, kind))
     return try db.change(
       """
       insert into \(table) (id, kind, once, user_id, order_key, content, created_at, give_up_at, due_at)
-      values (\(id), \(kind), \(deduplicationKey), \(user), \(orderingKey), \(sealed), \(now), \(giveUpAt), \(now))
+      values (\(id), \(kind), \(deduplicationKey), \(user), \(orderingKey), \(sealed), \(now), \(giveUpAt), \(due))
       on conflict do nothing
       """) == 1
   }

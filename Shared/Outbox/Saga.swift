@@ -107,6 +107,18 @@ package struct SagaRow: Sendable {
 
   package var key: String { leased.key }
   package var row: Row { leased.row }
+  /// How often it has been worked on, this time included.
+  package var tries: Int { leased.tries }
+
+  /// Begins the lease anew, for work that takes longer than a lease.
+  ///
+  /// - Throws: ``LeaseLost`` when another worker has the row.
+  package func renewLease(at now: Date) async throws {
+    let isRenewed = try await database.write { [leased, leases] db in
+      try leases.postponeEnd(of: leased, until: now + leases.leaseDuration.seconds, on: db)
+    }
+    guard isRenewed else { throw LeaseLost() }
+  }
 
   /// Runs a step on the owner's database in one transaction, unless another worker has taken over the row.
   ///

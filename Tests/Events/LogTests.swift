@@ -1,6 +1,7 @@
 import Database
 import Foundation
 import Support
+import Synchronization
 import Testing
 import Web
 import Wire
@@ -48,12 +49,7 @@ import Wire
       try await fixture.deliver((1...3).map { fixture.event($0, "lists:42") })
       #expect(try await socket.nextEvents(3).map(\.number) == [1, 2, 3])
       let database = try await fixture.testDatabase.open("events", [])
-      try await database.write { db in
-        try db.change("delete from topic_event where position > 1")
-        try db.change("delete from event where position > 1")
-        try db.change("update topic set seq = 1")
-        try db.change("update feed set position = 1")
-      }
+      try await setBack(database, to: 1, seq: 1)
       await database.close()
       let gap = try await socket.nextEvent()
       #expect(gap.name == "gap")
@@ -63,6 +59,74 @@ import Wire
       try await fixture.deliver([fixture.event(4, "lists:42")])
       let next = try await socket.nextEvent()
       #expect(next.number == 4 && next.seq == 2)
+    }
+  }
+
+  private final class Replacements: LogObserver {
+    private let counts = Mutex((appended: 0, replaced: 0))
+    func appended(_ event: AppendedEvent) { counts.withLock { $0.appended += 1 } }
+    func logWasReplaced() { counts.withLock { $0.replaced += 1 } }
+    var appendedCount: Int { counts.withLock { $0.appended } }
+    var replacedCount: Int { counts.withLock { $0.replaced } }
+  }
+
+  /// A reader that catches up reads the log itself, before the tail of its process does. Set back to a place behind the
+  /// reader, but not behind the tail, the log would reuse numbers that the reader takes for known.
+  @Test(arguments: engines, [true, false])
+  func aDatabaseThatWasSetBackBehindAReaderBeginsAnEpoch(_ engine: Engine, isSetBack: Bool) async throws {
+    try await withTestDatabase(engine) { testDatabase in
+      let database = try await testDatabase.open(eventsSchema)
+      // Those of other replicas and of this process.
+      let (writer, store) = (LogStore(database: database), LogStore(database: database))
+      let (changes, observer) = (ChangeSignal(), Replacements())
+      func append(_ numbers: ClosedRange<Int>) async throws {
+        _ = try await writer.append(numbers.map(event), at: Date())
+      }
+      let tail = LogTail(
+        store: store, changes: changes, observers: [observer], logger: quiet, pollInterval: .seconds(3600))
+      try await running([tail]) {
+        // The tail has begun: it passes on what comes now, and then waits.
+        try await eventually("the tail") {
+          try await append(1...1)
+          changes.send()
+          return observer.appendedCount > 0
+        }
+        let begun = try await store.end()
+        try await append(2...5)
+        guard case .entries(_, let top) = try await store.page(of: "lists:42", after: 0, epoch: begun.epoch) else {
+          throw Unexpected(reply: "no entries")
+        }
+        if isSetBack { try await setBack(database, to: begun.position + 2, seq: top - 2) }
+        let appended = observer.appendedCount
+        changes.send()
+        try await eventually("what follows") {
+          isSetBack ? observer.replacedCount > 0 : observer.appendedCount >= appended + 4
+        }
+        #expect(observer.replacedCount == (isSetBack ? 1 : 0))
+        let page = try await store.page(of: "lists:42", after: top, epoch: begun.epoch)
+        if case .gap(let gap) = page {
+          #expect(isSetBack && gap.epoch != begun.epoch && gap.top == top - 2)
+        } else {
+          #expect(!isSetBack)
+        }
+      }
+      await database.close()
+    }
+  }
+
+  private func event(_ number: Int) -> FeedEvent {
+    FeedEvent(
+      id: .new(at: Date()), topics: ["lists:42"], name: "task_changed", payload: .object(["number": .integer(number)]),
+      at: Date(), change: nil, access: nil)
+  }
+
+  /// As a backup or a standby that takes over, which lack the last events.
+  private func setBack(_ database: any Database, to position: Int, seq: Int) async throws {
+    try await database.write { db in
+      try db.change("delete from topic_event where position > \(position)")
+      try db.change("delete from event where position > \(position)")
+      try db.change("update topic set seq = \(seq)")
+      try db.change("update feed set position = \(position)")
     }
   }
 }

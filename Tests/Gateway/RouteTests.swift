@@ -66,8 +66,9 @@ import Web
     }
   }
 
-  @Test func everyRouteOfAServiceToComeSaysSo() async throws {
+  @Test func everyRouteOfAServiceThatIsNotThereSaysSo() async throws {
     try await withStack(.sqlite) { stack in
+      stack.dependencies.serviceAddresses.set(.timepoints, to: [])
       let alice = try await stack.signIn("alice")
       for (path, bearer) in [
         ("/api/v1/timepoints", alice.browser), ("/api/v1/users/me/timepoints", alice.browser),

@@ -45,9 +45,12 @@ import Wire
   }
 
   @Test func codesLookLikeCodesAndDiffer() {
-    let codes = Set((0..<1000).map { _ in Group.newInviteCode() })
+    let codes = Set((0..<1000).map { _ in GroupCode.new(isLimited: true) })
     #expect(codes.count == 1000)
     #expect(codes.allSatisfy { $0.wholeMatch(of: /[A-HJ-NP-Z2-9]{8}/) != nil })
+    let short = Set((0..<1000).map { _ in GroupCode.new(isLimited: false) })
+    #expect(short.count > 990)
+    #expect(short.allSatisfy { $0.wholeMatch(of: /[A-HJ-NP-Z2-9]{6}/) != nil })
   }
 
   @Test func anHeirsNameStaysWithinBounds() {

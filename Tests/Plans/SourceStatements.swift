@@ -24,8 +24,8 @@ struct SourceStatements {
       while let file = files?.nextObject() as? String {
         // The engines' own statements are on no table of a service.
         let isEngine = folder == "Shared" && (file.hasPrefix("Database/") || file.hasPrefix("Postgres/"))
-        // Statements that are composed for requests, on the tables of whoever uses the module.
-        let isComposed = folder == "Shared" && file.hasPrefix("RestQueries/")
+        // Statements that are composed for requests, and what the declarations of tables add to them.
+        let isComposed = folder == "Shared" && file.hasPrefix("RestQueries/") || file.contains("/Tables/")
         guard file.hasSuffix(".swift"), !isEngine, !isComposed else { continue }
         let path = "\(folder)/\(file)"
         all += try Self.statements(in: String(contentsOf: root.appending(path: path), encoding: .utf8), path)

@@ -51,7 +51,7 @@ enum Places {
       Column("note_count", .integer) { place, _ in "select count(*) from note n where n.place_id = \(place.id)" },
     ],
     relations: [.many("notes", by: "place_id")],
-    unique: [["user_id", "code"]],
+    unique: [["user_id", "code"]], isReplaceable: true,
     // Whoever has written a note at a place is a guest there, and sees it.
     access: Access(
       sees: { place, caller in

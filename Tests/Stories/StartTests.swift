@@ -99,7 +99,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["auth", "credits", "lists", "groups", "invites", "events", "gateway"])
+  @Test(arguments: [
+    "auth", "credits", "lists", "groups", "invites", "events", "adventures", "timepoints", "gateway",
+  ])
   func productionStartsNoProcessWithoutKeysBetweenServices(service: String) async throws {
     try await withTestDatabase(.sqlite) { testDatabase in
       let production = ["ENVIRONMENT": "production"]

@@ -68,8 +68,9 @@ package final class AppStoreServer: Sendable {
   package var settings: [String: String] {
     let url = address.withLock { $0 }
     return [
-      "APPLE_SERVER_API_URL": url, "APPLE_SERVER_API_SANDBOX_URL": url + "/sandbox", "APPLE_IAP_ISSUER_ID": Self.issuer,
-      "APPLE_IAP_KEY_ID": Self.keyID, "APPLE_IAP_PRIVATE_KEY": key.pemRepresentation,
+      "APPLE_SERVER_API_URL": url, "APPLE_SERVER_API_SANDBOX_URL": url + Self.sandbox,
+      "APPLE_IAP_ISSUER_ID": Self.issuer, "APPLE_IAP_KEY_ID": Self.keyID,
+      "APPLE_IAP_PRIVATE_KEY": key.pemRepresentation,
     ]
   }
 
@@ -89,12 +90,18 @@ package final class AppStoreServer: Sendable {
   }
 
   /// What the customer of a transaction has bought, and the states of the subscriptions.
-  package func remember(customerOf transaction: String, transactions: [String], statuses: [Status] = []) {
+  ///
+  /// - Parameter isSandbox: nothing of it is known in production.
+  package func remember(
+    customerOf transaction: String, isSandbox: Bool = false, transactions: [String], statuses: [Status] = []
+  ) {
     state.withLock { state in
-      state.transactions[transaction] = transactions
-      state.statuses[transaction] = statuses
+      state.transactions[(isSandbox ? Self.sandbox : "") + transaction] = transactions
+      state.statuses[(isSandbox ? Self.sandbox : "") + transaction] = statuses
     }
   }
+
+  private static let sandbox = "/sandbox"
 
   private func respond(_ request: Request) async throws -> Response {
     let body = Data(buffer: try await request.body.collect(upTo: 64 * 1024))
@@ -132,20 +139,20 @@ package final class AppStoreServer: Sendable {
 
   private func answer(_ call: Call) throws -> Response {
     let last = String(call.path.split(separator: "/").last ?? "")
-    // Everything is in production.
-    guard !call.path.hasPrefix("/sandbox") else {
-      let isHistory = call.path.hasSuffix("/notifications/history")
-      return isHistory ? try Self.json(["notificationHistory": [String](), "hasMore": false]) : Self.unknown
-    }
-    switch call.path {
-    case "/inApps/v1/notifications/history": return try notificationPage(call)
+    let isSandbox = call.path.hasPrefix(Self.sandbox)
+    let customer = (isSandbox ? Self.sandbox : "") + last
+    switch isSandbox ? String(call.path.dropFirst(Self.sandbox.count)) : call.path {
+    case "/inApps/v1/notifications/history":
+      // All of them are of production.
+      return isSandbox
+        ? try Self.json(["notificationHistory": [String](), "hasMore": false]) : try notificationPage(call)
     case "/inApps/v2/transactions/consumption/\(last)": return Response(status: .accepted)
     case "/inApps/v2/history/\(last)":
-      guard let all = state.withLock({ $0.transactions[last] }) else { return Self.unknown }
+      guard let all = state.withLock({ $0.transactions[customer] }) else { return Self.unknown }
       let (start, page, hasMore) = Self.page(of: all, call.query, "revision=")
       return try Self.json(["revision": "\(start + page.count)", "hasMore": hasMore, "signedTransactions": page])
     case "/inApps/v1/subscriptions/\(last)":
-      guard let all = state.withLock({ $0.statuses[last] }) else { return Self.unknown }
+      guard let all = state.withLock({ $0.statuses[customer] }) else { return Self.unknown }
       let transactions = all.map { status -> [String: any Sendable] in
         [
           "originalTransactionId": status.original, "status": status.number,

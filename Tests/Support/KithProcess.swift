@@ -31,6 +31,7 @@ package struct KithProcess: Sendable {
       "PORT": String(try freePort()), "AUTH_PORT": String(try freePort()), "CREDITS_PORT": String(try freePort()),
       "INVITES_PORT": String(try freePort()), "GROUPS_PORT": String(try freePort()),
       "LISTS_PORT": String(try freePort()), "EVENTS_PORT": String(try freePort()),
+      "ADVENTURES_PORT": String(try freePort()), "TIMEPOINTS_PORT": String(try freePort()),
       "DATA_KEYS": "test:data key for tests 0123456789 abcdefghij",
       "JWT_SECRET_KEY": "a test secret that is long enough 0123456789", "ADMIN_API_KEY": TestStack.adminKey,
       "SERVICE_KEYS": TestStack.keys.sorted { $0.key < $1.key }.map { "\($0):\($1)" }.joined(separator: ","),

@@ -23,9 +23,13 @@ package final class StripeServer: Sendable {
 
   /// What it does instead of its answer.
   package enum Behavior: Sendable {
+    /// Nothing else.
+    case works
     case answers(status: Int, body: String)
-    /// Carries the request out, but answers with nothing.
+    /// Carries the request out, but does not answer.
     case hangs
+    /// Carries the request out, but closes the connection in the middle of the answer.
+    case breaksOff
   }
 
   private struct Reply: Sendable {
@@ -88,7 +92,8 @@ package final class StripeServer: Sendable {
     let response = try checked(request, form, key)
     // `try?`: the sleep is cancelled when the test ends.
     if case .hangs = behavior { await cancelWhenGracefulShutdown { try? await Task.sleep(for: .seconds(3600)) } }
-    return response
+    guard case .breaksOff = behavior else { return response }
+    return Response(status: response.status, body: .init(contentLength: 1000) { _ in throw BrokenOff() })
   }
 
   private func checked(_ request: Request, _ form: [String: String], _ key: String?) throws -> Response {
@@ -207,6 +212,8 @@ package final class StripeServer: Sendable {
     address.withLock { $0 = "http://127.0.0.1:\(port)" }
   }
 }
+
+private struct BrokenOff: Error {}
 
 package func withStripe<T>(_ body: (StripeServer) async throws -> T) async throws -> T {
   let stripe = StripeServer()

@@ -1,3 +1,4 @@
+import Adventures
 import Auth
 import Credits
 import Database
@@ -9,6 +10,7 @@ import Invites
 import Lists
 import Logging
 import ServiceLifecycle
+import Timepoints
 import Web
 import Wire
 
@@ -26,6 +28,8 @@ package struct TestStack: Sendable {
   package let lists: Browser
   package let credits: Browser
   package let events: Browser
+  package let adventures: Browser
+  package let timepoints: Browser
   package let servers: [Server]
 
   package static let adminKey = "an admin key for tests, 0123456789abcdef"
@@ -34,6 +38,7 @@ package struct TestStack: Sendable {
     "credits": "credits-key-0123456789-0123456789-abc", "invites": "invites-key-0123456789-0123456789-ab",
     "groups": "groups-key-0123456789-0123456789-abcd", "lists": "lists-key-0123456789-0123456789-abcde",
     "events": "events-key-0123456789-0123456789-abcd",
+    "adventures": "adventures-key-0123456789-0123456789-a", "timepoints": "timepoints-key-0123456789-0123456789-a",
     "billing+credits": "billing-key-0123456789-0123456789-ab", "sync+act": "sync-key-0123456789-0123456789-abcdef",
     "plain": "plain-key-0123456789-0123456789-abcde",
   ]
@@ -136,6 +141,7 @@ package func withStack(
         try await buildAuth(within("auth")), try await buildInvites(within("invites")),
         try await buildGroups(within("groups")), try await buildLists(within("lists")),
         try await buildCredits(within("credits")), try await buildEvents(within("events")),
+        try await buildAdventures(within("adventures")), try await buildTimepoints(within("timepoints")),
       ]
       let gateway = try buildGateway(within("gateway"))
       try await running((servers as [any Service]) + [gateway]) {
@@ -150,7 +156,8 @@ package func withStack(
           testDatabase: testDatabase, clock: clock, apple: apple, dependencies: dependencies,
           gateway: Browser("http://127.0.0.1:\(try await gateway.port.number)"), auth: browser(.auth),
           invites: browser(.invites), groups: browser(.groups), lists: browser(.lists),
-          credits: browser(.credits), events: browser(.events), servers: servers)
+          credits: browser(.credits), events: browser(.events),
+          adventures: browser(.adventures), timepoints: browser(.timepoints), servers: servers)
         try await stack.ready()
         try await body(stack)
       }
@@ -161,7 +168,7 @@ package func withStack(
 extension TestStack {
   /// Waits until every service is ready.
   fileprivate func ready() async throws {
-    for browser in [auth, invites, groups, lists, credits, events, gateway] {
+    for browser in [auth, invites, groups, lists, credits, events, adventures, timepoints, gateway] {
       try await eventually { try await browser.get("/health/ready").status == 200 }
     }
   }

@@ -142,7 +142,10 @@ import Wire
   @Test func outsideOfDevelopmentMetricsAreForServicesAlone() async throws {
     try await withStack(.sqlite, ["ENVIRONMENT": "staging"]) { stack in
       let key = TestStack.keys["plain"] ?? ""
-      for service in [stack.auth, stack.invites, stack.groups, stack.lists, stack.credits, stack.events] {
+      for service in [
+        stack.auth, stack.invites, stack.groups, stack.lists, stack.credits, stack.events, stack.adventures,
+        stack.timepoints,
+      ] {
         // A local proxy may forward requests of any client without saying so.
         #expect(try await service.get("/metrics").status == 404)
         #expect(try await service.bearing("x").get("/metrics").status == 404)

@@ -63,7 +63,9 @@ import Wire
 
   @Test func healthSaysWhatEveryContractAsks() async throws {
     try await withStack(.sqlite) { stack in
-      for server in [stack.auth, stack.lists, stack.credits, stack.events, stack.gateway] {
+      for server in [
+        stack.auth, stack.lists, stack.credits, stack.events, stack.adventures, stack.timepoints, stack.gateway,
+      ] {
         let health = try await server.get("/health")
         #expect(health.status == 200)
         #expect(health.string("status") == "ok")

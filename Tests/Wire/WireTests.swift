@@ -141,6 +141,18 @@ import Wire
     }
   }
 
+  /// Also in the form with more than three decimals, which the format style reads.
+  @Test(arguments: ["", ".5", ".123", ".123456"]) func daysThatDoNotExistAreRefused(fraction: String) {
+    let wrong = [
+      "2026-02-29", "2026-02-30", "2026-02-31", "1900-02-29", "2100-02-29", "2026-04-31", "2026-06-31", "2026-00-10",
+      "2026-01-00", "2026-01-32", "2026-13-01", "1000-02-30",
+    ]
+    for day in wrong { #expect(RFC3339.parse("\(day)T10:00:00\(fraction)Z") == nil, "\(day)\(fraction)") }
+    for day in ["2024-02-29", "2000-02-29", "2026-02-28", "2026-04-30", "2026-12-31", "1000-02-28"] {
+      #expect(RFC3339.parse("\(day)T10:00:00\(fraction)Z") != nil, "\(day)\(fraction)")
+    }
+  }
+
   @Test func everyMillisecondComesBack() {
     for millisecond in 0..<1000 {
       let date = Date(timeIntervalSince1970: Double(1_763_690_000_000 + millisecond) / 1000)

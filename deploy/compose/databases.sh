@@ -13,7 +13,7 @@ SQL
 }
 
 role "$OWNER_PASSWORD" kith_owner
-for service in auth invites groups lists credits events; do
+for service in auth invites groups lists credits events adventures timepoints; do
   eval "password=\$$(echo "$service" | tr '[:lower:]' '[:upper:]')_PASSWORD"
   role "$password" "$service"
   psql -q -v ON_ERROR_STOP=1 -v name="$service" <<'SQL'

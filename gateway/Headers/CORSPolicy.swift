@@ -44,7 +44,7 @@ struct CORSPolicy: Sendable {
     out.writeStaticString(
       """
       RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, \
-      Link, Content-Range, X-Request-Id, Idempotency-Hit, Location, Server-Timing, \
+      Link, Content-Range, X-Request-Id, Idempotency-Hit, Location, Server-Timing, Preference-Applied, Proxy-Status, \
       X-Supabase-Api-Version, x-sb-error-code
       """)
     out.writeStaticString("\r\n")
@@ -60,8 +60,8 @@ struct CORSPolicy: Sendable {
         (
           "access-control-allow-headers",
           """
-          Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Range, Prefer, X-Request-Id, \
-          X-Refresh-Token, traceparent, tracestate, apikey, X-Client-Info, X-Supabase-Api-Version
+          Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Range, Range-Unit, Prefer, X-Upsert, \
+          Accept-Profile, Content-Profile, X-Retry-Count, X-Request-Id, X-Refresh-Token, traceparent, tracestate, apikey, X-Client-Info, X-Supabase-Api-Version
           """
         ),
         ("access-control-max-age", "600"),

@@ -86,6 +86,8 @@ extension Route {
     .init(.DELETE, "/api/v1/users/profile", to: .auth, bearer: .required),
     .init(.PATCH, "/api/v1/users/profile/password", to: .auth, bearer: .required),
     .init(.PUT, "/api/v1/users/profile/password", to: .auth, bearer: .required),
+    .init(.GET, "/rest/v1/users", to: .auth, bearer: .required),
+    .init(.PATCH, "/rest/v1/users", to: .auth, bearer: .required),
     .init(.GET, "/users", to: .auth, bearer: .required),
     .init(.POST, "/users", to: .auth, bearer: .required),
     .init(.GET, "/users/me", to: .auth, bearer: .required),

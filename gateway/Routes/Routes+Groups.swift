@@ -1,9 +1,9 @@
 import StrictHTTP
 import Web
 
-/// Groups and their photos, collections, blocked users, and devices for push notifications.
+/// Groups and their photos, files of `/storage/v1`, collections, and blocked users.
 extension Route {
-  static let groups: [Route] = Array([apiGroups, socialGroups, photos, blocks, collections, devices].joined())
+  static let groups: [Route] = Array([apiGroups, socialGroups, photos, objects, blocks, collections].joined())
 
   private static let apiGroups: [Route] = [
     .init(.GET, "/api/groups", to: .groups, bearer: .required),
@@ -21,6 +21,9 @@ extension Route {
   private static let socialGroups: [Route] = [
     .init(.GET, "/rest/v1/social_groups", to: .groups, bearer: .required),
     .init(.POST, "/rest/v1/social_groups", to: .groups, bearer: .required),
+    .init(.PUT, "/rest/v1/social_groups", to: .groups, bearer: .required),
+    .init(.PATCH, "/rest/v1/social_groups", to: .groups, bearer: .required),
+    .init(.DELETE, "/rest/v1/social_groups", to: .groups, bearer: .required),
     .init(.POST, "/rest/v1/social_groups/join", to: .groups, bearer: .required),
     .init(.GET, "/rest/v1/group_members", to: .groups, bearer: .required),
     .init(.POST, "/rest/v1/group_members", to: .groups, bearer: .required),
@@ -43,6 +46,31 @@ extension Route {
       bodySeconds: 120),
   ]
 
+  /// Files that users store under names, as Supabase's clients do. A link that is signed needs no bearer token.
+  private static let objects: [Route] =
+    [
+      .init(.DELETE, "/storage/v1/object/{bucket}", to: .groups, bearer: .required),
+      .init(.POST, "/storage/v1/object/list/{bucket}", to: .groups, bearer: .required),
+      .init(.POST, "/storage/v1/object/sign/{bucket}", to: .groups, bearer: .required),
+    ]
+    + ["{user}/{first}", "{user}/{first}/{second}", "{user}/{first}/{second}/{third}"].flatMap { path in
+      [
+        objectUpload(.POST, "/storage/v1/object/{bucket}/\(path)"),
+        objectUpload(.PUT, "/storage/v1/object/{bucket}/\(path)"),
+        .init(.GET, "/storage/v1/object/{bucket}/\(path)", to: .groups, bearer: .required, limit: .photo),
+        .init(.GET, "/storage/v1/object/info/{bucket}/\(path)", to: .groups, bearer: .required),
+        .init(.GET, "/storage/v1/object/public/{bucket}/\(path)", to: .groups, limit: .photo),
+        .init(.GET, "/storage/v1/object/sign/{bucket}/\(path)", to: .groups, limit: .photo),
+        .init(.POST, "/storage/v1/object/sign/{bucket}/\(path)", to: .groups, bearer: .required),
+      ]
+    }
+
+  private static func objectUpload(_ method: RequestHead.Method, _ path: String) -> Route {
+    .init(
+      method, path, to: .groups, bearer: .required, limit: .upload, bodyBytesMax: photoBytesMax, responseSeconds: 60,
+      bodySeconds: 120)
+  }
+
   /// A photo of 10 MB and the overhead of multipart.
   private static let photoBytesMax = 11 * 1024 * 1024
 
@@ -62,14 +90,5 @@ extension Route {
     .init(.GET, "/collections/{collection}/members", to: .groups, bearer: .required),
     .init(.PATCH, "/collections/{collection}/members/{member}", to: .groups, bearer: .required),
     .init(.DELETE, "/collections/{collection}/members/{member}", to: .groups, bearer: .required),
-  ]
-
-  private static let devices: [Route] = [
-    .init(.GET, "/api/devices", to: .groups, bearer: .required),
-    .init(.POST, "/api/devices/register", to: .groups, bearer: .required),
-    .init(.DELETE, "/api/devices/unregister", to: .groups, bearer: .required),
-    .init(.POST, "/api/v1/devices", to: .groups, bearer: .required),
-    .init(.DELETE, "/api/v1/devices", to: .groups, bearer: .required),
-    .init(.DELETE, "/api/v1/devices/{device}", to: .groups, bearer: .required),
   ]
 }

@@ -40,6 +40,8 @@ extension Route {
   private static let invitePages: [Route] = [
     .init(.GET, "/invite/{token}", to: .invites, limit: .preview),
     .init(.GET, "/i/{code}", to: .invites, limit: .preview),
+    .init(.GET, "/i/{code}/qr.svg", to: .invites, limit: .preview),
+    .init(.GET, "/i/{code}/qr.png", to: .invites, limit: .preview),
     .init(.GET, "/apple-app-site-association", to: .invites),
     .init(.GET, "/.well-known/apple-app-site-association", to: .invites),
   ]

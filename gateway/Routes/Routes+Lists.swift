@@ -1,9 +1,9 @@
 import StrictHTTP
 import Web
 
-/// Lists, their memberships, tasks and tags. Changes are accepted as PATCH and as PUT.
+/// Lists, their memberships, tasks, tags, and friends. Changes are accepted as PATCH and as PUT.
 extension Route {
-  static let lists: [Route] = Array([apiLists, memberships, tasks, taskActions, subtasks, tags].joined())
+  static let lists: [Route] = Array([apiLists, memberships, tasks, taskActions, subtasks, tags, friends].joined())
 
   private static let apiLists: [Route] = [
     .init(.GET, "/api/v1/lists", to: .lists, bearer: .required),
@@ -46,6 +46,7 @@ extension Route {
     var routes = ["/api/v1/tasks/reorder", "/api/v1/lists/{list}/tasks/reorder"].flatMap {
       actions($0, bodyBytesMax: 512 * 1024)
     }
+    for task in taskPaths { routes.append(.init(.POST, "\(task)/nudge", to: .lists, bearer: .required)) }
     for action in ["complete", "reopen", "assign", "unassign", "reassign", "reschedule", "reorder"] {
       for task in taskPaths { routes += actions("\(task)/\(action)") }
     }
@@ -61,6 +62,11 @@ extension Route {
     let one = "\(task)/subtasks/{subtask}"
     return crud(all: "\(task)/subtasks", one: one) + actions("\(one)/complete") + actions("\(one)/reopen")
   }
+
+  private static let friends: [Route] = [
+    .init(.GET, "/api/v1/friends", to: .lists, bearer: .required),
+    .init(.DELETE, "/api/v1/friends/{friend}", to: .lists, bearer: .required),
+  ]
 
   private static let tags: [Route] = crud(all: "/api/v1/tags", one: "/api/v1/tags/{tag}")
 

@@ -43,8 +43,8 @@ struct AccountStore: Sendable {
       let user = UserID.new(at: now)
       try db.change(
         """
-        insert into account (id, display_name, created_at, last_login_at, is_anonymous)
-        values (\(user), \(name), \(now), \(now), \(true))
+        insert into account (id, display_name, created_at, updated_at, last_login_at, is_anonymous)
+        values (\(user), \(name), \(now), \(now), \(now), \(true))
         """)
       if let metadata { try Self.mergeMetadata(metadata, of: user, on: db) }
       return (user, try SessionStore.open(for: user, tokenIssuer: tokenIssuer, context: context, at: now, on: db))
@@ -123,8 +123,8 @@ struct AccountStore: Sendable {
     let id = UserID.new(at: now)
     try db.change(
       """
-      insert into account (id, email, display_name, created_at, last_login_at)
-      values (\(id), \(try displayedEmail(of: identity, on: db)), \(identity.displayName), \(now),
+      insert into account (id, email, display_name, created_at, updated_at, last_login_at)
+      values (\(id), \(try displayedEmail(of: identity, on: db)), \(identity.displayName), \(now), \(now),
         \(signsIn ? now : nil as Date?))
       """)
     try insert(identity, of: id, at: now, on: db)

@@ -8,7 +8,7 @@ struct PeopleRoutes: Sendable {
 
   func add(to routes: Router<Context>) {
     let internalRoutes = routes.group(context: ServiceCaller.self)
-      .add(middleware: RequiresService(["invites", "groups", "lists"]))
+      .add(middleware: RequiresService(["adventures", "invites", "groups", "lists"]))
     internalRoutes.offEventLoop().post("/internal/users/people", use: people)
     internalRoutes.get("/internal/users/person", use: person)
   }

@@ -106,7 +106,7 @@ struct ProfileRoutes: Sendable {
   }
 
   private func change(_ context: SignedIn, _ changes: ProfileChanges) async throws -> Profile {
-    guard let profile = try await profiles.change(context.user, changes) else { throw Failure.sessionEnded }
+    guard let profile = try await profiles.change(context.user, changes, at: now()) else { throw Failure.sessionEnded }
     return profile
   }
 }

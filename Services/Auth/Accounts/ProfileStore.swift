@@ -22,12 +22,15 @@ struct ProfileStore: Sendable {
   }
 
   /// Changes the fields that are given. nil when the account is not active.
-  func change(_ user: UserID, _ changes: ProfileChanges) async throws -> Profile? {
-    try await database.write { db in try Self.change(user, changes, on: db) }
+  func change(_ user: UserID, _ changes: ProfileChanges, at now: Date) async throws -> Profile? {
+    try await database.write { db in try Self.change(user, changes, at: now, on: db) }
   }
 
-  static func change(_ user: UserID, _ changes: ProfileChanges, on db: any Connection) throws -> Profile? {
+  static func change(
+    _ user: UserID, _ changes: ProfileChanges, at now: Date, on db: any Connection
+  ) throws -> Profile? {
     guard try AccountStore.lockActive(user, on: db) else { return nil }
+    try db.change("update account set updated_at = \(now) where id = \(user)")
     for (column, value) in changes.columns {
       try db.change("update account set \(column) = \(value) where id = \(user)")
     }

@@ -20,8 +20,9 @@ struct PurchaseRoutes: Sendable {
   }
 
   @Sendable private func status(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let current = StoredSubscription.current(of: try await subscriptions.subscriptions(of: context.user))
-    return .json(StatusBody(current, at: now()))
+    let now = now()
+    let current = StoredSubscription.current(of: try await subscriptions.subscriptions(of: context.user), at: now)
+    return .json(StatusBody(current, at: now))
   }
 
   @Sendable private func purchases(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -88,11 +89,11 @@ private struct StatusBody: Encodable {
   init(_ subscription: StoredSubscription?, at now: Date) {
     let isEntitled = subscription?.isEntitled(at: now) ?? false
     subscription_tier = isEntitled ? subscription?.tier ?? Self.freeTier : Self.freeTier
-    status = subscription?.status ?? .none
+    status = subscription?.status(at: now) ?? .none
     _source = NullCodable(wrappedValue: subscription?.provider)
     _current_period_end = NullCodable(wrappedValue: subscription?.currentPeriodEnd)
     _product_id = NullCodable(wrappedValue: subscription?.productID)
-    will_renew = subscription?.willRenew ?? false
+    will_renew = status != .expired && subscription?.willRenew ?? false
   }
 }
 

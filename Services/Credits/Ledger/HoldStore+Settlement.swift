@@ -46,7 +46,8 @@ extension HoldStore {
         try db.row(
           """
           update credit_hold set state = 'captured', captured = coalesce(\(amount), amount), settled_at = \(now)
-          where id = \(id) and state = 'open' and case when expires_at > \(now) then 1 else 0 end = 1 and amount >= coalesce(\(amount), amount)
+          where id = \(id) and state = 'open' and case when expires_at > \(now) then 1 else 0 end = 1
+            and amount >= coalesce(\(amount), amount)
           returning \(columns)
           """)
       case .release:

@@ -9,6 +9,7 @@ struct FeedRoutes: Sendable {
   /// Sent after events were appended.
   let changes: ChangeSignal
   let metrics: EventMetrics
+  let pushes: PushModule
   let now: @Sendable () -> Date
 
   private static let bytesMax = 8 * 1024 * 1024
@@ -22,8 +23,14 @@ struct FeedRoutes: Sendable {
   @Sendable private func append(_ request: Request, _ context: ServiceCaller) async throws -> Response {
     let batch = try await request.json(FeedBatch.self, bytesMax: Self.bytesMax)
     try batch.requireValid()
-    let accepted = try await store.append(batch.events, at: now())
-    if accepted > 0 { changes.send() }
+    let now = now()
+    let accepted = try await store.append(batch.events, at: now) { [pushes] events, db in
+      try pushes.appended(events, at: now, on: db)
+    }
+    if accepted > 0 {
+      changes.send()
+      pushes.wakeUp()
+    }
     metrics.appended(accepted, from: context.service.name)
     return .json(FeedBatchAccepted(accepted: accepted))
   }

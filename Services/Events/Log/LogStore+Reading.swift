@@ -47,12 +47,13 @@ extension LogStore {
 
   /// The last number of a topic, 0 for one without events, and the epoch.
   func top(of topic: String) async throws -> LogPosition {
-    try await database.readOnce { db in
+    try await database.readOnce { [furthestRead] db in
       let results = try db.rows(of: [
-        "select epoch from feed where id = 1", "select seq from topic where name = \(topic)",
+        "select position, epoch from feed where id = 1", "select seq from topic where name = \(topic)",
       ])
-      return LogPosition(
-        seq: try results[1].first?.get("seq") ?? 0, epoch: try results[0].first?.get("epoch") ?? "")
+      let end = try End(results[0].first)
+      furthestRead.note(end)
+      return LogPosition(seq: try results[1].first?.get("seq") ?? 0, epoch: end.epoch)
     }
   }
 
@@ -60,9 +61,9 @@ extension LogStore {
   ///
   /// - Parameter epoch: the epoch in which the number was given; nil when the reader does not know it.
   func page(of topic: String, after seq: Int, epoch: String?) async throws -> LogPage {
-    try await database.readOnce { db in
+    try await database.readOnce { [furthestRead] db in
       let results = try db.rows(of: [
-        "select epoch from feed where id = 1",
+        "select position, epoch from feed where id = 1",
         "select seq from topic where name = \(topic)",
         "select seq from topic_event where topic = \(topic) order by seq limit 1",
         """
@@ -72,7 +73,9 @@ extension LogStore {
         order by topic_event.seq limit \(Self.pageSize)
         """,
       ])
-      let current = try results[0].first?.get("epoch", as: String.self) ?? ""
+      let end = try End(results[0].first)
+      furthestRead.note(end)
+      let current = end.epoch
       let top = try results[1].first?.get("seq", as: Int.self) ?? 0
       let oldest = try results[2].first?.get("seq", as: Int.self) ?? top + 1
       guard epoch.map({ $0 == current }) ?? true, seq >= 0, seq <= top, seq >= oldest - 1 else {

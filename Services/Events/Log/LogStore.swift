@@ -5,6 +5,7 @@ import Wire
 /// Appends events to the log and reads it.
 struct LogStore: Sendable {
   let database: any Database
+  let furthestRead = FurthestRead()
 
   static let pageSize = 256
   /// The PostgreSQL channel on which replicas learn that events were appended. The table is the truth: a notification
@@ -13,8 +14,13 @@ struct LogStore: Sendable {
 
   /// Appends the events that are not in the log yet, in one transaction. Safe to repeat.
   ///
+  /// - Parameter onAppended: called with the new events, in the same transaction.
   /// - Returns: how many were new.
-  func append(_ events: [FeedEvent], at now: Date) async throws -> Int {
+  func append(
+    _ events: [FeedEvent], at now: Date,
+    onAppended: @escaping @Sendable ([FeedEvent], any Connection) throws -> Void = { _, _ in }
+  ) async throws -> Int {
+    let all = events
     let events = try events.map { try StoredEvent($0) }
     return try await database.write { [engine = database.engine] db in
       // Locks the row, so that everything below is serialized.
@@ -31,6 +37,8 @@ struct LogStore: Sendable {
       for (index, event) in new.enumerated() {
         try Self.insert(event, at: last - new.count + 1 + index, &numbers, now, on: db)
       }
+      var appended = known
+      try onAppended(all.filter { appended.insert($0.id).inserted }, db)
       if engine == .postgres { try db.enqueue("select pg_notify(\(Self.notifications), '')") }
       return new.count
     }

@@ -48,13 +48,16 @@ actor LogTail: Service {
 
   /// - Returns: whether there may be more.
   private func readPage() async throws -> Bool {
+    // Before the log is read: what was seen by then must be in it.
+    let seen = store.furthestRead.end
     guard let last = end else {
-      end = try await store.end()
+      let found = try await store.end()
+      if let seen, found.isBefore(seen) { try await startAgain(insteadOf: seen, found) } else { end = found }
       return false
     }
     let (events, found) = try await store.events(after: last.position)
-    guard found.position >= last.position, found.epoch == last.epoch else {
-      try await startAgain(insteadOf: last, found)
+    if let furthest = [last, seen].compactMap(\.self).first(where: { found.isBefore($0) }) {
+      try await startAgain(insteadOf: furthest, found)
       return false
     }
     for event in events { for observer in observers { observer.appended(event) } }
@@ -70,9 +73,16 @@ actor LogTail: Service {
       logger.error("the log was set back", metadata: ["from": "\(last.position)", "to": "\(found.position)"])
       try await store.beginEpoch(insteadOf: found.epoch, Trace.newRequestID())
     }
-    end = try await store.end()
+    let next = try await store.end()
+    store.furthestRead.reset(to: next)
+    end = next
     for observer in observers { observer.logWasReplaced() }
   }
+}
+
+extension LogStore.End {
+  /// Whether this, which was found later, is not what `seen` has become: of another epoch, or set back.
+  fileprivate func isBefore(_ seen: LogStore.End) -> Bool { epoch != seen.epoch || position < seen.position }
 }
 
 /// Receives what ``LogTail`` reads: sockets and event streams.

@@ -7,6 +7,9 @@ final class LoopHub {
   /// The channels that are no topics, by user.
   private var userChannels: [UserID: [ObjectIdentifier: JoinedChannel]] = [:]
   private var sockets: [ObjectIdentifier: Socket] = [:]
+  private let live: LiveTopics
+
+  init(live: LiveTopics) { self.live = live }
 
   func add(_ socket: Socket) { sockets[ObjectIdentifier(socket)] = socket }
   func remove(_ socket: Socket) { sockets[ObjectIdentifier(socket)] = nil }
@@ -15,7 +18,8 @@ final class LoopHub {
 
   func add(_ channel: JoinedChannel, of user: UserID) {
     if let topic = channel.topic {
-      channels[topic.text, default: [:]][ObjectIdentifier(channel)] = channel
+      let known = channels[topic.text, default: [:]].updateValue(channel, forKey: ObjectIdentifier(channel))
+      if known == nil { live.open(topic.text, by: user) }
     } else {
       userChannels[user, default: [:]][ObjectIdentifier(channel)] = channel
     }
@@ -34,7 +38,12 @@ final class LoopHub {
 
   func remove(_ channel: JoinedChannel) {
     for topic in channel.topics { remove(channel, from: topic) }
-    if let topic = channel.topic { remove(channel, from: topic.text) }
+    if let topic = channel.topic {
+      if let user = channel.credential?.user, channels[topic.text]?[ObjectIdentifier(channel)] != nil {
+        live.close(topic.text, by: user)
+      }
+      remove(channel, from: topic.text)
+    }
     guard let user = channel.credential?.user, channel.topic == nil else { return }
     userChannels[user]?[ObjectIdentifier(channel)] = nil
     if userChannels[user]?.isEmpty == true { userChannels[user] = nil }

@@ -16,8 +16,11 @@ final class RealtimeHub: LogObserver {
   /// Between two checks of sessions and of silent sockets.
   static let sweepInterval = TimeAmount.milliseconds(500)
 
-  init(metrics: EventMetrics, now: @escaping @Sendable () -> Date) {
+  private let live: LiveTopics
+
+  init(metrics: EventMetrics, live: LiveTopics, now: @escaping @Sendable () -> Date) {
     self.metrics = metrics
+    self.live = live
     self.now = now
   }
 
@@ -26,7 +29,7 @@ final class RealtimeHub: LogObserver {
     loop.preconditionInEventLoop()
     let known = loops.withLock { $0[ObjectIdentifier(loop)] }
     if let known { return known.hub.value }
-    let bound = NIOLoopBound(LoopHub(), eventLoop: loop)
+    let bound = NIOLoopBound(LoopHub(live: live), eventLoop: loop)
     loops.withLock { $0[ObjectIdentifier(loop)] = Loop(loop: loop, hub: bound) }
     loop.scheduleRepeatedTask(initialDelay: Self.sweepInterval, delay: Self.sweepInterval) { [weak self] task in
       guard self != nil else { return task.cancel() }

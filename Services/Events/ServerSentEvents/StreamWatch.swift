@@ -74,14 +74,19 @@ final class StreamWatch: Sendable {
 /// The open event streams of this process, by topic.
 final class StreamWatches: LogObserver {
   private let watches = Mutex<[String: [ObjectIdentifier: StreamWatch]]>([:])
+  private let live: LiveTopics
+
+  init(live: LiveTopics) { self.live = live }
 
   func add(_ watch: StreamWatch) {
+    for topic in watch.topics { live.open(topic, by: watch.user) }
     watches.withLock { watches in
       for topic in watch.topics { watches[topic, default: [:]][ObjectIdentifier(watch)] = watch }
     }
   }
 
   func remove(_ watch: StreamWatch) {
+    for topic in watch.topics { live.close(topic, by: watch.user) }
     watches.withLock { watches in
       for topic in watch.topics {
         watches[topic]?[ObjectIdentifier(watch)] = nil

@@ -36,21 +36,29 @@ enum GroupEvents {
       access: members.map { AccessChange(topic: topic, user: $0, mayRead: false) }, of: nil, at: now, on: db)
   }
 
-  static func joined(_ user: UserID, _ id: GroupID, at now: Date, on db: any Connection) {
+  /// - Parameter adder: who has added them; nil for a member who joins by themselves.
+  static func joined(
+    _ user: UserID, _ id: GroupID, as member: MembershipID, addedBy adder: UserID? = nil, at now: Date,
+    on db: any Connection
+  ) {
     let topic = EventTopic.group(id)
     EventFeed.record(
-      "member_joined", to: [topic, EventTopic.user(user)], ["group_id": id, "user_id": user],
-      change: .of("group_members", .insert, key: ["group_id": id, "user_id": user], ["joined_at": now]),
+      "member_joined", to: [topic, EventTopic.user(user)], ["group_id": id, "user_id": user, "by": adder ?? user],
+      change: .of(
+        "group_members", .insert, key: ["id": member, "group_id": id, "user_id": user], ["joined_at": now]),
       access: [AccessChange(topic: topic, user: user, mayRead: true)], of: user, at: now, on: db)
   }
 
   /// - Parameter remover: nil for a member who leaves.
-  static func left(_ user: UserID, _ id: GroupID, removedBy remover: UserID?, at now: Date, on db: any Connection) {
+  static func left(
+    _ user: UserID, _ id: GroupID, as member: MembershipID?, removedBy remover: UserID?, at now: Date,
+    on db: any Connection
+  ) {
     let topic = EventTopic.group(id)
     EventFeed.record(
       remover == nil ? "member_left" : "member_removed", to: [topic, EventTopic.user(user)],
       ["group_id": id, "user_id": user, "by": remover ?? user],
-      change: .of("group_members", .delete, key: ["group_id": id, "user_id": user]),
+      change: .of("group_members", .delete, key: ["id": member, "group_id": id, "user_id": user]),
       access: [AccessChange(topic: topic, user: user, mayRead: false)], of: user, at: now, on: db)
   }
 }

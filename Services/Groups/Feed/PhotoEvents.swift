@@ -1,6 +1,7 @@
 import Database
 import EventFeed
 import Foundation
+import Photos
 import Wire
 
 /// The events of photos, on the topic of their group. Each is recorded in the transaction of the change.

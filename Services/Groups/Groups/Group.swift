@@ -1,5 +1,4 @@
 import Foundation
-import Tokens
 import Wire
 
 /// A small group of users who share one photo a day each.
@@ -14,9 +13,16 @@ struct Group: Sendable, Hashable {
   let memberCountMax: Int
   let createdBy: UserID?
   let createdAt: Date
+  /// Whether it has the limits of the app with a photo a day: few members, and few groups for each of them.
+  var isLimited = true
+  /// When the present code was made. Whoever was removed later cannot join by it.
+  var codeMadeAt: Date?
 
   /// The largest number of members that the apps can show.
   static let memberCountMax = 12
+
+  /// The largest number of members of other groups.
+  static let unlimitedMemberCountMax = 10_000
 
   /// The largest number of groups that one user may be in.
   static let groupCountMax = 5
@@ -25,11 +31,6 @@ struct Group: Sendable, Hashable {
   func day(at now: Date) -> String {
     Date.ISO8601FormatStyle(timeZone: timeZone).year().month().day().format(now)
   }
-}
-
-extension Group {
-  /// A new random code by which a group can be joined, of 40 bits.
-  static func newInviteCode() -> String { Random.text(count: 8, of: Random.unambiguousCharacters) }
 }
 
 extension TimeZone {

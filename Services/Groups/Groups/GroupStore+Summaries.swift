@@ -32,7 +32,7 @@ extension GroupStore {
     try db.rows(
       """
       select social_group.* from social_group join membership mine on mine.group_id = social_group.id
-      where mine.user_id = \(user) and mine.state = 'active'
+      where mine.user_id = \(user) and mine.state = 'active' and social_group.is_limited
       order by social_group.created_at desc, social_group.id desc
       """
     ).map(Group.init)
@@ -42,7 +42,8 @@ extension GroupStore {
     let rows = try db.rows(
       """
       select other.group_id, other.user_id, other.role, other.joined_at
-      from membership mine join membership other on other.group_id = mine.group_id and other.state = 'active'
+      from membership mine join social_group g on g.id = mine.group_id and g.is_limited
+        join membership other on other.group_id = mine.group_id and other.state = 'active'
       where mine.user_id = \(user) and mine.state = 'active' order by other.joined_at, other.user_id
       """)
     var members: [GroupID: [GroupMember]] = [:]

@@ -27,7 +27,7 @@ struct GroupStore: Sendable {
       let group = try db.row(
         """
         select social_group.* from social_group join membership m on m.group_id = social_group.id
-        where social_group.id = \(id) and m.user_id = \(user) and m.state = 'active'
+        where social_group.id = \(id) and social_group.is_limited and m.user_id = \(user) and m.state = 'active'
         """
       ).map(Group.init)
       guard let group else { throw Failure.notInGroup }
@@ -41,46 +41,71 @@ struct GroupStore: Sendable {
   /// - Throws: 404 when the user is not a member, 403 `not_the_owner`.
   func change(_ id: GroupID, _ change: GroupChange, by user: UserID, at now: Date) async throws {
     try await database.write { db in
-      guard let group = try Self.lock(id, on: db),
+      guard let group = try Self.lock(id, on: db), group.isLimited,
         let role = try MembershipStore.activeRole(of: user, in: id, on: db)
       else { throw Failure.groupNotFound }
       guard change.timeZone == nil || role == .owner else { throw Failure.notGroupOwner }
-      let zone = change.timeZone ?? group.timeZone
-      let row = try db.row(
-        """
-        update social_group set name = \(change.name ?? group.name),
-          description = \(change.description ?? group.description), time_zone = \(zone.name), updated_at = \(now)
-        where id = \(id) returning \(groupColumns)
-        """)
-      if let row { GroupEvents.changed(try Group(row), by: user, at: now, on: db) }
+      try Self.change(group, change, by: user, at: now, on: db)
     }
   }
+
+  /// The caller holds the group's lock.
+  static func change(
+    _ group: Group, _ change: GroupChange, by user: UserID, at now: Date, on db: any Connection
+  ) throws {
+    let zone = change.timeZone ?? group.timeZone
+    let row = try db.row(
+      """
+      update social_group set name = \(change.name ?? group.name),
+        description = \(change.description ?? group.description), time_zone = \(zone.name), updated_at = \(now)
+      where id = \(group.id) returning \(groupColumns)
+      """)
+    if change.renewsCode { try renewCode(of: group, at: now, on: db) }
+    if let row { GroupEvents.changed(try Group(row), by: user, at: now, on: db) }
+  }
+
+  private static func renewCode(of group: Group, at now: Date, on db: any Connection) throws {
+    for _ in 0..<codeTriesMax {
+      let code = GroupCode.new(isLimited: group.isLimited)
+      guard try find(code: code, on: db) == nil else { continue }
+      try db.change("update social_group set invite_code = \(code), code_made_at = \(now) where id = \(group.id)")
+      return
+    }
+    throw DatabaseFailure.contended
+  }
+
+  /// How many codes are tried until one is free: there are at least a thousand million.
+  private static let codeTriesMax = 5
 
   /// Creates a group with its owner as the only member.
   ///
   /// - Throws: 400 `too_many_groups`.
   static func create(_ draft: NewGroup, on db: any Connection) throws -> Group {
-    guard try MembershipStore.incrementGroupCount(of: draft.owner, on: db) else { throw Failure.tooManyGroups }
+    guard try MembershipStore.incrementGroupCount(of: draft.owner, isLimited: draft.isLimited, on: db) else {
+      throw Failure.tooManyGroups
+    }
     let group = try inserted(draft, on: db)
+    let member = MembershipID.new(at: draft.createdAt)
     try db.change(
       """
-      insert into membership (group_id, user_id, role, state, joined_at)
-      values (\(group.id), \(draft.owner), 'owner', 'active', \(draft.createdAt))
+      insert into membership (id, group_id, user_id, role, state, joined_at)
+      values (\(member), \(group.id), \(draft.owner), 'owner', 'active', \(draft.createdAt))
       """)
     GroupEvents.created(group, by: draft.owner, on: db)
-    GroupEvents.joined(draft.owner, group.id, at: draft.createdAt, on: db)
+    GroupEvents.joined(draft.owner, group.id, as: member, at: draft.createdAt, on: db)
     return group
   }
 
   private static func inserted(_ draft: NewGroup, on db: any Connection) throws -> Group {
-    // A code that is already taken is replaced by another; there are about 10^12.
-    for _ in 0..<5 {
+    let seats = draft.isLimited ? Group.memberCountMax : Group.unlimitedMemberCountMax
+    for _ in 0..<codeTriesMax {
       let row = try db.row(
         """
         insert into social_group (id, name, description, invite_code, time_zone, member_count, member_count_max,
-          created_by, created_at, updated_at)
-        values (\(draft.id), \(draft.name), \(draft.description), \(Group.newInviteCode()),
-          \(draft.timeZone.name), 1, \(Group.memberCountMax), \(draft.owner), \(draft.createdAt), \(draft.createdAt))
+          created_by, created_at, updated_at, is_limited)
+        values (\(draft.id), \(draft.name), \(draft.description),
+          \(GroupCode.new(isLimited: draft.isLimited)), \(draft.timeZone.name), 1, \(seats), \(draft.owner),
+          \(draft.createdAt), \(draft.createdAt), \(draft.isLimited))
         on conflict (invite_code) do nothing returning \(groupColumns)
         """)
       if let row { return try Group(row) }
@@ -104,6 +129,16 @@ struct GroupStore: Sendable {
   static func find(_ id: GroupID, on db: any Connection) throws -> Group? {
     try db.row("select \(groupColumns) from social_group where id = \(id) and closed_at is null").map(Group.init)
   }
+
+  /// The group that has the code, as a user typed it. One look into an index, whatever the text is.
+  static func find(code: String, on db: any Connection) throws -> Group? {
+    try db.row(
+      """
+      select \(groupColumns) from social_group
+      where invite_code = \(GroupCode.normalized(code)) and closed_at is null
+      """
+    ).map(Group.init)
+  }
 }
 
 /// The values of a group to be created.
@@ -114,6 +149,8 @@ struct NewGroup: Sendable {
   let description: String?
   let timeZone: TimeZone
   let createdAt: Date
+  /// ``Group/isLimited``
+  var isLimited = true
 }
 
 /// New values of a group's fields. A field that is nil stays as it is.
@@ -122,12 +159,14 @@ struct GroupChange: Sendable {
   /// `.some(nil)` removes the description.
   var description: String??
   var timeZone: TimeZone?
+  var renewsCode = false
 
   var hasChanges: Bool { name != nil || description != nil || timeZone != nil }
 }
 
 private let groupColumns: SQL = """
-  id, name, description, invite_code, time_zone, member_count, member_count_max, created_by, created_at
+  id, name, description, invite_code, time_zone, member_count, member_count_max, created_by, created_at,
+    is_limited, code_made_at
   """
 
 extension Group {
@@ -142,5 +181,7 @@ extension Group {
     memberCountMax = try row.get("member_count_max")
     createdBy = try row.optional("created_by")
     createdAt = try row.get("created_at")
+    isLimited = try row.get("is_limited")
+    codeMadeAt = try row.optional("code_made_at")
   }
 }

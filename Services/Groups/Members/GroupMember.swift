@@ -7,3 +7,6 @@ struct GroupMember: Sendable, Hashable {
   let role: GroupRole
   let joinedAt: Date
 }
+
+/// The id of a membership where members are rows of a table. A user who comes back has a new one.
+typealias MembershipID = ID<GroupMember>

@@ -15,11 +15,17 @@ struct InternalMemberRoutes: Sendable {
     inside.put("/internal/groups/{group}/members/{user}", use: join)
     inside.post("/internal/groups/{group}/members", use: addSeveral)
     inside.post("/internal/groups/{group}/departed", use: departed)
+    let adventuresRoutes = routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["adventures"]))
+    adventuresRoutes.get("/internal/users/{id}/groups", use: groups)
   }
 
   @Sendable private func membership(_ request: Request, _ context: ServiceCaller) async throws -> Response {
     .exactJSON(
       try await memberships.membership(of: try context.user("user"), in: try context.groupID()))
+  }
+
+  @Sendable private func groups(_ request: Request, _ context: ServiceCaller) async throws -> Response {
+    .exactJSON(MemberOfGroups(groups: try await memberships.groups(of: try context.user())))
   }
 
   /// Responds with status 200 also when the user cannot join, since the caller has to act on the outcome.

@@ -23,10 +23,29 @@ extension MembershipStore {
     if try InviteUseStore.hasJoined(user, by: join, on: db) { return .joined }
     if try activeRole(of: user, in: group.id, on: db) != nil { return .alreadyMember }
     if let refusal = try refusal(of: user, group.id, by: join, on: db) { return refusal }
+    let outcome = try addIfThereIsRoom(user, to: group, at: now, on: db)
+    if outcome == .joined { try InviteUseStore.record(join, by: user, at: now, on: db) }
+    return outcome
+  }
+
+  /// Adds the user by the group's own code. The caller holds the group's lock and has seen the code.
+  static func join(
+    _ user: UserID, byCodeOf group: Group, as member: MembershipID? = nil, at now: Date, on db: any Connection
+  ) throws -> JoinOutcome {
+    if try activeRole(of: user, in: group.id, on: db) != nil { return .alreadyMember }
+    if let owner = try owner(of: group.id, on: db), try BlockStore.exists(between: user, and: owner, on: db) {
+      return .blocked
+    }
+    if try wasRemoved(user, from: group.id, since: group.codeMadeAt ?? group.createdAt, on: db) { return .removed }
+    return try addIfThereIsRoom(user, to: group, as: member, at: now, on: db)
+  }
+
+  private static func addIfThereIsRoom(
+    _ user: UserID, to group: Group, as member: MembershipID? = nil, at now: Date, on db: any Connection
+  ) throws -> JoinOutcome {
     guard group.memberCount < group.memberCountMax else { return .full }
-    guard try incrementGroupCount(of: user, on: db) else { return .tooManyGroups }
-    try insert(user, into: group.id, at: now, on: db)
-    try InviteUseStore.record(join, by: user, at: now, on: db)
+    guard try incrementGroupCount(of: user, isLimited: group.isLimited, on: db) else { return .tooManyGroups }
+    try insert(user, into: group.id, as: member, at: now, on: db)
     return .joined
   }
 

@@ -10,12 +10,15 @@ extension MembershipStore {
   /// - Throws: 404 when the user is not in the group.
   func leave(_ id: GroupID, _ user: UserID, at now: Date) async throws {
     defer { photoAccess.invalidate() }
-    try await database.write { db in
-      guard let group = try GroupStore.lock(id, on: db),
-        let role = try Self.activeRole(of: user, in: id, on: db)
-      else { throw Failure.groupNotFound }
-      try Self.end(user, role, in: group, at: now, on: db)
+    try await database.write { db in try Self.leave(id, user, at: now, on: db) }
+  }
+
+  /// The same within a transaction, after which ``photoAccess`` is to be invalidated.
+  static func leave(_ id: GroupID, _ user: UserID, at now: Date, on db: any Connection) throws {
+    guard let group = try GroupStore.lock(id, on: db), let role = try activeRole(of: user, in: id, on: db) else {
+      throw Failure.groupNotFound
     }
+    try end(user, role, in: group, at: now, on: db)
   }
 
   /// Removes a member.
@@ -23,11 +26,16 @@ extension MembershipStore {
   /// - Throws: 404 when the caller is not in the group, 403 when the caller is not its owner, 404 `member_not_found`.
   func remove(_ user: UserID, from id: GroupID, by owner: UserID, at now: Date) async throws {
     defer { photoAccess.invalidate() }
-    try await database.write { db in
-      let group = try Self.lock(id, by: owner, on: db)
-      guard let role = try Self.activeRole(of: user, in: id, on: db) else { throw Failure.memberNotFound }
-      try Self.end(user, role, in: group, removedBy: user == owner ? nil : owner, at: now, on: db)
-    }
+    try await database.write { db in try Self.remove(user, from: id, by: owner, at: now, on: db) }
+  }
+
+  /// The same within a transaction, after which ``photoAccess`` is to be invalidated.
+  static func remove(
+    _ user: UserID, from id: GroupID, by owner: UserID, at now: Date, on db: any Connection
+  ) throws {
+    let group = try lock(id, by: owner, on: db)
+    guard let role = try activeRole(of: user, in: id, on: db) else { throw Failure.memberNotFound }
+    try end(user, role, in: group, removedBy: user == owner ? nil : owner, at: now, on: db)
   }
 
   /// Makes another member the owner.
@@ -46,15 +54,19 @@ extension MembershipStore {
   /// - Throws: 404 when the caller is not in the group, 403 when the caller is not its owner.
   func close(_ id: GroupID, by owner: UserID, at now: Date) async throws {
     defer { photoAccess.invalidate() }
-    try await database.write { db in
-      try Self.lock(id, by: owner, on: db)
+    try await database.write { db in try Self.close(Self.lock(id, by: owner, on: db), at: now, on: db) }
+  }
+
+  /// The same within a transaction that holds the group's lock, after which ``photoAccess`` is to be invalidated.
+  static func close(_ group: Group, at now: Date, on db: any Connection) throws {
+    if group.isLimited {
       try db.change(
         """
         update person set group_count = group_count - 1
-        where user_id in (select user_id from membership where group_id = \(id) and state = 'active')
+        where user_id in (select user_id from membership where group_id = \(group.id) and state = 'active')
         """)
-      try Self.close(id, at: now, on: db)
     }
+    try close(group.id, at: now, on: db)
   }
 
   /// Takes the group's lock for its owner.
@@ -72,17 +84,19 @@ extension MembershipStore {
     _ user: UserID, _ role: GroupRole, in group: Group, removedBy remover: UserID? = nil, at now: Date,
     on db: any Connection
   ) throws {
-    try db.change("update person set group_count = group_count - 1 where user_id = \(user)")
+    if group.isLimited {
+      try db.change("update person set group_count = group_count - 1 where user_id = \(user)")
+    }
     if group.memberCount == 1 { return try close(group.id, at: now, on: db) }
-    try db.change(
+    let row = try db.row(
       """
       update membership set state = \(remover == nil ? "left" : "removed"), role = 'member', left_at = \(now),
         removed_by = \(remover)
-      where group_id = \(group.id) and user_id = \(user)
+      where group_id = \(group.id) and user_id = \(user) returning id
       """)
     try db.change(
       "update social_group set member_count = member_count - 1, updated_at = \(now) where id = \(group.id)")
-    GroupEvents.left(user, group.id, removedBy: remover, at: now, on: db)
+    GroupEvents.left(user, group.id, as: try row?.get("id"), removedBy: remover, at: now, on: db)
     if role == .owner { try setLongestStandingOwner(of: group.id, at: now, on: db) }
   }
 

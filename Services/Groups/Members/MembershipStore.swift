@@ -23,6 +23,18 @@ struct MembershipStore: Sendable {
     }
   }
 
+  /// The groups that the user is in, for other services; of more than they take, the first.
+  func groups(of user: UserID) async throws -> [GroupID] {
+    try await database.readOnce { db in
+      try db.rows(
+        """
+        select group_id from membership where user_id = \(user) and state = 'active'
+        order by group_id limit \(MemberOfGroups.groupsMax)
+        """
+      ).map { try $0.get("group_id") }
+    }
+  }
+
   /// Adds those of `users` who can be added, and returns them. The caller holds the group's lock, or has just created
   /// the group.
   ///
@@ -39,8 +51,8 @@ struct MembershipStore: Sendable {
     var added: [UserID] = []
     // In a fixed order, so that two transactions that add the same users cannot deadlock.
     for user in missing.subtracting(blocked).sorted(by: { $0.description < $1.description }) {
-      guard try incrementGroupCount(of: user, on: db) else { continue }
-      try insert(user, into: group.id, at: now, on: db)
+      guard try incrementGroupCount(of: user, isLimited: group.isLimited, on: db) else { continue }
+      try insert(user, into: group.id, addedBy: adder, at: now, on: db)
       added.append(user)
     }
     return added
@@ -78,25 +90,42 @@ struct MembershipStore: Sendable {
     )?.enumValue("role")
   }
 
-  /// Adds one to the number of the user's groups; false when the user is in the largest allowed number. Locks the
-  /// user's row, so that concurrent transactions wait for each other.
-  static func incrementGroupCount(of user: UserID, on db: any Connection) throws -> Bool {
-    try db.change(
+  static func owner(of id: GroupID, on db: any Connection) throws -> UserID? {
+    try db.row("select user_id from membership where group_id = \(id) and role = 'owner'")?.get("user_id")
+  }
+
+  /// The active member with this id.
+  static func member(_ id: MembershipID, on db: any Connection) throws -> (group: GroupID, user: UserID)? {
+    try db.row("select group_id, user_id from membership where id = \(id) and state = 'active'")
+      .map { (try $0.get("group_id"), try $0.get("user_id")) }
+  }
+
+  /// Adds one to the number of the user's groups; false when the user is in the largest allowed number. A group without
+  /// limits is not counted. Locks the user's row all the same, so that concurrent transactions wait for each other.
+  static func incrementGroupCount(of user: UserID, isLimited: Bool, on db: any Connection) throws -> Bool {
+    let step = isLimited ? 1 : 0
+    return try db.change(
       """
-      insert into person (user_id, group_count, group_count_max) values (\(user), 1, \(Group.groupCountMax))
-      on conflict (user_id) do update set group_count = person.group_count + 1
-        where person.group_count < person.group_count_max
+      insert into person (user_id, group_count, group_count_max) values (\(user), \(step), \(Group.groupCountMax))
+      on conflict (user_id) do update set group_count = person.group_count + excluded.group_count
+        where person.group_count + excluded.group_count <= person.group_count_max
       """) == 1
   }
 
   /// Makes the user an active member. A user who comes back after leaving counts as the newest member.
-  static func insert(_ user: UserID, into id: GroupID, at now: Date, on db: any Connection) throws {
+  ///
+  /// - Parameter adder: who has added them; nil for a user who joins by themselves.
+  static func insert(
+    _ user: UserID, into id: GroupID, as member: MembershipID? = nil, addedBy adder: UserID? = nil, at now: Date,
+    on db: any Connection
+  ) throws {
+    let member = member ?? .new(at: now)
     let inserted = try db.change(
       """
-      insert into membership (group_id, user_id, role, state, joined_at)
-      values (\(id), \(user), 'member', 'active', \(now))
-      on conflict (group_id, user_id) do update set state = 'active', joined_at = excluded.joined_at, left_at = null,
-        removed_by = null
+      insert into membership (id, group_id, user_id, role, state, joined_at)
+      values (\(member), \(id), \(user), 'member', 'active', \(now))
+      on conflict (group_id, user_id) do update set id = excluded.id, state = 'active',
+        joined_at = excluded.joined_at, left_at = null, removed_by = null
         where membership.state <> 'active'
       """)
     let counted = try db.change(
@@ -105,6 +134,6 @@ struct MembershipStore: Sendable {
       where id = \(id) and member_count < member_count_max
       """)
     guard inserted == 1, counted == 1 else { throw DatabaseFailure.contended }
-    GroupEvents.joined(user, id, at: now, on: db)
+    GroupEvents.joined(user, id, as: member, addedBy: adder, at: now, on: db)
   }
 }

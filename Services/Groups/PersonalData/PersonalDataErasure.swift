@@ -28,6 +28,7 @@ enum PersonalDataErasure {
     try lock(user, on: db)
     guard try !isMember(user, on: db) else { throw StillMember() }
     try PhotoStore.endAll(by: user, at: now, on: db)
+    try StoredObjectStore.deleteAll(of: user, at: now, on: db)
     try db.change("delete from membership where user_id = \(user)")
     try db.change("update membership set removed_by = null where removed_by = \(user)")
     try db.change("delete from person where user_id = \(user)")

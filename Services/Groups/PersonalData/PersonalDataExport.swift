@@ -6,9 +6,9 @@ import Wire
 struct PersonalDataExport: Encodable, Sendable {
   let groups: [ExportedGroup]
   let photos: [ExportedPhoto]
+  let files: [ExportedFile]
   let collections: [ExportedCollection]
   let blocks: [ExportedBlock]
-  let devices: [ExportedDevice]
 
   init(of user: UserID, on db: any Connection) throws {
     groups = try db.rows(
@@ -24,6 +24,7 @@ struct PersonalDataExport: Encodable, Sendable {
       where sender_id = \(user) and state = 'ready' order by created_at, id
       """
     ).map(ExportedPhoto.init)
+    files = try StoredObjectStore.all(of: user, on: db).map(ExportedFile.init)
     collections = try db.rows(
       """
       select c.id, c.name, m.role, m.created_at
@@ -34,7 +35,6 @@ struct PersonalDataExport: Encodable, Sendable {
     blocks = try db.rows(
       "select blocked_id, created_at from block where blocker_id = \(user) order by created_at, blocked_id"
     ).map(ExportedBlock.init)
-    devices = try DeviceStore.devices(of: user, on: db).map(ExportedDevice.init)
   }
 }
 
@@ -74,6 +74,21 @@ struct ExportedPhoto: Encodable, Sendable {
   }
 }
 
+/// A file that the user has stored.
+struct ExportedFile: Encodable, Sendable {
+  let name: String
+  let size_bytes: Int
+  let created_at: Date
+  let updated_at: Date
+
+  fileprivate init(_ object: StoredObject) {
+    name = object.name.description
+    size_bytes = object.byteCount
+    created_at = object.createdAt
+    updated_at = object.updatedAt
+  }
+}
+
 /// A collection that the user is a member of.
 struct ExportedCollection: Encodable, Sendable {
   let id: CollectionID
@@ -97,24 +112,5 @@ struct ExportedBlock: Encodable, Sendable {
   fileprivate init(_ row: Row) throws {
     user_id = try row.get("blocked_id")
     created_at = try row.get("created_at")
-  }
-}
-
-/// A device that the user has registered.
-struct ExportedDevice: Encodable, Sendable {
-  let token: String
-  let platform: String
-  let name: String?
-  let os_version: String?
-  let app_version: String?
-  let created_at: Date
-
-  fileprivate init(_ device: Device) {
-    token = device.token
-    platform = device.platform.rawValue
-    name = device.name
-    os_version = device.osVersion
-    app_version = device.appVersion
-    created_at = device.createdAt
   }
 }

@@ -43,12 +43,6 @@ extension PhotoID {
   }
 }
 
-/// The sizes in which a photo is stored: the maximum number of pixels of the longer side.
-enum PhotoSize: Int, Sendable, CaseIterable {
-  case large = 1080
-  case small = 320
-}
-
 extension Failure {
   static let alreadySentToday = Failure(
     .malformed, "already_sent_today", "You have already sent a photo to this group today.")
@@ -57,17 +51,4 @@ extension Failure {
   static let notOwnPhoto = Failure(.forbidden, "not_the_sender", "Only its sender may delete a photo.")
   static let linkExpired = Failure(.gone, "link_expired", "This link has expired.")
   static let linkInvalid = Failure(.forbidden, "invalid_link", "This link is not valid.")
-
-  static let photoTooLarge = Failure(.tooLarge, "photo_too_large", "A photo has at most 10 MB.")
-  static let uploadIncomplete = Failure(.malformed, "upload_incomplete", "The upload ended too early.")
-  static let photoTypeUnsupported = Failure(
-    .unsupportedType, "unsupported_media_type", "Send a photo as JPEG, PNG or HEIC.")
-  static let photoUnreadable = Failure(.unprocessable, "photo_unreadable", "This photo cannot be read.")
-  static let photoTooManyPixels = Failure(
-    .unprocessable, "photo_too_many_pixels", "A photo has at most 50 megapixels.")
-  static let photoTooSlow = Failure(.unprocessable, "photo_too_complex", "This photo takes too long to read.")
-  static let photosBusy = Failure(
-    .unavailable, "photos_busy", "Too many photos are arriving at the moment.", retryAfterSeconds: 2)
-  static let storageFull = Failure(
-    .unavailable, "storage_full", "Photos cannot be kept at the moment.", retryAfterSeconds: 60)
 }

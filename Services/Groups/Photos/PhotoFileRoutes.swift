@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import NIOCore
+import Photos
 import Web
 import Wire
 
@@ -22,22 +23,14 @@ struct PhotoFileRoutes: Sendable {
     try links.check(requested.permission, expires: requested.expires, signature: requested.signature, at: now)
     let photo = try await pipeline.store.cachedPhoto(requested.photo, for: requested.viewer, at: now)
     let headers = requested.headers(until: photo.expiresAt, at: now)
-    if request.ifNoneMatchIncludes(requested.eTag, .strict) {
-      return Response(status: .notModified, headers: headers)
+    guard
+      let response = try await pipeline.files.response(
+        PhotoFileName(photo.id, size: requested.size), eTag: requested.eTag, headers, to: request)
+    else {
+      context.logger.error("a photo has lost its bytes", metadata: ["photo": "\(photo.id)"])
+      throw Failure.photoNotFound
     }
-    let isSame = request.headers[.ifRange].map { $0 == requested.eTag } ?? true
-    let range = isSame ? ByteRange(header: request.headers[.range]) : nil
-    do {
-      guard let bytes = try await pipeline.files.read(PhotoFileName(photo.id, size: requested.size), range) else {
-        context.logger.error("a photo has lost its bytes", metadata: ["photo": "\(photo.id)"])
-        throw Failure.photoNotFound
-      }
-      return bytes.response(isPartial: range != nil, headers)
-    } catch let error as RangeNotSatisfiable {
-      var response = Failure.rangeNotSatisfiable.response(to: request, requestID: context.trace.requestID)
-      response.headers[.contentRange] = "bytes */\(error.totalCount)"
-      return response
-    }
+    return response
   }
 
   @Sendable private func upload(_ request: Request, _ context: Context) async throws -> Response {
@@ -83,34 +76,7 @@ private struct PhotoFileRequest {
   func headers(until end: Date, at now: Date) -> HTTPFields {
     let seconds = Int64(clamping: Int(max(0, end.timeIntervalSince(now))))
     return [
-      .eTag: eTag, .cacheControl: "private, max-age=\(seconds), immutable", .acceptRanges: "bytes",
-      .xContentTypeOptions: "nosniff",
+      .cacheControl: "private, max-age=\(seconds), immutable", .xContentTypeOptions: "nosniff",
     ]
   }
-}
-
-extension StoredBytes {
-  fileprivate func response(isPartial: Bool, _ headers: HTTPFields) -> Response {
-    var headers = headers
-    headers[.contentType] = "image/jpeg"
-    headers[.contentLength] = String(range.count)
-    if isPartial { headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(totalCount)" }
-    return Response(status: isPartial ? .partialContent : .ok, headers: headers, body: body)
-  }
-
-  private var body: ResponseBody {
-    switch content {
-    case .buffer(let buffer): ResponseBody(byteBuffer: buffer)
-    case .chunks(let forEachChunk):
-      ResponseBody(contentLength: range.count) { writer in
-        try await forEachChunk { try await writer.write($0) }
-        try await writer.finish(nil)
-      }
-    }
-  }
-}
-
-extension Failure {
-  static let rangeNotSatisfiable = Failure(
-    .unsatisfiable, "range_not_satisfiable", "The photo does not have these bytes.")
 }

@@ -3,6 +3,7 @@ import Database
 import Foundation
 import Hummingbird
 import Outbox
+import Photos
 import Tokens
 import Web
 
@@ -23,9 +24,9 @@ struct PhotoModule: Sendable {
     let storage = try PhotoStorage(settings, logger: dependencies.logger)
     outbox = Outbox(
       database: database, keys: keys, in: dependencies,
-      deliveries: deliveries + [FirstPhotoNotifications.delivery(of: database, logger: dependencies.logger, now: now)])
+      deliveries: deliveries + [FirstPhotoNotifications.delivery(of: database, now: now)])
     let notifications = FirstPhotoNotifications(
-      outbox: outbox, isEnabled: try settings.bool("PHOTO_EVENTS", default: false))
+      outbox: outbox, isEnabled: try settings.bool("PHOTO_EVENTS", default: true))
     let pipeline = PhotoUploadPipeline(
       store: PhotoStore(database: database, photoAccess: photoAccess), files: storage.files, local: storage.local,
       renderer: PhotoRenderer(), idempotency: idempotency, notifications: notifications, now: now)

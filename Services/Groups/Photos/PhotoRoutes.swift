@@ -2,6 +2,7 @@ import Clients
 import Foundation
 import Hummingbird
 import NIOCore
+import Photos
 import Web
 import Wire
 
@@ -38,7 +39,7 @@ struct PhotoRoutes: Sendable {
     let (now, user, lifetime) = (now(), context.user, PhotoLinks.uploadLifetime)
     let id = PhotoID.new(at: now)
     // A presigned URL limits the size only when the size is known. Without it the upload goes through this service.
-    let direct = byteCount.flatMap { pipeline.files.uploadURL(of: id, byteCount: $0, for: .seconds(lifetime)) }
+    let direct = byteCount.flatMap { pipeline.files.uploadURL(of: id.uuid, byteCount: $0, for: .seconds(lifetime)) }
     let url = direct ?? links.upload(id, until: now + lifetime)
     return try await pipeline.idempotency.once(call) { db in
       try PhotoStore.insertPending(id, to: group, by: user, at: now, on: db)

@@ -1,5 +1,6 @@
 import Database
 import Foundation
+import Photos
 import Wire
 
 /// Every statement of sending and viewing photos. A unique index ensures one photo for each member, group and day.
@@ -175,7 +176,7 @@ struct PhotoStore: Sendable {
 
   private static func requiredGroup(_ group: GroupID, of user: UserID, on db: any Connection) throws -> Group {
     guard try MembershipStore.activeRole(of: user, in: group, on: db) != nil,
-      let group = try GroupStore.find(group, on: db)
+      let group = try GroupStore.find(group, on: db), group.isLimited
     else { throw Failure.notInGroup }
     return group
   }
@@ -183,7 +184,7 @@ struct PhotoStore: Sendable {
   /// The day of a photo. Locks the group, so that a concurrent departure or erasure of the sender waits: no photo of
   /// theirs may be inserted afterwards.
   private static func lockedDay(of photo: Photo, on db: any Connection) throws -> String {
-    guard let group = try GroupStore.lock(photo.group, on: db),
+    guard let group = try GroupStore.lock(photo.group, on: db), group.isLimited,
       try MembershipStore.activeRole(of: photo.sender, in: photo.group, on: db) != nil
     else { throw Failure.notInGroup }
     return group.day(at: photo.createdAt)

@@ -7,7 +7,8 @@ struct InternalRelationRoutes: Sendable {
   let relations: RelationStore
 
   func add(to routes: Router<Context>) {
-    let inside = routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["invites", "lists"]))
+    let inside = routes.group(context: ServiceCaller.self)
+      .add(middleware: RequiresService(["adventures", "invites", "lists"]))
     inside.post("/internal/groups/relations", use: show)
   }
 

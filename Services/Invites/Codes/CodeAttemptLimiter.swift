@@ -6,10 +6,9 @@ import Wire
 
 /// Limits how often codes may be guessed: failed lookups count per user or address, per network, and in total.
 ///
-/// A user's own limit and the limits of an address and a network hold for everybody. The total is spent by others, so
-/// it must not lock out those who have not guessed: beyond it, the first failed attempt within the hour is still free
-/// for users who have verified an e-mail address or phone number, and for every address that has looked up nothing
-/// wrong.
+/// A user's own limit and the limits of an address and a network hold for everybody. Beyond the total, the first failed
+/// attempt within the hour is still free for users who have verified an e-mail address or phone number, and for every
+/// address that has looked up nothing wrong.
 struct CodeAttemptLimiter: Sendable {
   let database: any Database
   let quotas: QuotaStore
@@ -30,12 +29,14 @@ struct CodeAttemptLimiter: Sendable {
     by requester: Requester, at now: Date, find: @escaping @Sendable (any Connection) throws -> Found?
   ) async throws -> Found? {
     @Sendable func attempt(isProven: Bool, _ db: any Connection) throws -> Found? {
-      let user = QuotaKey(quota: Self.perUser, key: requester.user.description)
-      let address = QuotaKey(quota: Self.perAddress, key: requester.clientAddress)
-      let total = QuotaKey(quota: Self.total, key: "")
-      return try limited(user, address, total, isFirstFree: isProven, at: now, on: db) { try find(db) }
+      let attempts = LimitedAttempts(
+        quotas: quotas, own: .init(Self.perUser, requester.user.description),
+        others: [.init(Self.perAddress, requester.clientAddress)], total: .init(Self.total, ""))
+      return try attempts.limited(isFirstFree: isProven, at: now, on: db, find: find)
     }
-    do { return try await database.write { try attempt(isProven: false, $0) } } catch let exceeded as TotalExceeded {
+    do {
+      return try await database.write { try attempt(isProven: false, $0) }
+    } catch let exceeded as LimitedAttempts.TotalExceeded {
       // Auth is called only when the total is exceeded.
       guard await isProven(requester.user) else { throw exceeded.refusal }
     }
@@ -53,11 +54,11 @@ struct CodeAttemptLimiter: Sendable {
   func limited<Found>(
     from clientAddress: String, at now: Date, on db: any Connection, find: () throws -> Found?
   ) throws -> Found? {
-    let address = QuotaKey(quota: Self.lookupsPerAddress, key: clientAddress)
-    // One client often has thousands of IPv6 /64 networks, each of which would have a free first lookup.
-    let network = QuotaKey(quota: Self.lookupsPerNetwork, key: Self.network(of: clientAddress))
-    let total = QuotaKey(quota: Self.lookupsTotal, key: "")
-    return try limited(address, network, total, isFirstFree: true, at: now, on: db, find: find)
+    let attempts = LimitedAttempts(
+      quotas: quotas, own: .init(Self.lookupsPerAddress, clientAddress),
+      // One client often has thousands of IPv6 /64 networks, each of which would have a free first lookup.
+      others: [.init(Self.lookupsPerNetwork, Self.network(of: clientAddress))], total: .init(Self.lookupsTotal, ""))
+    return try attempts.limited(isFirstFree: true, at: now, on: db) { _ in try find() }
   }
 
   /// The /24 of an IPv4 address, or the /48 of an IPv6 network, in the format of `Request.clientAddress`: four numbers,
@@ -68,40 +69,5 @@ struct CodeAttemptLimiter: Sendable {
       if parts.count == 4 { return parts.prefix(3).joined(separator: String(separator)) }
     }
     return clientAddress
-  }
-
-  /// A quota and the key under which it is counted.
-  private struct QuotaKey {
-    let quota: Quota
-    let key: String
-  }
-
-  /// The total is exceeded, while the caller's own quotas are not.
-  private struct TotalExceeded: Error {
-    let refusal: Failure
-  }
-
-  /// Counts an attempt against three quotas, runs `find`, and gives the counts back when it finds something.
-  ///
-  /// - Throws: 429; ``TotalExceeded`` when this is the caller's first attempt within the window, and the first one is
-  ///   not free.
-  private func limited<Found>(
-    _ own: QuotaKey, _ network: QuotaKey, _ total: QuotaKey, isFirstFree: Bool, at now: Date, on db: any Connection,
-    find: () throws -> Found?
-  ) throws -> Found? {
-    try quotas.take(own.quota, for: own.key, at: now, on: db)
-    // Concurrent attempts under the same key wait here until this transaction ends.
-    let isFirst = try quotas.taken(own.quota, for: own.key, on: db) == 1
-    try quotas.take(network.quota, for: network.key, at: now, on: db)
-    if isFirst, isFirstFree {
-      try quotas.count(total.quota, for: total.key, at: now, on: db)
-    } else {
-      do { try quotas.take(total.quota, for: total.key, at: now, on: db) } catch let refusal as Failure where isFirst {
-        throw TotalExceeded(refusal: refusal)
-      }
-    }
-    guard let found = try find() else { return nil }
-    for taken in [own, network, total] { try quotas.giveBack(taken.quota, for: taken.key, on: db) }
-    return found
   }
 }

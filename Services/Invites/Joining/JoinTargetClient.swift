@@ -24,6 +24,9 @@ struct JoinTargetClient: Sendable {
     }
   }
 
+  /// The group that a code opens; nil when it opens none.
+  func group(ofCode code: InviteToken) async throws -> GroupOfCode? { try await groups.group(ofCode: code.text) }
+
   /// The user's membership of a group; nil stands for text that is not a group's id.
   ///
   /// - Throws: 403 for everyone but active members, also when there is no such group.

@@ -18,6 +18,8 @@ struct InvitePageRoutes: Sendable {
   func add(to routes: Router<Context>) {
     routes.get("/invite/{token}", use: byToken)
     routes.get("/i/{code}", use: byCode)
+    routes.get("/i/{code}/qr.svg", use: svg)
+    routes.get("/i/{code}/qr.png", use: png)
   }
 
   @Sendable private func byToken(_ request: Request, _ context: Context) async throws -> Response {
@@ -29,20 +31,56 @@ struct InvitePageRoutes: Sendable {
     }
   }
 
-  /// Codes are short, so failed lookups are limited by client address.
   @Sendable private func byCode(_ request: Request, _ context: Context) async throws -> Response {
     let clientAddress = request.clientAddress
     return await page(context) {
-      let (code, now) = (InviteToken(code: context.parameters.get("code") ?? ""), now())
-      let found = try await invites.database.write { [invites, attemptLimiter] db in
-        try attemptLimiter.limited(from: clientAddress, at: now, on: db) {
-          try code.flatMap { try InviteStore.find($0, invites.keys, on: db) }
-        }
+      switch try await target(ofCode: context.parameters.get("code") ?? "", from: clientAddress) {
+      case .invite(let invite, let code)?:
+        return try await content(
+          of: invite, deepLink: links.deepLink(ofCode: code), url: links.pageURL(ofCode: code), code: code.text)
+      case .group(let group, let code)?: return try await content(of: group, code)
+      case nil: return InvitePageContent(state: .notFound)
       }
-      guard let code, let found, found.target.kind != .collection else { return InvitePageContent(state: .notFound) }
-      return try await content(
-        of: found, deepLink: links.deepLink(ofCode: code), url: links.pageURL(ofCode: code), code: code.text)
     }
+  }
+
+  /// What a code opens.
+  enum CodeTarget: Sendable {
+    case invite(Invite, InviteToken)
+    case group(GroupOfCode, InviteToken)
+
+    var code: InviteToken {
+      switch self {
+      case .invite(_, let code), .group(_, let code): code
+      }
+    }
+  }
+
+  /// What a code of an invite, or of a group, opens a page of. Codes are short, so failed lookups are limited by client
+  /// address: the group is looked up whether the limit is reached or not, and returned only when it is not.
+  ///
+  /// - Throws: 429 after too many.
+  func target(ofCode text: String, from clientAddress: String) async throws -> CodeTarget? {
+    let (code, now) = (InviteToken(code: text), now())
+    let group: GroupOfCode? = if let code { try await joinTargetClient.group(ofCode: code) } else { nil }
+    let found = try await invites.database.write { [invites, attemptLimiter] db in
+      try attemptLimiter.limited(from: clientAddress, at: now, on: db) { () -> CodeTarget? in
+        guard let code else { return nil }
+        return try InviteStore.find(code, invites.keys, on: db).map { .invite($0, code) }
+          ?? group.map { .group($0, code) }
+      }
+    }
+    if case .invite(let invite, _)? = found, invite.target.kind == .collection { return nil }
+    return found
+  }
+
+  /// A group's own code does not expire; its owner invites.
+  private func content(of group: GroupOfCode, _ code: InviteToken) async throws -> InvitePageContent {
+    let owners = Set([group.owner].compactMap(\.self))
+    let inviter = try await users.names(of: owners).values.first
+    return InvitePageContent(
+      state: .open, kind: .group, name: group.groupName, inviter: inviter?.shortName ?? "",
+      deepLink: links.deepLink(ofCode: code), url: links.pageURL(ofCode: code), code: code.text)
   }
 
   private func content(

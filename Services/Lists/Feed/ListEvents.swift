@@ -46,8 +46,15 @@ enum ListEvents {
       ], of: nil, at: now, on: db)
   }
 
-  static func joined(_ membership: Membership, at now: Date, on db: any Connection) {
-    record("member_joined", membership, mayRead: true, ["role": membership.role.rawValue], at: now, on: db)
+  /// - Parameter adder: who has added them; nil for a member who joins by themselves.
+  static func joined(
+    _ membership: Membership, addedBy adder: UserID?, at now: Date, on db: any Connection
+  ) throws {
+    let name = adder == nil ? nil : try db.row("select name from list where id = \(membership.list)")
+    record(
+      "member_joined", membership, mayRead: true,
+      ["role": membership.role.rawValue, "by": adder ?? membership.user],
+      push: try name.map { PushDetails(subject: try $0.get("name")) }, at: now, on: db)
   }
 
   /// The right to change the list may have changed as well.
@@ -65,15 +72,15 @@ enum ListEvents {
 
   /// To the list's topic and to the member's own.
   private static func record(
-    _ name: String, _ membership: Membership, mayRead: Bool, _ more: [String: any EventValue], at now: Date,
-    on db: any Connection
+    _ name: String, _ membership: Membership, mayRead: Bool, _ more: [String: any EventValue],
+    push: PushDetails? = nil, at now: Date, on db: any Connection
   ) {
     let topic = EventTopic.list(membership.list)
     EventFeed.record(
       name, to: [topic, EventTopic.user(membership.user)],
       ["list_id": membership.list, "membership_id": membership.id, "user_id": membership.user].merging(more) { $1 },
-      access: [AccessChange(topic: topic, user: membership.user, mayRead: mayRead)], of: membership.user, at: now,
-      on: db)
+      access: [AccessChange(topic: topic, user: membership.user, mayRead: mayRead)], push: push, of: membership.user,
+      at: now, on: db)
   }
 
   /// A tag has another name or color, or none any more: on its owner's topic, and on those of the lists that show it.

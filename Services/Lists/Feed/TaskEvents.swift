@@ -36,6 +36,14 @@ enum TaskEvents {
       of: user, at: now, on: db)
   }
 
+  /// On the topic of the assignee alone.
+  static func nudged(_ task: ListTask, _ assignee: UserID, by user: UserID, at now: Date, on db: any Connection) {
+    EventFeed.record(
+      "task_nudged", to: [EventTopic.user(assignee)],
+      ["task_id": task.id, "list_id": task.list, "assignee_id": assignee, "by": user],
+      push: PushDetails(subject: task.isHidden ? nil : task.title), of: user, at: now, on: db)
+  }
+
   private static func name(_ events: [TaskEvent]) -> String {
     switch events.first?.kind {
     case .completed: "task_completed"

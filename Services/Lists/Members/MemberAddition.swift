@@ -59,7 +59,8 @@ struct MemberAddition: Sendable {
     try requireNonMember(person, of: list, on: db)
     let departure = try DepartureStore.departure(of: person, from: list, on: db)
     guard departure?.mayBeUndone(by: user, as: locked.role) ?? true else { throw ConcurrentDeparture() }
-    let membership = try MembershipStore.add(person, to: list, as: role, enteredEmail: enteredEmail, at: now, on: db)
+    let membership = try MembershipStore.add(
+      person, to: list, as: role, enteredEmail: enteredEmail, by: user, at: now, on: db)
     guard let membership else { throw Failure.alreadyMember }
     return membership
   }

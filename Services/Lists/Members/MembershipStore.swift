@@ -61,12 +61,14 @@ enum MembershipStore {
 
   /// Adds a member. Returns nil, and changes nothing, when the user is a member already.
   ///
-  /// - Parameter enteredEmail: the e-mail address by which they are added, and by whom.
+  /// - Parameters:
+  ///   - enteredEmail: the e-mail address by which they are added, and by whom.
+  ///   - adder: who adds them; nil for a user who joins by themselves.
   /// - Throws: 409 when the list is full, or the user is in ``List/joinedMax`` lists. The latter is not exact when the
   ///   user is added to several lists concurrently: it only bounds the number.
   static func add(
     _ user: UserID, to list: Int, as role: ListRole, invite: String? = nil, enteredEmail entered: EnteredEmail? = nil,
-    at now: Date, on db: any Connection
+    by adder: UserID? = nil, at now: Date, on db: any Connection
   ) throws -> Membership? {
     let row = try db.row(
       """
@@ -91,7 +93,7 @@ enum MembershipStore {
     let membership = Membership(
       id: try row.get("id"), list: list, user: user, role: role, invite: invite, createdAt: now.wholeMilliseconds,
       updatedAt: now.wholeMilliseconds, enteredEmail: entered?.email)
-    ListEvents.joined(membership, at: now, on: db)
+    try ListEvents.joined(membership, addedBy: adder, at: now, on: db)
     return membership
   }
 

@@ -89,6 +89,7 @@ enum PersonalDataErasure {
     try db.change("update removal set removed_by = null where removed_by = \(user)")
     try db.change("update membership set named_by = null, named_as = null where named_by = \(user)")
     try db.change("delete from completion_day where user_id = \(user)")
+    try FriendStore.erase(user, on: db)
     try Idempotency.erase(user, on: db)
     try EventFeed.erase(user, at: now, on: db)
   }

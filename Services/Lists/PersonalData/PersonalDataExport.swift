@@ -12,6 +12,7 @@ struct PersonalDataExport: Encodable, Sendable {
   let task_events: [ExportedTaskEvent]
   let tags: [ExportedTag]
   let completion_days: [String]
+  let removed_friends: [UserID]
 
   /// `tasks` are those on the user's own lists, and those that they created or are assigned on lists that they are a
   /// member of. Of tasks that they created on lists that they have left, only the IDs and times are exported, because
@@ -62,6 +63,7 @@ struct PersonalDataExport: Encodable, Sendable {
     ).map(ExportedTaskEvent.init)
     tags = try db.rows("select id, name, color, created_at from tag where user_id = \(user) order by id")
       .map(ExportedTag.init)
+    removed_friends = try FriendStore.removed(by: user, on: db).sorted { $0.description < $1.description }
     completion_days = try db.rows("select day from completion_day where user_id = \(user) order by day")
       .map { try $0.get("day") }
   }

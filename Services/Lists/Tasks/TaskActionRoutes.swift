@@ -126,7 +126,7 @@ struct TaskActionRoutes: Sendable {
 }
 
 /// The JSON of a task after an action, with a message.
-private struct TaskActionBody: Encodable {
+struct TaskActionBody: Encodable {
   let task: TaskBody
   let message: String
 }

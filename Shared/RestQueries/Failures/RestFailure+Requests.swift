@@ -34,6 +34,19 @@ extension RestFailure {
       details: "The query affects \(count) rows")
   }
 
+  static func unknownSchema(_ name: String) -> RestFailure {
+    RestFailure(
+      406, "PGRST106", "Invalid schema: \(name.prefix(100))", hint: "Only the following schemas are exposed: public")
+  }
+
+  static let incompleteKey = RestFailure(
+    405, "PGRST105", "Filters must include all and only primary key columns with 'eq' operators")
+  static let pageOfPut = RestFailure(
+    400, "PGRST114", "limit/offset querystring parameters are not allowed for PUT")
+  static let differentKey = RestFailure(
+    400, "PGRST115", "Payload values do not match URL in primary key column(s)")
+  static let differentFieldCounts = RestFailure(400, "PGRST102", "All lines must have same number of fields")
+
   static func unsupportedMethod(_ method: String) -> RestFailure {
     RestFailure(405, "PGRST117", "Unsupported HTTP method: \(method)")
   }
@@ -55,7 +68,7 @@ extension RestFailure {
     RestFailure(403, "42501", "new row violates row-level security policy for table \"\(table)\"")
   }
 
-  static func generated(_ column: String) -> RestFailure {
+  package static func generated(_ column: String) -> RestFailure {
     RestFailure(
       400, "428C9", "column \"\(column)\" can only be updated to DEFAULT",
       details: "Column \"\(column)\" is a generated column.")
@@ -93,6 +106,9 @@ extension RestFailure {
 }
 
 extension RestFailure {
+  /// The value of the header `Proxy-Status`, from which clients read the code of an answer to HEAD.
+  package var proxyStatus: String { "PostgREST; error=\(code)" }
+
   /// The code in the list of older clients, for `error.code`.
   package var contractCode: String {
     switch status {

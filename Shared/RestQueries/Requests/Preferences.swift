@@ -38,6 +38,8 @@ package struct Preferences: Sendable, Hashable {
     case "missing": keep(Missing(rawValue: value), in: \.missing, text)
     case "handling": keep(Handling(rawValue: value), in: \.handling, text)
     case "max-affected": keep(Int(value).flatMap { $0 >= 0 ? $0 : nil }, in: \.affectedMax, text)
+    // Known to PostgREST, whose servers do not apply the first by default; times are in UTC here.
+    case "tx" where value == "commit" || value == "rollback", "timezone": break
     default: unknown.append(text)
     }
   }
@@ -52,7 +54,7 @@ package struct Preferences: Sendable, Hashable {
     var applied: [String] = []
     let isWrite = method != .get && method != .head
     if method == .post, let resolution { applied.append("resolution=\(resolution.rawValue)") }
-    if method == .post || method == .patch, let missing { applied.append("missing=\(missing.rawValue)") }
+    if method.hasBody, let missing { applied.append("missing=\(missing.rawValue)") }
     if isWrite, let returns { applied.append("return=\(returns.rawValue)") }
     if let count { applied.append("count=\(count.rawValue)") }
     if let handling { applied.append("handling=\(handling.rawValue)") }

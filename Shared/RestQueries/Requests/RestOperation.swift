@@ -4,14 +4,15 @@ import Database
 package struct RestOperation: Sendable {
   package let request: RestRequest
   package let table: Table
-  /// The members of the body, of POST and PATCH.
-  package let body: RequestBody?
+  /// The members of the body, of POST, PUT and PATCH.
+  package var body: RequestBody?
   let query: Query
   let resource: Resource
-  let preferences: Preferences
+  package let preferences: Preferences
   let format: AnswerFormat
 
   package init(_ request: RestRequest, in schema: RestSchema) throws {
+    if let profile = request.profile, profile != "public" { throw RestFailure.unknownSchema(profile) }
     self.request = request
     table = try schema.table(request.table)
     preferences = try Preferences(request.prefer).withDefault(for: request.method)
@@ -22,9 +23,11 @@ package struct RestOperation: Sendable {
       resource.intersect(range)
     }
     self.resource = resource
-    let hasBody = request.method == .post || request.method == .patch
-    body = hasBody ? try RequestBody(request, query, of: table) : nil
+    body = request.method.hasBody ? try RequestBody(request, query, of: table) : nil
     try requireFilter()
+    guard request.method == .put else { return }
+    guard table.isReplaceable else { throw RestFailure.unsupportedMethod(request.method.rawValue) }
+    try requireOneKey()
   }
 
   package var isRead: Bool { request.method == .get || request.method == .head }
@@ -37,14 +40,18 @@ package struct RestOperation: Sendable {
 
   /// Runs within the caller's transaction. A read makes one call on the connection, with one statement or two.
   ///
+  /// - Parameter whenInserted: what belongs to new rows and is to be seen in their representation.
   /// - Throws: ``RestFailure``, after which the transaction must not be committed, and failures of the database that
   ///   are not the client's.
-  package func answer(for caller: Caller, on db: any Connection, _ engine: Engine) throws -> RestAnswer {
+  package func answer(
+    for caller: Caller, on db: any Connection, _ engine: Engine, whenInserted: () throws -> Void = {}
+  ) throws -> RestAnswer {
     do {
       let writer = StatementWriter(engine: engine, caller: caller)
       switch request.method {
       case .get, .head: return try read(writer, on: db)
-      case .post: return try insert(writer, on: db)
+      case .post: return try insert(writer, on: db, whenInserted)
+      case .put: return try put(writer, on: db, whenInserted)
       case .patch: return try update(writer, on: db)
       case .delete: return try delete(writer, on: db)
       }
@@ -72,7 +79,7 @@ extension RestSchema {
 extension Preferences {
   /// The contract's own samples send no preference, and read the row.
   fileprivate func withDefault(for method: RestRequest.Method) -> Preferences {
-    guard isEmpty, method == .post || method == .patch else { return self }
+    guard isEmpty, method.hasBody else { return self }
     var preferences = self
     preferences.returns = .representation
     return preferences

@@ -5,7 +5,10 @@ package struct RestRequest: Sendable {
     case head = "HEAD"
     case post = "POST"
     case patch = "PATCH"
+    case put = "PUT"
     case delete = "DELETE"
+
+    var hasBody: Bool { self == .post || self == .patch || self == .put }
   }
 
   package var method: Method
@@ -19,11 +22,14 @@ package struct RestRequest: Sendable {
   package var range: String?
   package var rangeUnit: String?
   package var body: [UInt8]
+  /// The header `Accept-Profile` of GET and HEAD, `Content-Profile` of other methods: the schema `public` or none.
+  package var profile: String?
 
   /// - Parameter query: without the question mark.
   package init(
     _ method: Method, _ table: String, query: String = "", accept: String? = nil, contentType: String? = nil,
-    prefer: [String] = [], range: String? = nil, rangeUnit: String? = nil, body: [UInt8] = []
+    prefer: [String] = [], range: String? = nil, rangeUnit: String? = nil, body: [UInt8] = [],
+    profile: String? = nil
   ) {
     self.method = method
     self.table = table
@@ -34,5 +40,6 @@ package struct RestRequest: Sendable {
     self.range = range
     self.rangeUnit = rangeUnit
     self.body = body
+    self.profile = profile
   }
 }

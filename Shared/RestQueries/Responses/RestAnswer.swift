@@ -7,6 +7,15 @@ package struct RestAnswer: Sendable {
   /// The ids of the rows that a write inserted, changed or deleted.
   package let changedKeys: [String]
 
+  package init(
+    status: Int, headers: [(name: String, value: String)], body: [UInt8], changedKeys: [String] = []
+  ) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+    self.changedKeys = changedKeys
+  }
+
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 }
 

@@ -5,9 +5,10 @@ import Wire
 struct NewRow {
   private let table: Table
   private let row: RowName
-  private let values: [(column: Column, value: Value)]
+  private let stored: [(column: Column, value: Value)]
   /// The columns that the client has set.
   private let given: Set<String>
+  private let nested: [String: JSONTree]
 
   /// - Throws: ``RestFailure`` for values of another type, and for columns that are not the client's to set.
   init(_ members: [String: JSONTree], columns: [String], operation: RestOperation, _ caller: Caller) throws {
@@ -15,16 +16,32 @@ struct NewRow {
     row = operation.resource.row
     given = Set(columns.filter { members[$0] != nil || operation.preferences.missing != .default })
     let given = given
-    values = try operation.table.columns.compactMap { column in
+    nested = members.filter { operation.table.nested.contains($0.key) }
+    stored = try operation.table.columns.compactMap { column in
       let tree = given.contains(column.name) ? members[column.name] ?? .null : nil
       return try column.inserted(tree, of: operation.table, caller).map { (column, $0) }
     }
   }
 
+  /// What ``TableWrites`` get of a new row.
+  var values: RowValues {
+    RowValues(Dictionary(stored.map { ($0.column.name, $0.value) }) { first, _ in first }, nested: nested)
+  }
+
+  /// What they get where it changes a row that is there.
+  var changes: RowValues {
+    let changed = stored.filter { column, _ in
+      if case .always = column.writing { given.contains(column.name) } else { false }
+    }
+    return RowValues(Dictionary(changed.map { ($0.column.name, $0.value) }) { first, _ in first })
+  }
+
+  var key: String? { values[table.key]?.text }
+
   /// Returns the key of the row, nothing for one that was in the way and is left alone.
   func insertion(_ conflict: RestOperation.Conflict) -> SQL {
-    let columns = StatementWriter.joined(values.map { SQL(stringLiteral: $0.column.stored) }, by: ", ")
-    let list = StatementWriter.joined(values.map { "\($0.value)" }, by: ", ")
+    let columns = StatementWriter.joined(stored.map { SQL(stringLiteral: $0.column.stored) }, by: ", ")
+    let list = StatementWriter.joined(stored.map { "\($0.value)" }, by: ", ")
     return """
       insert into \(table.source) as \(row.name) (\(columns)) values (\(list))\(clause(conflict)) \
       returning \(table.storedKey)
@@ -44,7 +61,7 @@ struct NewRow {
   /// At least one column: the row that is in the way must be returned, too.
   private func changed(except target: [Column]) -> [SQL] {
     let names = Set(target.map(\.name))
-    let columns = values.map(\.column).filter { column in
+    let columns = stored.map(\.column).filter { column in
       guard !names.contains(column.name) else { return false }
       switch column.writing {
       case .always: return given.contains(column.name)

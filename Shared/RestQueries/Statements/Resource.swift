@@ -26,6 +26,8 @@ struct Embed: Sendable {
   /// The name that was written, by which it is found when no alias has that name.
   let writtenName: String
   let relation: Relation
+  /// The table between the two, of a relation of many to many.
+  let link: (table: Table, row: RowName)?
   let isInner: Bool
   let isSpread: Bool
   var resource: Resource
@@ -94,10 +96,11 @@ extension Resource {
     }
     let resource = try Resource(
       selected.items, of: try schema.table(relation.target), in: schema, counter: &counter)
+    let link = try relation.link.map { try (table: schema.table($0.table), row: RowName(alias: "l\(counter)")) }
     outputs.append(.embed(embeds.count))
     embeds.append(
       Embed(
-        name: selected.alias ?? selected.name, writtenName: selected.name, relation: relation,
+        name: selected.alias ?? selected.name, writtenName: selected.name, relation: relation, link: link,
         isInner: selected.isInner, isSpread: selected.isSpread, resource: resource))
   }
 

@@ -6,28 +6,45 @@ extension RestOperation {
     guard let rule = table.access.updates else { throw RestFailure.permissionDenied(table.name) }
     let changes = try RowChanges(self, writer.caller)
     guard !changes.isEmpty else { return try written(200, [], range: "*/*", writer, on: db) }
-    let keys = try changedKeys(
-      db,
-      """
-      update \(table.source) as \(resource.row.name) set \(changes.assignments) \
-      where \(try target(rule, writer)) returning \(table.storedKey)
-      """)
+    let keys = try updatedKeys(changes, rule, writer, on: db)
     if let key = changes.key, keys.contains(where: { $0 != key }) {
       throw RestFailure.columnDenied(table.key, of: table.name)
     }
+    if let update = table.writes.update { try update(keys, changes.values, writer.caller, db) }
     try require(table.access.sees, of: keys, writer, on: db)
     let total = preferences.count == nil ? nil : keys.count
     return try written(
       200, keys, range: Self.contentRange(first: 0, count: keys.count, total: total), writer, on: db)
   }
 
+  /// The keys of the rows that are changed, or that the service is to change.
+  private func updatedKeys(
+    _ changes: RowChanges, _ rule: RowExpression, _ writer: StatementWriter, on db: any Connection
+  ) throws -> [String] {
+    guard table.writes.update == nil else { return try keys(rule, writer, on: db) }
+    return try changedKeys(
+      db,
+      """
+      update \(table.source) as \(resource.row.name) set \(changes.assignments) \
+      where \(try target(rule, writer)) returning \(table.storedKey)
+      """)
+  }
+
   func delete(_ writer: StatementWriter, on db: any Connection) throws -> RestAnswer {
     guard let rule = table.access.deletes else { throw RestFailure.permissionDenied(table.name) }
+    if let delete = table.writes.delete {
+      let keys = try keys(rule, writer, on: db)
+      let page = preferences.returns == .representation ? try representation(of: keys, writer, on: db) : nil
+      try requireSingle(page?.rows.count ?? keys.count)
+      if !keys.isEmpty { try delete(keys, writer.caller, db) }
+      return try answer(page == nil ? 204 : 200, rows: page, range: deletedRange(keys), keys: keys)
+    }
     let name = resource.row.name
     let target = try target(rule, writer)
     guard preferences.returns == .representation else {
       let keys = try changedKeys(
         db, "delete from \(table.source) as \(name) where \(target) returning \(table.storedKey)")
+      try requireSingle(keys.count)
       return try answer(204, rows: nil, range: deletedRange(keys), keys: keys)
     }
     // The rows are locked, then read with what they embed, then deleted.
@@ -46,14 +63,14 @@ extension RestOperation {
     Self.contentRange(first: 0, count: 0, total: preferences.count == nil ? nil : keys.count)
   }
 
-  private func changedKeys(_ db: any Connection, _ statement: SQL) throws -> [String] {
+  func changedKeys(_ db: any Connection, _ statement: SQL) throws -> [String] {
     let keys = try db.rows(statement.composedForRequest).compactMap { $0.values.first?.text }
     if let max = preferences.affectedMax, keys.count > max { throw RestFailure.tooManyAffected(keys.count) }
     return keys
   }
 
   /// The rows of the query that the rule lets the caller change: with a limit, those of the page.
-  private func target(_ rule: RowExpression, _ writer: StatementWriter) throws -> SQL {
+  func target(_ rule: RowExpression, _ writer: StatementWriter) throws -> SQL {
     let allowed: SQL = "(\(rule(resource.row, writer.caller)))"
     let condition: SQL = "\(try writer.condition(of: resource)) and \(allowed)"
     guard resource.limit != nil || resource.offset > 0 else { return condition }
@@ -73,6 +90,8 @@ struct RowChanges {
   let isEmpty: Bool
   /// The id in the body: every changed row must have it already.
   private(set) var key: String?
+  /// What ``TableWrites`` get.
+  let values: RowValues
 
   /// - Throws: ``RestFailure`` for values of another type, and for columns that are not the client's to change.
   init(_ operation: RestOperation, _ caller: Caller) throws {
@@ -82,12 +101,14 @@ struct RowChanges {
     }
     let members = body.rows.first ?? [:]
     var changes: [SQL] = []
+    var values: [String: Value] = [:]
     for column in table.columns where body.columns.contains(column.name) && !body.rows.isEmpty {
       let tree = members[column.name]
       guard tree != nil || operation.preferences.missing != .default else { continue }
       switch column.writing {
       case .always, .onUpdate:
         let value = try column.type.value(of: tree ?? .null)
+        values[column.name] = value
         changes.append("\(SQL(stringLiteral: column.stored)) = \(value)")
       case .owner: try column.requireOwner(tree, of: table, caller)
       case .key: key = try column.type.value(of: tree ?? .null).text
@@ -98,6 +119,7 @@ struct RowChanges {
           ? RestFailure.columnDenied(column.name, of: table.name) : RestFailure.generated(column.name)
       }
     }
+    self.values = RowValues(values)
     isEmpty = changes.isEmpty
     changes += table.columns.filter { if case .updatedAt = $0.writing { true } else { false } }.map { column in
       "\(SQL(stringLiteral: column.stored)) = \(caller.rowTime)"

@@ -1,17 +1,27 @@
 import Database
 
 extension RestOperation {
-  func insert(_ writer: StatementWriter, on db: any Connection) throws -> RestAnswer {
+  /// - Parameter status: of a PUT: 201 for a new row, 200 for one that was there.
+  func insert(
+    _ writer: StatementWriter, status: Int = 201, on db: any Connection, _ whenInserted: () throws -> Void
+  ) throws -> RestAnswer {
     guard let rule = table.access.inserts else { throw RestFailure.permissionDenied(table.name) }
     let rows = try (body?.rows ?? []).map {
       try NewRow($0, columns: body?.columns ?? [], operation: self, writer.caller)
     }
     let conflict = try conflict(writer)
-    let returned = try db.rows(of: rows.map { $0.insertion(conflict).composedForRequest })
-    let keys = returned.compactMap { $0.first?.values.first?.text }
+    let keys: [String]
+    if let insert = table.writes.insert {
+      keys = try rows.compactMap { try insertEach($0, insert, conflict, writer, on: db) }
+    } else {
+      let returned = try db.rows(of: rows.map { $0.insertion(conflict).composedForRequest })
+      keys = returned.compactMap { $0.first?.values.first?.text }
+    }
     // A row in the way that the caller may not change: as if the id of the new one were taken.
     if case .merge = conflict, keys.count < rows.count { throw RestFailure.duplicate("\(table.name)_pkey") }
     try require(rule, of: keys, writer, on: db)
+    try whenInserted()
+    if request.method == .put { return try written(status, keys, range: "*/*", writer, on: db) }
     let isSingle = keys.count == 1
     let location =
       preferences.returns != .representation && isSingle ? "/\(table.name)?\(table.key)=eq.\(keys[0])" : nil
@@ -29,8 +39,8 @@ extension RestOperation {
   }
 
   private func conflict(_ writer: StatementWriter) throws -> Conflict {
-    guard let resolution = preferences.resolution else { return .fail }
-    let names = query.conflictColumns ?? [table.key]
+    guard let resolution = request.method == .put ? .mergeDuplicates : preferences.resolution else { return .fail }
+    let names = request.method == .put ? [table.key] : query.conflictColumns ?? [table.key]
     let known = table.uniqueColumns + [[table.key]]
     guard known.contains(where: { Set($0) == Set(names) }) else { throw RestFailure.noConflictTarget() }
     let columns = names.compactMap(table.column)

@@ -62,7 +62,14 @@ struct StatementWriter {
     let own = resource.table.column(embed.relation.column)?.expression(resource.row, caller) ?? "null"
     let other =
       embed.resource.table.column(embed.relation.targetColumn)?.expression(embed.resource.row, caller) ?? "null"
-    return "\(other) = \(own)"
+    guard let link = embed.link, let relation = embed.relation.link,
+      let near = link.table.column(relation.column)?.expression(link.row, caller),
+      let far = link.table.column(relation.targetColumn)?.expression(link.row, caller)
+    else { return "\(other) = \(own)" }
+    return """
+      \(other) in (select \(far) from \(link.table.source) \(link.row.name) where \(near) = \(own) \
+      and (\(link.table.access.sees(link.row, caller))))
+      """
   }
 
   /// The order ends with the key, so that pages neither repeat nor skip a row.

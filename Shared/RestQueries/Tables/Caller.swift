@@ -15,5 +15,5 @@ package struct Caller: Sendable {
   }
 
   /// The time that a row gets: in whole seconds, as times are shown, so that what an app sends back is found.
-  var rowTime: Date { Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down)) }
+  package var rowTime: Date { Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down)) }
 }

@@ -37,6 +37,15 @@ package struct Column: Sendable {
     self.computed = nil
   }
 
+  /// A column that is written, and shown as something else: a state that also depends on the time.
+  package init(_ name: String, _ type: ColumnType, _ writing: Writing = .always, shown: @escaping RowExpression) {
+    self.name = name
+    self.type = type
+    self.writing = writing
+    self.stored = name
+    self.computed = shown
+  }
+
   /// A column that is computed for each row and cannot be written.
   package init(_ name: String, _ type: ColumnType, computed: @escaping RowExpression) {
     self.name = name

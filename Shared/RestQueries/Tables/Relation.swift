@@ -14,6 +14,19 @@ package struct Relation: Sendable {
   let column: String
   /// Of the target, on the wire.
   let targetColumn: String
+  /// The table whose rows join the two, of a relation of many to many.
+  var link: Link?
+
+  /// A table whose rows have the ids of a row of this table and of a row of the target. Rows that the caller does not
+  /// see join nothing.
+  struct Link: Sendable {
+    /// The name of the table on the wire.
+    let table: String
+    /// The id of a row of this table, in the link's.
+    let column: String
+    /// The id of a row of the target, in the link's.
+    let targetColumn: String
+  }
 
   /// This table's `column` is the id of a row of `target`.
   package static func one(_ target: String, by column: String, to targetColumn: String = "id") -> Relation {
@@ -25,8 +38,18 @@ package struct Relation: Sendable {
     Relation(target: target, cardinality: .many, column: ownColumn, targetColumn: column)
   }
 
-  /// The column that refers to the other table, by which a query chooses among several relations.
-  var hint: String { cardinality == .one ? column : targetColumn }
+  /// The rows of `link` have the id of a row of this table in `column`, and of a row of `target` in `targetColumn`.
+  package static func many(
+    _ target: String, through link: String, by column: String, to targetColumn: String
+  ) -> Relation {
+    Relation(
+      target: target, cardinality: .many, column: "id", targetColumn: "id",
+      link: Link(table: link, column: column, targetColumn: targetColumn))
+  }
+
+  /// The column that refers to the other table, or the table between the two, by which a query chooses among several
+  /// relations.
+  var hint: String { link?.table ?? (cardinality == .one ? column : targetColumn) }
 
   func isNamed(_ name: String, hint: String?) -> Bool {
     let isNamed = name == target || (cardinality == .one && name == column)

@@ -23,11 +23,18 @@ package struct Table: Sendable {
   let access: Access
   /// The name on the wire of the column that identifies a row.
   let key: String
+  /// Members of a body that are no columns: the service reads them itself, for what belongs to the row.
+  let nested: [String]
+  /// Whether PUT is understood: the insert or change of the one row of a key.
+  let isReplaceable: Bool
+  let writes: TableWrites
 
   package init(
     _ name: String, from source: SQL, columns: [Column], relations: [Relation] = [],
-    unique uniqueColumns: [[String]] = [], key: String = "id", access: Access
+    unique uniqueColumns: [[String]] = [], key: String = "id", nested: [String] = [], isReplaceable: Bool = false,
+    access: Access, writes: TableWrites = TableWrites()
   ) {
+    self.nested = nested
     self.name = name
     self.columns = columns
     self.source = source
@@ -35,10 +42,23 @@ package struct Table: Sendable {
     self.uniqueColumns = uniqueColumns
     self.access = access
     self.key = key
+    self.isReplaceable = isReplaceable
+    self.writes = writes
     precondition(columns.contains { $0.name == key }, "\(name) has no column \(key)")
   }
 
   func column(_ name: String) -> Column? { columns.first { $0.name == name } }
+
+  /// Whether anybody may do that to any of its rows.
+  package func allows(_ method: RestRequest.Method) -> Bool {
+    switch method {
+    case .get, .head: true
+    case .post: access.inserts != nil
+    case .put: isReplaceable
+    case .patch: access.updates != nil
+    case .delete: access.deletes != nil
+    }
+  }
 
   /// The name in the database of the column that identifies a row.
   var storedKey: SQL { SQL(stringLiteral: column(key)?.stored ?? key) }
@@ -72,23 +92,31 @@ package struct Access: Sendable {
 
 /// The tables of a service.
 package struct RestSchema: Sendable {
-  private let tables: [String: Table]
+  /// In the order of their declaration.
+  package let tables: [Table]
+  private let tablesByName: [String: Table]
 
   package init(_ tables: Table...) {
-    self.tables = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
+    self.tables = tables
+    tablesByName = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
     for table in tables {
       for relation in table.relations {
-        let target = self.tables[relation.target]
+        let target = tablesByName[relation.target]
         precondition(
           table.column(relation.column) != nil && target?.column(relation.targetColumn) != nil,
           "\(table.name) has no relation to \(relation.target)")
+        guard let link = relation.link else { continue }
+        let linkTable = tablesByName[link.table]
+        precondition(
+          linkTable?.column(link.column) != nil && linkTable?.column(link.targetColumn) != nil,
+          "\(table.name) has no relation to \(relation.target) through \(link.table)")
       }
     }
   }
 
   /// - Throws: ``RestFailure`` PGRST205.
   package func table(_ name: String) throws -> Table {
-    guard let table = tables[name] else { throw RestFailure.unknownTable(name) }
+    guard let table = tablesByName[name] else { throw RestFailure.unknownTable(name) }
     return table
   }
 

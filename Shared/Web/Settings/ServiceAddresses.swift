@@ -5,7 +5,7 @@ package enum ServiceName: String, Sendable, CaseIterable {
   case auth, invites, groups, lists, credits, events, adventures, timepoints
 
   /// The services of this repository; the others have no address unless their URL is set.
-  package static let bundled: [ServiceName] = [.auth, .invites, .groups, .lists, .credits, .events]
+  package static let bundled = ServiceName.allCases
 
   package var isBundled: Bool { Self.bundled.contains(self) }
 

@@ -4,7 +4,10 @@ extension APIDialect {
   package func code(of failure: Failure) -> String {
     switch self {
     case .api, .plain: failure.code
+    case .storage: failure.kind == .notFound ? "not_found" : failure.code
     case .goTrue: failure.reasons.isEmpty ? Self.goTrueCodes[failure.code] ?? failure.code : "weak_password"
+    // `PT404` is how PostgREST's functions raise a status; PGRST205 is a table that does not exist.
+    case .postgREST where failure.kind == .notFound && failure.code != Failure.notFound.code: "PT404"
     case .postgREST: Self.postgRESTCodes[failure.kind] ?? failure.code
     }
   }
@@ -13,6 +16,7 @@ extension APIDialect {
   package func nestedCode(of failure: Failure) -> String {
     switch self {
     case .api, .plain: failure.code
+    case .storage: code(of: failure)
     case .goTrue, .postgREST: Self.upperCaseCode(failure)
     }
   }

@@ -24,6 +24,8 @@ package struct FailureResponse: Sendable {
       headers += [("upgrade", "websocket"), ("connection", "Upgrade"), ("sec-websocket-version", "13")]
     }
     if dialect == .goTrue { headers.append((GoTrueError.codeHeader, problem.code)) }
+    // RFC 9209: what Supabase's clients read when there is no body, as in an answer to HEAD.
+    if dialect == .postgREST { headers.append(("proxy-status", "PostgREST; error=\(problem.code)")) }
     if let version { headers.append((GoTrueVersion.header, version.text)) }
     // `try?`: the bodies consist of strings and integers, which can always be encoded.
     body = (try? version == nil ? JSON.encode(problem) : JSON.encode(GoTrueError(failure))) ?? Data()

@@ -26,7 +26,7 @@ package struct Problem: Codable, Sendable {
   /// - Parameter now: when the request was refused.
   package init(_ failure: Failure, as dialect: APIDialect, requestID: String?, at now: Date = Date()) {
     self.status = dialect.status(of: failure)
-    self.title = Self.titles[status] ?? "Error"
+    self.title = Self.title(of: status)
     self.detail = failure.message
     self.code = dialect.code(of: failure)
     self.nestedCode = dialect.nestedCode(of: failure)
@@ -39,7 +39,7 @@ package struct Problem: Codable, Sendable {
   }
 
   private enum Key: String, CodingKey {
-    case type, title, status, detail, code, message, hint, errors, error, msg
+    case statusCode, type, title, status, detail, code, message, details, hint, errors, error, msg
     case requestID = "request_id"
     case errorCode = "error_code"
     case weakPassword = "weak_password"
@@ -59,12 +59,17 @@ package struct Problem: Codable, Sendable {
     try body.encode(code, forKey: .code)
     try body.encode(detail, forKey: .message)
     try body.encodeNil(forKey: .hint)
+    if dialect == .postgREST { try body.encode(NullCodable(wrappedValue: detailsText), forKey: .details) }
     try body.encodeIfPresent(requestID, forKey: .requestID)
     if !fields.isEmpty { try body.encode(fields, forKey: .errors) }
     if dialect == .goTrue {
       try body.encode(code, forKey: .errorCode)
       try body.encode(detail, forKey: .msg)
       try body.encodeIfPresent(weakPassword, forKey: .weakPassword)
+    }
+    if dialect == .storage {
+      try body.encode(String(status), forKey: .statusCode)
+      return try body.encode(code, forKey: .error)
     }
     var nested = body.nestedContainer(keyedBy: NestedKey.self, forKey: .error)
     try nested.encode(nestedCode, forKey: .code)
@@ -78,14 +83,16 @@ package struct Problem: Codable, Sendable {
 
   /// `{field:[messages]}`, but a string for the clients of `/auth/v1` and `/rest/v1`, which expect one.
   private func encodeDetails(into nested: inout KeyedEncodingContainer<NestedKey>) throws {
-    if fields.isEmpty {
-      try nested.encodeNil(forKey: .details)
-    } else if dialect == .goTrue || dialect == .postgREST {
-      try nested.encode(fields.map { "\($0.field) \($0.message)" }.joined(separator: "; "), forKey: .details)
+    if fields.isEmpty || dialect == .goTrue || dialect == .postgREST {
+      try nested.encode(NullCodable(wrappedValue: detailsText), forKey: .details)
     } else {
       let byField = Dictionary(grouping: fields, by: \.field).mapValues { $0.map(\.message) }
       try nested.encode(byField, forKey: .details)
     }
+  }
+
+  private var detailsText: String? {
+    fields.isEmpty ? nil : fields.map { "\($0.field) \($0.message)" }.joined(separator: "; ")
   }
 
   package init(from decoder: any Decoder) throws {
@@ -112,9 +119,13 @@ package struct Problem: Codable, Sendable {
     return failure
   }
 
+  package static func title(of status: Int) -> String { titles[status] ?? "Error" }
+
   private static let titles = [
-    400: "Bad Request", 401: "Unauthorized", 402: "Payment Required", 403: "Forbidden", 404: "Not Found",
-    405: "Method Not Allowed", 408: "Request Timeout", 409: "Conflict", 410: "Gone", 412: "Precondition Failed",
+    300: "Multiple Choices", 400: "Bad Request", 401: "Unauthorized", 402: "Payment Required", 403: "Forbidden",
+    404: "Not Found",
+    405: "Method Not Allowed", 406: "Not Acceptable", 408: "Request Timeout", 409: "Conflict", 410: "Gone",
+    412: "Precondition Failed",
     413: "Content Too Large", 414: "URI Too Long", 415: "Unsupported Media Type", 416: "Range Not Satisfiable",
     417: "Expectation Failed", 422: "Unprocessable Content",
     429: "Too Many Requests", 431: "Request Header Fields Too Large", 500: "Internal Server Error",

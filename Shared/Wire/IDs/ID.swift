@@ -115,6 +115,7 @@ package enum SharedCollection {}
 package enum Invitation {}
 package enum InviteClaim {}
 package enum Happening {}
+package enum HeldCredits {}
 
 package typealias UserID = ID<User>
 package typealias SessionID = ID<Session>
@@ -124,3 +125,4 @@ package typealias CollectionID = ID<SharedCollection>
 package typealias InviteID = ID<Invitation>
 package typealias ClaimID = ID<InviteClaim>
 package typealias EventID = ID<Happening>
+package typealias CreditHoldID = ID<HeldCredits>

@@ -17,7 +17,8 @@ package enum RFC3339 {
   /// Parses both formats; nil for any other text.
   package static func parse(_ text: String) -> Date? {
     if let date = plain(text) { return date }
-    guard text.hasSuffix("Z") else { return nil }
+    // The format style reads 30 February as a day in March.
+    guard text.hasSuffix("Z"), beginsWithDay(text) else { return nil }
     // `try?`: text that is not a time is nil.
     return (try? (text.contains(".") ? fractional : whole).parse(text))?.wholeMilliseconds
   }
@@ -41,6 +42,16 @@ extension RFC3339 {
       let seconds = days * 86_400 + hour * 3600 + minute * 60 + second
       return Date(timeIntervalSince1970: Double(seconds * 1000 + milliseconds) / 1000)
     } ?? nil
+  }
+
+  /// Whether it begins with a day that exists, as in `2026-02-28`.
+  private static func beginsWithDay(_ text: String) -> Bool {
+    text.utf8.withContiguousStorageIfAvailable { bytes in
+      guard bytes.count >= 10, let year = number(bytes[0..<4]), let month = number(bytes[5..<7]),
+        let day = number(bytes[8..<10])
+      else { return false }
+      return days(to: year, month, day) != nil
+    } ?? false
   }
 
   private static func number(_ digits: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {

@@ -99,6 +99,56 @@ package struct CreditCheck: Codable, Sendable, Hashable {
   }
 }
 
+/// Reserves the price of an operation for work that takes long.
+package struct OpenCreditHold: Codable, Sendable {
+  package let userID: UserID
+  package let operation: String
+  package let referenceID: String
+  package let referenceType: String
+  /// A second hold under the same key is the first one.
+  package let idempotencyKey: String
+  /// Seconds after which the credits are given back by themselves.
+  package let expiresIn: Int
+
+  package init(
+    userID: UserID, operation: String, referenceID: String, referenceType: String, idempotencyKey: String,
+    expiresIn: Int
+  ) {
+    self.userID = userID
+    self.operation = operation
+    self.referenceID = referenceID
+    self.referenceType = referenceType
+    self.idempotencyKey = idempotencyKey
+    self.expiresIn = expiresIn
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case userID = "user_id"
+    case operation
+    case referenceID = "reference_id"
+    case referenceType = "reference_type"
+    case idempotencyKey = "idempotency_key"
+    case expiresIn = "expires_in"
+  }
+}
+
+/// Credits that are reserved.
+package struct OpenedCreditHold: Codable, Sendable, Hashable {
+  package let id: CreditHoldID
+  package let cost: Int
+
+  package init(id: CreditHoldID, cost: Int) {
+    self.id = id
+    self.cost = cost
+  }
+}
+
+/// How a hold has ended.
+package struct SettledCreditHold: Codable, Sendable, Hashable {
+  package let id: CreditHoldID
+  package let status: String
+}
+
 extension Failure {
   /// Nothing was charged. Apps show the message as it is.
   package static func insufficientCredits(cost: Int) -> Failure {

@@ -17,10 +17,12 @@ package struct FeedEvent: Codable, Sendable, Hashable {
   package let change: RowChange?
   /// Whose right to read one of the topics has changed with it.
   package let access: [AccessChange]?
+  /// What a notification of it needs in addition. Readers of the topics do not see it.
+  package let push: PushDetails?
 
   package init(
     id: EventID, topics: [String], name: String, payload: JSONValue, at: Date, change: RowChange? = nil,
-    access: [AccessChange]? = nil
+    access: [AccessChange]? = nil, push: PushDetails? = nil
   ) {
     self.id = id
     self.topics = topics
@@ -29,6 +31,31 @@ package struct FeedEvent: Codable, Sendable, Hashable {
     self.at = at
     self.change = change
     self.access = access
+    self.push = push
+  }
+}
+
+/// What only the notification of an event has, for those who are notified.
+package struct PushDetails: Codable, Sendable, Hashable {
+  /// Who is notified, where the topics and the payload do not say so.
+  package let recipients: [UserID]?
+  /// Who has caused the event.
+  package let actor: UserID?
+  /// The name of the thing that it is about, unless its owner has hidden it.
+  package let subject: String?
+  /// After this time the notification is of no use.
+  package let expiresAt: Date?
+
+  package init(recipients: [UserID]? = nil, actor: UserID? = nil, subject: String? = nil, expiresAt: Date? = nil) {
+    self.recipients = recipients
+    self.actor = actor
+    self.subject = subject
+    self.expiresAt = expiresAt
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case recipients, actor, subject
+    case expiresAt = "expires_at"
   }
 }
 
@@ -119,4 +146,53 @@ package struct ReadableTopics: Codable, Sendable, Hashable {
   package let topics: [String]
 
   package init(topics: [String]) { self.topics = topics }
+}
+
+/// Devices that another service registered in earlier versions (`POST /internal/devices`).
+package struct TransferredDevices: Codable, Sendable {
+  package static let countMax = 100
+
+  package let devices: [TransferredDevice]
+
+  package init(devices: [TransferredDevice]) { self.devices = devices }
+}
+
+/// A device with its push token.
+package struct TransferredDevice: Codable, Sendable {
+  package let id: ID<TransferredDevice>
+  package let user: UserID
+  package let token: String
+  package let platform: String
+  package let bundleID: String?
+  package let name: String?
+  package let osVersion: String?
+  package let appVersion: String?
+  package let createdAt: Date
+  package let updatedAt: Date
+
+  package init(
+    id: ID<TransferredDevice>, user: UserID, token: String, platform: String, bundleID: String?, name: String?,
+    osVersion: String?, appVersion: String?, createdAt: Date, updatedAt: Date
+  ) {
+    self.id = id
+    self.user = user
+    self.token = token
+    self.platform = platform
+    self.bundleID = bundleID
+    self.name = name
+    self.osVersion = osVersion
+    self.appVersion = appVersion
+    self.createdAt = createdAt
+    self.updatedAt = updatedAt
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case id, token, platform, name
+    case user = "user_id"
+    case bundleID = "bundle_id"
+    case osVersion = "os_version"
+    case appVersion = "app_version"
+    case createdAt = "created_at"
+    case updatedAt = "updated_at"
+  }
 }

@@ -33,6 +33,34 @@ package struct GroupMembership: Codable, Sendable, Hashable {
   }
 }
 
+/// The group that a code opens.
+package struct GroupOfCode: Codable, Sendable, Hashable {
+  package let groupID: GroupID
+  package let groupName: String
+  @NullCodable package var owner: UserID?
+
+  package init(groupID: GroupID, groupName: String, owner: UserID?) {
+    self.groupID = groupID
+    self.groupName = groupName
+    _owner = NullCodable(wrappedValue: owner)
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case owner
+    case groupID = "group_id"
+    case groupName = "group_name"
+  }
+}
+
+/// The groups that a user is in now.
+package struct MemberOfGroups: Codable, Sendable, Hashable {
+  package static let groupsMax = 500
+
+  package let groups: [GroupID]
+
+  package init(groups: [GroupID]) { self.groups = groups }
+}
+
 /// Adds a user to a group by an invite, or to a collection with the invite's role.
 package struct JoinByInvite: Codable, Sendable {
   package let inviteID: InviteID

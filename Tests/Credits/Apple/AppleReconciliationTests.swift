@@ -100,6 +100,40 @@ import Wire
     }
   }
 
+  /// What production does not know is looked up in the sandbox, where that is configured.
+  @Test(arguments: engines, ["Production,Sandbox", "Production"])
+  func whatOneEnvironmentDoesNotKnowIsAskedOfTheOther(engine: Engine, environments: String) async throws {
+    try await withAppStoreServer { server in
+      let settings = server.settings.merging(["APPLE_STORE_ENVIRONMENTS": environments]) { $1 }
+      try await withApplePurchases(engine, settings) { stack, store in
+        let (alice, start, month) = (try await stack.signIn("alice"), stack.clock.now.wholeMilliseconds, 2_592_000.0)
+        let first = AppStore.transaction(
+          "1", product: TestProduct.explorer, for: alice.id, from: start, to: start + month)
+        #expect(try await alice.verify(store.sign(first)).status == 200)
+        let second = AppStore.transaction(
+          "2", original: "1", product: TestProduct.explorer, for: alice.id, from: start + month,
+          to: start + 2 * month, changing: ["environment": "Sandbox"])
+        let renewal = AppStore.renewal(
+          "1", product: TestProduct.explorer, at: start + month, changing: ["environment": "Sandbox"])
+        server.remember(
+          customerOf: "1", isSandbox: true, transactions: [try store.sign(second)],
+          statuses: [
+            try .init(
+              original: "1", number: 1, signedTransaction: store.sign(second), signedRenewal: store.sign(renewal))
+          ])
+        stack.clock.move(to: start + month + 7200)
+        let isBoth = environments.contains("Sandbox")
+        try await eventually("an answer") {
+          try await metric(#"subject="subscriptions",outcome="\#(isBoth ? "read" : "failed")""#, stack)
+        }
+        #expect(!server.calls(to: "/inApps/v2/history/1").isEmpty)
+        #expect(server.calls(to: "/sandbox/inApps/v2/history/1").isEmpty == !isBoth)
+        #expect(try await stack.subscription("1")?.endsAt == start + (isBoth ? 2 : 1) * month)
+        #expect(try await stack.signIn("alice").balance() == (isBoth ? 450 : 250))
+      }
+    }
+  }
+
   @Test(arguments: engines) func aSubscriptionThatWentQuietIsLookedUp(engine: Engine) async throws {
     try await withAppStoreServer { server in
       try await withApplePurchases(engine, server.settings) { stack, store in

@@ -137,6 +137,19 @@ import Wire
     }
   }
 
+  /// Such as the app finds it on a new phone, of a subscription from before there was this server.
+  @Test(arguments: engines) func aPeriodThatEndedLongAgoGrantsNoTier(engine: Engine) async throws {
+    try await withApplePurchases(engine) { stack, store in
+      let (alice, now, day) = (try await stack.signIn("alice"), stack.clock.now, 86_400.0)
+      let old = AppStore.transaction(
+        "1", product: TestProduct.explorer, for: alice.id, from: now - 40 * day, to: now - 10 * day)
+      #expect(try await alice.verify(store.sign(old)).int("credits_granted") == 200)
+      let status = try await alice.browser.get("/api/v1/billing/status")
+      #expect(status.string("subscription_tier") == "free" && status.string("status") == "expired")
+      #expect(status.bool("will_renew") == false)
+    }
+  }
+
   @Test(arguments: engines) func anUnknownProductIsKeptForTheOperator(engine: Engine) async throws {
     try await withApplePurchases(engine) { stack, store in
       let alice = try await stack.signIn("alice")

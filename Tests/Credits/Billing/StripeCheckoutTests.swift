@@ -138,6 +138,26 @@ import Wire
     }
   }
 
+  /// While a payment is tried again the tier lasts until the end of the period, and so does the refusal.
+  @Test(arguments: engines) func whoseTierHasEndedMayBuyAnotherPlan(engine: Engine) async throws {
+    try await withBilling(engine) { stack, stripe in
+      let alice = try await stack.signIn("alice")
+      let now = Int(stack.clock.now.timeIntervalSince1970)
+      let objects = StripeObjects(layout: .since2025, user: alice.id, customer: "cus_1")
+      let subscription = objects.subscription(
+        "sub_1", price: BillingProducts.explorerPrice, status: "past_due", periodEnd: now + 1000)
+      _ = try await StripeEvent("customer.subscription.updated", subscription, at: now).send(stack)
+      try await stack.billingInboxSettled()
+      let order = ["product_id": "com.timepoint.flash.sub.studio"]
+      #expect(try await alice.browser.get("/api/v1/billing/status").string("subscription_tier") == "explorer")
+      #expect(try await alice.browser.post(path, order).status == 409)
+      stack.clock.advance(by: .seconds(1001))
+      let later = try await stack.signIn("alice")
+      #expect(try await later.browser.get("/api/v1/billing/status").string("subscription_tier") == "free")
+      #expect(try await later.browser.post(path, order).status == 200)
+    }
+  }
+
   @Test func thePortalIsForCustomers() async throws {
     try await withBilling { stack, stripe in
       let alice = try await stack.signIn("alice")

@@ -92,6 +92,32 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func aRefundOfWhatIsSpentIsDebtThatTheNextPurchasePays(engine: Engine) async throws {
+    try await withShop(engine) { shop in
+      try await shop.buyPack()
+      let spender = shop.stack.credits.with(shop.stack.with(key: "billing+credits"))
+      func spend(_ cost: Int) async throws -> Bool? {
+        try await spender.post("/internal/credits/spend", ["user_id": shop.alice.id.description, "cost": cost])
+          .bool("success")
+      }
+      func shown(_ names: String...) async throws -> [Int?] {
+        let balance = try await shop.alice.browser.get("/api/v1/credits/balance")
+        return names.map { balance.int($0) }
+      }
+      #expect(try await spend(90) == true)
+      #expect(try await shown("balance", "debt") == [10, 0])
+      try await shop.refund(799, at: 1_800_000_010)
+      #expect(try await shown("balance", "available", "held", "debt") == [0, 0, 0, 40])
+      #expect(try await spend(1) == false)
+      let history = try await shop.alice.browser.get("/api/v1/credits/history").list
+      #expect(history.first?["balance_after"] as? Int == -40)
+      let session = shop.objects.session("cs_2", product: BillingProducts.pack, intent: "pi_2")
+      try await shop.send("checkout.session.completed", session, at: 1_800_000_020)
+      #expect(try await shown("balance", "available", "debt") == [10, 10, 0])
+      #expect(try await spend(10) == true)
+    }
+  }
+
   @Test(arguments: engines) func aRefundThatComesBeforeItsPurchaseIsNotLost(engine: Engine) async throws {
     try await withShop(engine) { shop in
       try await shop.refund(799, at: 1_800_000_010)

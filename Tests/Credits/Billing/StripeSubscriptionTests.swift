@@ -65,6 +65,27 @@ import Wire
     }
   }
 
+  /// The session does not say what the subscription's state is: that is fetched. The credits come with the invoice.
+  @Test(arguments: engines) func aCompletedCheckoutBeginsItsSubscription(engine: Engine) async throws {
+    try await withBilling(engine) { stack, stripe, alice, objects in
+      let plan: [String: JSONValue] = ["mode": "subscription", "subscription": "sub_1", "payment_intent": nil]
+      let session = objects.session("cs_1", product: "com.timepoint.flash.sub.creator", intent: "pi_1").with(plan)
+      try await send(stack, "checkout.session.expired", session, at: 1_800_000_000)
+      #expect(try await stack.count("billing_event where status = 'ignored'", in: "credits") == 1)
+      #expect(try await status(alice) == ["free", "none"])
+      stripe.keep(
+        objects.subscription(
+          "sub_1", price: BillingProducts.creatorPrice, status: "trialing", periodEnd: 1_900_000_000))
+      try await send(stack, "checkout.session.completed", session, at: 1_800_000_001)
+      #expect(try await status(alice) == ["creator", "active"])
+      #expect(try await balance(alice) == 50)
+      // In a setup session nothing is bought.
+      try await send(stack, "checkout.session.completed", session.with(["mode": "setup"]), at: 1_800_000_002)
+      #expect(try await stack.count("billing_event where status = 'ignored'", in: "credits") == 2)
+      #expect(try await stack.count("billing_event where status = 'parked'", in: "credits") == 0)
+    }
+  }
+
   @Test(arguments: engines) func theNewestStateWinsAndEqualSecondsAreFetched(engine: Engine) async throws {
     try await withBilling(engine) { stack, stripe, alice, objects in
       func subscription(_ status: String, reason: String? = nil) -> JSONValue {

@@ -6,6 +6,7 @@ import Synchronization
 import Web
 
 @testable import Groups
+@testable import Photos
 
 /// An S3 store on loopback with one bucket, `photos`, that can be made to fail. It supports only the requests of
 /// ``PhotoBucket``; S3Tests uses an independent implementation.

@@ -90,7 +90,7 @@ import Wire
   }
 
   @Test func nothingIsNotedUnlessItIsWanted() async throws {
-    try await withStack(.sqlite) { stack in
+    try await withStack(.sqlite, ["PHOTO_EVENTS": "false"]) { stack in
       let alice = try await stack.signIn("alice")
       #expect(try await alice.send(SamplePhotos.jpeg, to: alice.group("Ours")).status == 200)
       #expect(try await outcomes(stack).isEmpty)

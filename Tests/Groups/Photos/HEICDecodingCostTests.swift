@@ -4,6 +4,7 @@ import Testing
 import Wire
 
 @testable import Groups
+@testable import Photos
 
 /// HEIC files whose headers declare fewer pixels than a decoder must decode.
 @Suite struct HEICDecodingCostTests {

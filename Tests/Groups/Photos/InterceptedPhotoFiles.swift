@@ -1,6 +1,8 @@
+import Foundation
 import Wire
 
 @testable import Groups
+@testable import Photos
 
 /// A folder that runs `before` whenever a rendition is stored.
 struct InterceptedPhotoFiles: PhotoFiles {
@@ -12,8 +14,8 @@ struct InterceptedPhotoFiles: PhotoFiles {
     try await base.store(bytes, as: name)
   }
 
-  func original(of photo: PhotoID, into folder: String) async throws -> UploadedFile? {
-    try await base.original(of: photo, into: folder)
+  func original(of id: UUID, into folder: String) async throws -> UploadedFile? {
+    try await base.original(of: id, into: folder)
   }
 
   func read(_ name: PhotoFileName, _ range: ByteRange?) async throws -> StoredBytes? {
@@ -22,7 +24,7 @@ struct InterceptedPhotoFiles: PhotoFiles {
 
   func delete(_ names: [PhotoFileName]) async throws { try await base.delete(names) }
   func list(after name: PhotoFileName?) async throws -> [PhotoFileName] { try await base.list(after: name) }
-  func uploadURL(of photo: PhotoID, byteCount: Int, for lifetime: Duration) -> String? { nil }
+  func uploadURL(of id: UUID, byteCount: Int, for lifetime: Duration) -> String? { nil }
   func marker() async throws -> StorageMarkerID? { try await base.marker() }
   func writeMarker(_ marker: StorageMarkerID) async throws { try await base.writeMarker(marker) }
 }

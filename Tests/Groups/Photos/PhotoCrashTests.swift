@@ -6,6 +6,7 @@ import Testing
 import Wire
 
 @testable import Groups
+@testable import Photos
 
 /// SIGKILL and full disks during uploads.
 @Suite struct PhotoCrashTests {

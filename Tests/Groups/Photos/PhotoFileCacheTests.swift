@@ -6,6 +6,7 @@ import Testing
 import Wire
 
 @testable import Groups
+@testable import Photos
 
 /// Which files of photos are cached in memory, and for how long.
 @Suite struct PhotoFileCacheTests {
@@ -117,7 +118,7 @@ import Wire
         let files = PhotoFileCache(stored.files)
         await #expect(throws: Failure.unavailable) { _ = try await files.read(name, nil) }
         await #expect(throws: Failure.unavailable) {
-          _ = try await files.original(of: name.photo, into: stored.local.incoming)
+          _ = try await files.original(of: name.id, into: stored.local.incoming)
         }
         store.breaksOff = false
         let whole = try await files.read(name, nil)
@@ -195,9 +196,9 @@ private final class InMemoryPhotoFiles: PhotoFiles {
   }
 
   func store(_ bytes: [UInt8], as name: PhotoFileName) async throws { put(bytes, as: name) }
-  func original(of photo: PhotoID, into folder: String) async throws -> UploadedFile? { nil }
+  func original(of id: UUID, into folder: String) async throws -> UploadedFile? { nil }
   func list(after name: PhotoFileName?) async throws -> [PhotoFileName] { [] }
-  func uploadURL(of photo: PhotoID, byteCount: Int, for lifetime: Duration) -> String? { nil }
+  func uploadURL(of id: UUID, byteCount: Int, for lifetime: Duration) -> String? { nil }
   func marker() async throws -> StorageMarkerID? { nil }
   func writeMarker(_ marker: StorageMarkerID) async throws {}
 }

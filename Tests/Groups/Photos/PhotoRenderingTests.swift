@@ -4,6 +4,7 @@ import Testing
 import Wire
 
 @testable import Groups
+@testable import Photos
 
 /// The renditions of photos, and the limits of rendering.
 @Suite struct PhotoRenderingTests {

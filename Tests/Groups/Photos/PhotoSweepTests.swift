@@ -6,6 +6,7 @@ import Testing
 import Wire
 
 @testable import Groups
+@testable import Photos
 
 /// What the sweep deletes, also when a part of it fails.
 @Suite struct PhotoSweepTests {

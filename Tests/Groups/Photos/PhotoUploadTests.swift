@@ -8,6 +8,7 @@ import Web
 import Wire
 
 @testable import Groups
+@testable import Photos
 
 /// Uploads in one request, and what is refused.
 @Suite struct PhotoUploadTests {

@@ -4,6 +4,7 @@ import Testing
 import Wire
 
 @testable import Groups
+@testable import Photos
 
 /// Photos in an S3-compatible store.
 @Suite(.enabled(if: Python.isAvailable, "PYTHON IS NOT THERE: storing photos in S3 was not tested")) struct S3Tests {

@@ -7,6 +7,7 @@ import Web
 import Wire
 
 @testable import Groups
+@testable import Photos
 
 /// A process with the wrong folder, bucket or database deletes nothing.
 @Suite struct StorageMarkerTests {

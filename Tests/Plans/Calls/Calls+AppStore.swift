@@ -2,6 +2,8 @@ import Foundation
 import Support
 import Testing
 
+@testable import Credits
+
 extension Calls {
   /// Purchases in the App Store: owned and not, refunded, asked about, and looked up after a while.
   func appStoreCalls() async throws {
@@ -23,6 +25,12 @@ extension Calls {
     let strange = AppStore.transaction("plans-3", product: "strange", for: alice.id, from: now)
     _ = try await alice.browser.post(
       "/api/v1/billing/apple/verify", ["signed_transaction": try appStore.sign(strange)])
+    try await withDatabase(of: "credits") { database in
+      try await database.write { db in
+        _ = try AppleOwnerStore.takeReports(of: "plans-4", before: now, on: db)
+        try AppleOwnerStore.deleteUnowned("plans-4", on: db)
+      }
+    }
   }
 
   private func notify(_ type: String, _ transaction: AppStore.Payload, at time: Date) async throws {

@@ -35,6 +35,7 @@ extension Calls {
       _ = try await log.page(of: "lists:7", after: 20, epoch: nil)
       try await log.beginEpoch(insteadOf: end.epoch, "another")
       try await LogSweep(database: database, logger: quiet, now: { now }).sweep()
+      try await notificationCalls(database, now)
       let presences = PresenceStore(database: database)
       try await presences.extendLease(of: "here", at: now)
       let entry = PresenceStore.Entry(topic: "lists:7", key: "alice", ref: "new", meta: "{}")
@@ -45,5 +46,44 @@ extension Calls {
       let relay = ConversationRelay(database: database, logger: quiet, now: { clock.now })
       _ = try await relay.message(of: #"{"replica":"another","row":"\#(EventID.new(at: now))"}"#)
     }
+  }
+
+  /// What is executed for notifications, which are sent only with a key of Apple's.
+  private func notificationCalls(_ database: any Database, _ now: Date) async throws {
+    let (user, other) = (UserID.new(at: now), UserID.new(at: now))
+    let devices = DeviceStore(database: database)
+    let device = Device(id: .new(at: now), token: "a", platform: .ios, createdAt: now, updatedAt: now)
+    let event = EventID.new(at: now)
+    try await database.write { db in
+      let device = try DeviceStore.register(device, of: user, in: .new(at: now), on: db)
+      try AlertStore.lock(user, on: db)
+      _ = try AlertStore.wasNotified(user, of: event, on: db)
+      _ = try PreferenceStore.preference(of: user, on: db)
+      _ = try PreferenceStore.isMuted(.new(at: now), for: user, on: db)
+      _ = try DeviceStore.pushed(of: user, signedOutAfter: now, on: db)
+      _ = try AlertStore.count(of: user, since: now - 3600, on: db)
+      try AlertStore.add(event, of: user, isSent: true, at: now, on: db)
+      _ = try AlertStore.collapseID(of: "list_id:7", for: user, within: 60, at: now, on: db)
+      try AlertStore.hold(event, for: device.id, until: now, on: db)
+      _ = try AlertStore.heldCount(of: device.id, until: now, on: db)
+      try AlertStore.deleteHeld(of: device.id, until: now, on: db)
+      _ = try AlertStore.target(device.id, of: user, on: db)
+      try DeviceStore.sessionEnded(.new(at: now), isKept: true, at: now, on: db)
+      try DeviceStore.sessionEnded(.new(at: now), isKept: false, at: now, on: db)
+      _ = try AlertStore.sweep(at: now, limit: 500, on: db)
+    }
+    try await devices.set(.sandbox, ofToken: "a")
+    try await devices.delete(token: "a", invalidSince: now)
+    try await devices.take(over: [
+      TransferredDevice(
+        id: .new(at: now), user: other, token: "b", platform: "ios", bundleID: nil, name: nil, osVersion: nil,
+        appVersion: nil, createdAt: now, updatedAt: now)
+    ])
+    let preferences = PreferenceStore(database: database)
+    let change = try JSON.decode(NotificationPreferenceChange.self, from: Data(#"{"push_enabled":true}"#.utf8))
+    _ = try await preferences.change(change, of: user, at: now)
+    try await preferences.mute(.new(at: now), for: user, at: now)
+    try await preferences.unmute(.new(at: now), for: user)
+    try await preferences.clearUnread(of: user)
   }
 }

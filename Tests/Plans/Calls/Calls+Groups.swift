@@ -16,6 +16,7 @@ extension Calls {
     }
     try await browser.ok(.PUT, "/api/groups/\(group)?name=Plan")
     try await photoCalls(alice, group)
+    try await storedObjectCalls(alice)
     try await membershipCalls(alice, bob, group)
     try await collectionCalls(alice, bob)
     try await deviceCalls(alice)
@@ -54,6 +55,19 @@ extension Calls {
     let sent = try await browser.with(["Content-Type": "multipart/form-data; boundary=\(boundary)"])
       .send(.POST, "/api/photos/upload", body: form)
     guard sent.status == 200 else { throw Unexpected(reply: sent.text) }
+  }
+
+  private func storedObjectCalls(_ alice: SignedInUser) async throws {
+    let photo = Data(base64Encoded: Self.photo, options: .ignoreUnknownCharacters) ?? Data()
+    let (browser, path) = (alice.browser, "\(alice.id)/1.jpg")
+    for _ in 0..<2 {
+      let stored = try await browser.with(["Content-Type": "image/jpeg"])
+        .send(.PUT, "/storage/v1/object/photos/\(path)", body: photo)
+      guard stored.status == 200 else { throw Unexpected(reply: stored.text) }
+    }
+    try await browser.ok(.GET, "/storage/v1/object/photos/\(path)")
+    try await browser.ok(.POST, "/storage/v1/object/list/photos", ["prefix": "\(alice.id)"])
+    try await browser.ok(.DELETE, "/storage/v1/object/photos", ["prefixes": [path]])
   }
 
   private func membershipCalls(_ alice: SignedInUser, _ bob: SignedInUser, _ group: String) async throws {

@@ -22,6 +22,8 @@ extension Calls {
     let cursor = try await browser.ok(.GET, "/api/v1/lists").string("cursor")
     try await taskCalls(alice, list, tag)
     try await memberCalls(alice, bob, list)
+    try await browser.ok(.GET, "/api/v1/friends")
+    _ = try await browser.delete("/api/v1/friends/\(bob.id)")
     try await largeListCalls(alice)
     try await browser.ok(.PATCH, "/api/v1/tags/\(tag)", ["tag": ["name": "Plans 2"]])
     try await browser.ok(.DELETE, "/api/v1/tags/\(tag)")
@@ -59,7 +61,8 @@ extension Calls {
       (.POST, "/api/v1/tasks/\(below)/reorder", ["position": 2]),
       (.DELETE, "\(task)/subtasks/\(below)", nil), (.GET, task, nil),
       (.PATCH, task, body("task", ["title": "Changed", "tag_ids": [tag]])),
-      (.POST, "\(task)/assign", ["assigned_to": "u2@example.com"]), (.POST, "\(task)/unassign", [:]),
+      (.POST, "\(task)/assign", ["assigned_to": "u2@example.com"]), (.POST, "\(task)/nudge", [:]),
+      (.POST, "\(task)/unassign", [:]),
       (.POST, "\(task)/reassign", ["new_due_at": tomorrow, "reason": "later"]), (.POST, "\(task)/complete", [:]),
       (.POST, "\(task)/reopen", [:]), (.POST, "\(task)/reorder", ["after_id": second]),
       (.POST, "\(task)/complete", ["reason": "done"]),

@@ -18,8 +18,10 @@ struct Calls: Sendable {
 
   func all() async {
     for calls in [
-      creditCalls, billingCalls, appStoreCalls, listCalls, groupCalls, inviteCalls, authCalls, appleCalls, eventCalls,
-      groupStoreCalls, inviteStoreCalls, authStoreCalls, eventStoreCalls, eventFeedStoreCalls, erasureCalls,
+      groupTableCalls, userTableCalls, creditCalls, billingCalls, appStoreCalls, listCalls, groupCalls, inviteCalls,
+      authCalls, appleCalls, eventCalls, adventureCalls, timepointCalls,
+      groupStoreCalls, inviteStoreCalls, authStoreCalls, eventStoreCalls, eventFeedStoreCalls, timepointStoreCalls,
+      erasureCalls,
     ] {
       do { try await calls() } catch { Issue.record(error) }
     }

@@ -19,6 +19,12 @@ extension Calls {
       try await store.insert(.new(at: now))
       try await store.setMarkerWritten()
       try await store.delete([GroupID.new(at: now)])
+      let discarded = DiscardedFileStore(database: database)
+      let file = StoredFileID.new(at: now)
+      try await discarded.addPending(file, at: now)
+      try await discarded.giveUp(file, at: now)
+      _ = try await discarded.due(at: now, limit: 100)
+      try await discarded.delete([file])
     }
   }
 }

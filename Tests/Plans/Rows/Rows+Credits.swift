@@ -72,8 +72,8 @@ extension Rows {
       from \(rows.numbers(100_000))
       """,
       """
-      insert into apple_unowned_report (original_id, report)
-      select 'original ' || ((n - 1) / 2 + 1), 'report ' || n from \(rows.numbers(50_000))
+      insert into apple_unowned_report (original_id, report, stored_at)
+      select 'original ' || ((n - 1) / 2 + 1), 'report ' || n, \(rows.ago("n * 60")) from \(rows.numbers(50_000))
       """,
       """
       insert into apple_subscription (subscription_id, bundle_id, environment, phase, phase_at)

@@ -1,7 +1,8 @@
 @testable import Events
 
 extension Rows {
-  /// 200,000 events in 2,000 topics, of which one has more entries than the log keeps.
+  /// 200,000 events in 2,000 topics, of which one has more entries than the log keeps, and the devices and alerts of
+  /// 100,000 users.
   static let events = Rows(service: "events", migrations: eventsMigrations) { rows in
     [
       """
@@ -22,9 +23,45 @@ extension Rows {
       insert into presence (ref, topic, key, meta, replica)
       select 'ref' || n, 'lists:' || (n % 2000 + 1), 'key' || n, '{}', 'gone' from \(rows.numbers(20_000))
       """,
-    ]
+    ] + notifications(rows)
   }
 
   /// The first events are older than a day.
   private static let age = "case when n <= 300 then 90000 else (200000 - n) / 3 end"
+
+  private static func notifications(_ rows: RowGenerator) -> [String] {
+    [
+      """
+      insert into device (id, user_id, session_id, token, platform, signed_out_at, created_at, updated_at)
+      select \(rows.id("n", Kind.device)), \(rows.id("n")), \(rows.id("n", Kind.session)), 'token ' || n, 'ios',
+        case when n % 100 = 0 then \(rows.ago("n")) end, \(rows.ago("n")), \(rows.ago("n"))
+      from \(rows.numbers(100_000))
+      """,
+      "insert into device_number (device_id) select id from device order by id",
+      """
+      insert into notification_preference (user_id, push_enabled, disabled_kinds, quiet_enabled, quiet_start, quiet_end,
+        updated_at)
+      select \(rows.id("n")), true, '', false, 1320, 420, \(rows.ago("n")) from \(rows.numbers(20_000))
+      """,
+      """
+      insert into muted_group (user_id, group_id, muted_at)
+      select \(rows.id("n")), \(rows.id("n % 5000", Kind.group)), \(rows.ago("n")) from \(rows.numbers(20_000))
+      """,
+      "insert into unread_count (user_id, notifications) select \(rows.id("n")), 3 from \(rows.numbers(50_000))",
+      """
+      insert into alert (event_id, user_id, is_sent, created_at)
+      select \(rows.id("n", Kind.message)), \(rows.id("n % 20000")), true, \(rows.ago("n * 2"))
+      from \(rows.numbers(100_000))
+      """,
+      """
+      insert into alert_thread (user_id, name, collapse_id, started_at)
+      select \(rows.id("n")), 'list_id:7', 'collapse', \(rows.ago("n")) from \(rows.numbers(20_000))
+      """,
+      """
+      insert into held_alert (device_id, until, event_id)
+      select \(rows.id("n", Kind.device)), \(rows.ago("n * 20")), \(rows.id("n", Kind.message))
+      from \(rows.numbers(20_000))
+      """,
+    ]
+  }
 }

@@ -14,8 +14,8 @@ extension Rows {
       from \(rows.numbers(20_000))
       """,
       """
-      insert into membership (group_id, user_id, role, state, joined_at)
-      select \(rows.id("(n - 1) % 20000 + 1", Kind.group)), \(rows.id("n")),
+      insert into membership (id, group_id, user_id, role, state, joined_at)
+      select \(rows.id("n", Kind.member)), \(rows.id("(n - 1) % 20000 + 1", Kind.group)), \(rows.id("n")),
         case when n <= 20000 then 'owner' else 'member' end, 'active', \(rows.ago("n * 10"))
       from \(rows.numbers(100_000))
       """,
@@ -47,8 +47,9 @@ extension Rows {
       """,
       """
       insert into device (id, user_id, token, platform, created_at, updated_at)
-      select \(rows.id("n", Kind.device)), \(rows.id("n")), 'token ' || n, 'ios', \(rows.ago("n")), \(rows.ago("n"))
-      from \(rows.numbers(100_000))
+      select \(rows.id("200000 + n", Kind.device)), \(rows.id("n")), 'earlier token ' || n, 'ios', \(rows.ago("n")),
+        \(rows.ago("n"))
+      from \(rows.numbers(150))
       """,
       "insert into device_number (device_id) select id from device order by id",
       """
@@ -59,6 +60,23 @@ extension Rows {
       """
       insert into collection_removal (collection_id, user_id, removed_at)
       select \(rows.id("n", Kind.collection)), \(rows.id("n + 50000")), \(rows.ago("n")) from \(rows.numbers(20_000))
+      """,
+      """
+      insert into stored_object (id, bucket, path, owner_id, file_id, size_bytes, size_bytes_in_all, cache_seconds,
+        created_at, updated_at)
+      select \(rows.id("n", Kind.storedObject)), case when n % 4 = 0 then 'avatars' else 'photos' end,
+        cast(\(rows.id("(n - 1) % 50000 + 1")) as text) || '/' || n || '.jpg',
+        \(rows.id("(n - 1) % 50000 + 1")), \(rows.id("n", Kind.storedFile)), 1000, 1200, 3600, \(rows.ago("n")),
+        \(rows.ago("n"))
+      from \(rows.numbers(200_000))
+      """,
+      """
+      insert into stored_object_use (owner_id, object_count, size_bytes)
+      select \(rows.id("n")), 4, 4800 from \(rows.numbers(50_000))
+      """,
+      """
+      insert into discarded_file (file_id, delete_at)
+      select \(rows.id("n", Kind.discardedFile)), \(rows.ago("-n - 100000")) from \(rows.numbers(20_000))
       """,
       rows.sentMessages(100_000), rows.postponedMessages(200), rows.idempotencyKeys(50_000), rows.quotas(50_000),
     ]

@@ -7,7 +7,7 @@ struct Rows: Sendable {
   let migrations: [Migration]
   let statements: @Sendable (RowGenerator) -> [String]
 
-  static let all = [auth, credits, events, groups, invites, lists]
+  static let all = [adventures, auth, credits, events, groups, invites, lists, timepoints]
 
   func insert(into testDatabase: TestDatabase, _ catalog: TableCatalog) async throws {
     let database = try await testDatabase.open(service, migrations)
@@ -118,6 +118,11 @@ enum Kind {
   static let inviteUse = "0000000b"
   static let hold = "0000000c"
   static let openHold = "0000000d"
+  static let member = "0000000e"
+  static let timepoint = "0000000f"
+  static let storedObject = "00000010"
+  static let storedFile = "00000011"
+  static let discardedFile = "00000012"
   /// Later than any time: the sweep looks for the files of photos that are older than some minutes.
   static let photo = "0f000000"
 }

@@ -35,11 +35,14 @@ struct AppleBilling: Sendable {
   }
 
   func background(_ inbox: BillingInbox) -> [any Service] {
-    guard let processor, let client else { return [] }
+    guard let processor else { return [] }
+    let sweep = AppleReportSweep(purchases, in: dependencies)
+    guard let client else { return [sweep] }
     return [
+      sweep,
       AppleReconciliation(
         client: client, verifier: processor.verifier, purchases: purchases, inbox: inbox,
-        intervalSeconds: reconciliationSeconds, in: dependencies)
+        intervalSeconds: reconciliationSeconds, in: dependencies),
     ]
   }
 

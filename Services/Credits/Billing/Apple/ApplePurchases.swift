@@ -28,7 +28,7 @@ struct ApplePurchases: Sendable {
     }
     return try await store.database.write { [self] db in
       guard let owner = try AppleOwnerStore.lockedOwner(of: report.transaction.originalID, on: db) else {
-        try AppleOwnerStore.add(report, on: db)
+        try AppleOwnerStore.add(report, at: now, on: db)
         return nil
       }
       try apply(report, to: owner, at: now, on: db)
@@ -56,6 +56,21 @@ struct ApplePurchases: Sendable {
       let purchase = try PurchaseStore.purchase(.apple, transaction.id, on: db)
       guard let purchase, purchase.user == user else { throw Failure.purchaseOfAnotherUser }
       return purchase
+    }
+  }
+
+  /// Deletes what was reported about a purchase that nobody has claimed. Refunds are recorded, as those that are reported
+  /// before their payment: who claims the purchase later keeps nothing that was refunded.
+  func deleteReports(of originalID: String, before date: Date) async throws {
+    let now = now()
+    try await store.database.write { [self] db in
+      _ = try AppleOwnerStore.lockedOwner(of: originalID, on: db)
+      for report in try AppleOwnerStore.takeReports(of: originalID, before: date, on: db) {
+        guard let share = report.revokedShare else { continue }
+        guard let refund = Self.refund(share, of: report.transaction, at: report.at) else { continue }
+        try store.record(refund, at: now, on: db)
+      }
+      try AppleOwnerStore.deleteUnowned(originalID, on: db)
     }
   }
 

@@ -76,7 +76,7 @@ struct AppleReconciliation: Service {
   private func readNotifications(of app: AppStoreServerClient.App, afterStart: Bool) async {
     let now = now()
     do {
-      let readUntil = try await database.write { [self] db in
+      let readUntil = try await database.write { db in
         try AppleHistoryStore.claim(
           app, at: now, until: now + Self.claimSeconds,
           orReadBefore: afterStart ? now - Self.gapSeconds : nil, on: db)

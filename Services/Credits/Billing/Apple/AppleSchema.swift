@@ -3,6 +3,14 @@ import Database
 /// The tables of Apple purchases, in addition to those of all purchases.
 let appleMigrations = [Migration("Apple purchases", appleTables)]
 
+/// Reports from before there was this column count from the day of its version.
+let appleReportAgeMigration = Migration(
+  "ages of reports about Apple purchases",
+  """
+  alter table apple_unowned_report add column stored_at timestamptz not null default '2026-11-22T00:00:00.000Z';
+  create index apple_unowned_report_stored_at on apple_unowned_report (stored_at);
+  """)
+
 /// `apple_original` has the purchases of apps that set no `appAccountToken`, by their original transaction: the first
 /// account that sends a transaction to this server owns them. What is reported before waits in `apple_unowned_report`.
 ///

@@ -14,9 +14,6 @@ struct Subscription: Sendable, Hashable {
     case canceled
     /// Ended because it was not paid.
     case expired
-
-    /// Whether the tier is granted.
-    var isEntitled: Bool { self == .active || self == .pastDue }
   }
 
   let provider: PurchaseProvider
@@ -50,19 +47,33 @@ struct StoredSubscription: Sendable, Hashable {
   /// Grows with each change.
   let revision: Int
 
+  /// How long after the end of its period a subscription stays active without a word of the provider: its report of the
+  /// renewal may be late.
+  static let reportDelayMax: TimeInterval = 3 * 86_400
+
+  /// The status, but `expired` when the renewal of an active one was not reported for too long.
+  func status(at now: Date) -> Subscription.Status {
+    guard status == .active, let end = currentPeriodEnd, end + Self.reportDelayMax <= now else { return status }
+    return .expired
+  }
+
   /// Whether the tier is granted: while a payment is tried again, until the end of the period.
   func isEntitled(at now: Date) -> Bool {
-    status.isEntitled && (status == .active || currentPeriodEnd.map { $0 > now } ?? true)
+    switch status(at: now) {
+    case .active: true
+    case .pastDue: currentPeriodEnd.map { $0 > now } ?? true
+    case .none, .canceled, .expired: false
+    }
   }
 
   /// Of several subscriptions of a user, the one that counts: the best status, then the highest level, then the latest
   /// end.
-  static func current(of subscriptions: [StoredSubscription]) -> StoredSubscription? {
-    subscriptions.max { ($0.rank, $0.level, $0.end) < ($1.rank, $1.level, $1.end) }
+  static func current(of subscriptions: [StoredSubscription], at now: Date) -> StoredSubscription? {
+    subscriptions.max { ($0.rank(at: now), $0.level, $0.end) < ($1.rank(at: now), $1.level, $1.end) }
   }
 
-  private var rank: Int {
-    switch status {
+  private func rank(at now: Date) -> Int {
+    switch status(at: now) {
     case .active: 4
     case .pastDue: 3
     case .canceled: 2

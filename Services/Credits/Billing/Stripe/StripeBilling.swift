@@ -27,7 +27,7 @@ struct StripeBilling: Sendable {
       refunds: StripeRefunds(client: client, purchases: purchases, now: now))
     self.routes = StripeRoutes(
       checkout: client.map { StripeCheckout(client: $0, customers: customers, now: now) }, products: settings.products,
-      subscriptions: subscriptions, redirects: settings.redirects, idempotency: idempotency)
+      subscriptions: subscriptions, redirects: settings.redirects, idempotency: idempotency, now: now)
     self.account = account
     self.now = now
   }

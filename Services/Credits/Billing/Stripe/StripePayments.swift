@@ -106,6 +106,6 @@ struct StripePayments: Sendable {
   }
 
   private func grant(_ purchase: Purchase) async throws {
-    try await users.parkingUnknown { try await purchases.grant(purchase, at: now()) }
+    _ = try await users.parkingUnknown { try await purchases.grant(purchase, at: now()) }
   }
 }

@@ -11,6 +11,7 @@ struct StripeRoutes: Sendable {
   let subscriptions: SubscriptionStore
   let redirects: CheckoutRedirects
   let idempotency: Idempotency
+  let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
     let userRoutes = routes.group(context: SignedIn.self)
@@ -67,8 +68,9 @@ struct StripeRoutes: Sendable {
   /// A second subscription would be paid beside the first: plans are changed where the first was bought.
   private func requireNoSubscription(beside order: StripeCheckout.Order) async throws {
     guard order.product.plan != nil else { return }
+    let now = now()
     let subscriptions = try await subscriptions.subscriptions(of: order.user)
-    guard !subscriptions.contains(where: \.status.isEntitled) else { throw Failure.alreadySubscribed }
+    guard !subscriptions.contains(where: { $0.isEntitled(at: now) }) else { throw Failure.alreadySubscribed }
   }
 }
 

@@ -96,6 +96,6 @@ extension StripeSubscription {
   }
 
   var willRenew: Bool {
-    entitlement.isEntitled && cancel_at_period_end != true && cancel_at == nil
+    (entitlement == .active || entitlement == .pastDue) && cancel_at_period_end != true && cancel_at == nil
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Photos
 import Wire
 
 /// Reconciles the files in the storage with the rows in the database.

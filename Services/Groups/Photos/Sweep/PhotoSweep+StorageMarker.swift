@@ -1,19 +1,6 @@
 import Foundation
+import Photos
 import Wire
-
-/// The id that a storage and a database share when they belong together.
-struct StorageMarker: Sendable, Hashable {
-  let id: StorageMarkerID
-  /// Whether it has been written to the storage. From then on a storage without it is another one.
-  let isWritten: Bool
-}
-
-typealias StorageMarkerID = ID<StorageMarker>
-
-extension StorageMarkerID {
-  /// The length of its text form: 32 digits and four hyphens.
-  static var textLength: Int { 36 }
-}
 
 /// Protects photos from a misconfigured process. With an unmounted folder, another deployment's bucket or an empty
 /// database, all photos would look as if they had lost their files, or all files as if they were orphans.

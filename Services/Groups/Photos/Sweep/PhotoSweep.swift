@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import Photos
 import ServiceLifecycle
 import Web
 import Wire

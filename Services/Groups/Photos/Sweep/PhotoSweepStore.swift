@@ -1,5 +1,6 @@
 import Database
 import Foundation
+import Photos
 import Wire
 
 /// Every statement of ``PhotoSweep``: finding and deleting photos that have ended, and the marker of the storage.

@@ -1,5 +1,6 @@
 import Database
 import Foundation
+import Photos
 import Web
 import Wire
 
@@ -28,7 +29,7 @@ struct PhotoUploadPipeline: Sendable {
         try await store.checkMaySend(to: upload.group, by: user, at: now)
         let renditions = try await renderer.renditions(of: upload.file)
         hasFiles = true
-        try await storeFiles(renditions, of: photo.id)
+        try await files.store(renditions, of: photo.id.uuid)
         return renditions.dimensions
       } effect: { dimensions, db in
         try notifications.add(photo, on: PhotoStore.insert(photo, dimensions, on: db), db)
@@ -53,9 +54,9 @@ struct PhotoUploadPipeline: Sendable {
   ///
   /// - Throws: 415 for a file that is not a photo; 400 or 410 when no upload is pending any more.
   func storeOriginal(_ original: UploadedFile, as id: PhotoID) async throws {
-    let isPhoto = try await local.runBlocking {
+    let isPhoto = try await local.runBlocking { [renderer] in
       let head = try original.buffer(0..<min(original.byteCount, ImageFormat.headLength))
-      return ImageFormat(head: head.readableBytesView) != nil
+      return ImageFormat(head: head.readableBytesView).map(renderer.formats.contains) ?? false
     }
     guard isPhoto else { throw Failure.photoTypeUnsupported }
     try await files.store(original, as: PhotoFileName(id, .original))
@@ -77,7 +78,7 @@ struct PhotoUploadPipeline: Sendable {
     let photo = Photo(id: id, group: group, sender: user, sentAt: now)
     do {
       let renditions = try await renderedOriginal(of: id)
-      try await storeFiles(renditions, of: id)
+      try await files.store(renditions, of: id.uuid)
       try await store.database.write { db in
         try notifications.add(photo, on: PhotoStore.confirm(photo, renditions.dimensions, on: db), db)
       }
@@ -99,17 +100,15 @@ struct PhotoUploadPipeline: Sendable {
 
   private func renderedOriginal(of id: PhotoID) async throws -> Renditions {
     do {
-      guard let original = try await files.original(of: id, into: local.incoming) else { throw Failure.nothingUploaded }
+      guard let original = try await files.original(of: id.uuid, into: local.incoming) else {
+        throw Failure.nothingUploaded
+      }
       return try await renderer.renditions(of: original)
     } catch let failure as Failure where [.tooLarge, .unsupportedType, .unprocessable].contains(failure.kind) {
       // The client may upload another original in its place.
       try await files.delete([PhotoFileName(id, .original)])
       throw failure
     }
-  }
-
-  private func storeFiles(_ renditions: Renditions, of id: PhotoID) async throws {
-    for size in PhotoSize.allCases { try await files.store(renditions[size], as: PhotoFileName(id, size: size)) }
   }
 
   /// Deletes files also when the request has been cancelled. The sweep deletes those for which this fails.

@@ -1,7 +1,7 @@
-import Crypto
 import Foundation
 import Hummingbird
 import NIOCore
+import Photos
 import Wire
 
 /// An uploaded photo for a group.
@@ -28,10 +28,19 @@ struct PhotoUploadReader: Sendable {
       let group = try Self.group(request.uri.queryParameters["group_id"].map(String.init))
       return try await rawBody(request).upload(to: group)
     }
+    let form = try await form(request, reader, files: ["file"], fields: ["group_id"])
+    return try form.writer.upload(to: Self.group(form.fields["group_id"]))
+  }
+
+  /// Reads form data with a file in the part of one of these names, and the fields of `fields`; others are ignored.
+  func form(
+    _ request: Request, _ reader: MultipartReader, files: Set<String>, fields: Set<String>
+  ) async throws -> UploadForm {
     try Self.checkContentLength(of: request, bytesMax: UploadedFile.bytesMax + Self.formOverheadBytesMax)
-    var form = try UploadForm(reader: reader, writer: UploadWriter(in: folder))
+    var form = try UploadForm(
+      reader: reader, writer: UploadWriter(in: folder), fileNames: files, fieldNames: fields)
     try await form.read(request.body)
-    return try form.writer.upload(to: Self.group(form.group))
+    return form
   }
 
   /// Reads a body that consists of the photo only.
@@ -56,77 +65,10 @@ struct PhotoUploadReader: Sendable {
   }
 }
 
-/// Writes an arriving upload to a file in chunks and hashes it.
-struct UploadWriter {
-  let file: UploadedFile
-  private var pending = ByteBuffer()
-  private var hash = SHA256()
-  private static let chunkLength = 256 * 1024
-
-  init(in folder: String) throws { file = try UploadedFile(in: folder) }
-
-  mutating func append(_ buffer: ByteBuffer) async throws {
-    buffer.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
-    pending.writeImmutableBuffer(buffer)
-    if pending.readableBytes >= Self.chunkLength { try await flush() }
-    // The limit includes bytes that are not written yet.
-    guard file.byteCount + pending.readableBytes <= UploadedFile.bytesMax else { throw Failure.photoTooLarge }
-  }
-
-  /// Writes the pending bytes.
-  mutating func flush() async throws {
-    try await file.append(pending)
-    pending.clear()
-  }
-
-  func upload(to group: GroupID) throws(Failure) -> PhotoUpload {
+extension UploadWriter {
+  fileprivate func upload(to group: GroupID) throws(Failure) -> PhotoUpload {
     guard file.byteCount > 0 else { throw .invalid(.init("file", "is required")) }
     return PhotoUpload(
-      file: file, group: group, fingerprint: Data(hash.finalize()) + Data(group.description.utf8))
-  }
-}
-
-/// Reads the fields `file` and `group_id` of an upload's form data and ignores others.
-private struct UploadForm {
-  private(set) var writer: UploadWriter
-  private(set) var group: String?
-  private var reader: MultipartReader
-  private var part = ""
-  private var byteCount = 0
-  private var hasFile = false
-  private var isComplete = false
-
-  init(reader: MultipartReader, writer: UploadWriter) {
-    self.reader = reader
-    self.writer = writer
-  }
-
-  mutating func read(_ body: RequestBody) async throws {
-    for try await buffer in body {
-      byteCount += buffer.readableBytes
-      guard byteCount <= UploadedFile.bytesMax + PhotoUploadReader.formOverheadBytesMax else {
-        throw Failure.photoTooLarge
-      }
-      reader.append(buffer)
-      while let event = try reader.next() { try await apply(event) }
-    }
-    guard isComplete else { throw Failure.uploadIncomplete }
-    try await writer.flush()
-  }
-
-  private mutating func apply(_ event: MultipartReader.Event) async throws {
-    switch event {
-    case .partBegan("file") where hasFile: throw Failure.invalid(.init("file", "must come once"))
-    case .partBegan(let name):
-      part = name
-      if name == "file" { hasFile = true }
-      if name == "group_id" { group = "" }
-    case .partBytes(let bytes) where part == "file": try await writer.append(bytes)
-    case .partBytes(let bytes) where part == "group_id":
-      group = (group ?? "") + String(buffer: bytes)
-      guard (group ?? "").utf8.count <= 100 else { throw Failure.invalid(.init("group_id", "must be a UUID")) }
-    case .partBytes, .partEnded: break
-    case .ended: isComplete = true
-    }
+      file: file, group: group, fingerprint: digest + Data(group.description.utf8))
   }
 }

@@ -1,0 +1,141 @@
+import Foundation
+
+/// A place on a map.
+public struct Coordinate: Sendable, Hashable, Codable {
+  public let latitude: Double
+  public let longitude: Double
+
+  public init(latitude: Double, longitude: Double) {
+    self.latitude = latitude
+    self.longitude = longitude
+  }
+}
+
+/// A plan for a day out.
+public struct AdventurePlan: Sendable, Equatable, Decodable, Identifiable {
+  public struct Stop: Sendable, Equatable, Codable {
+    public let name: String?
+    public let address: String?
+    public let latitude: Double?
+    public let longitude: Double?
+
+    public init(name: String, address: String? = nil, at coordinate: Coordinate? = nil) {
+      self.name = name
+      self.address = address
+      latitude = coordinate?.latitude
+      longitude = coordinate?.longitude
+    }
+  }
+
+  public let id: String
+  public let userID: String
+  public let title: String
+  public let description: String?
+  public let stops: [Stop]?
+  public let status: AdventureStatus
+  public let createdAt: Date
+  public let updatedAt: Date
+}
+
+/// How far a plan or a hunt is.
+public enum AdventureStatus: String, Sendable, Codable { case draft, active, completed, cancelled }
+
+/// A place that the user has saved.
+public struct SavedPlace: Sendable, Equatable, Decodable, Identifiable {
+  public let id: String
+  public let userID: String
+  public let name: String
+  public let address: String?
+  public let latitude: Double?
+  public let longitude: Double?
+  public let category: String?
+  public let createdAt: Date
+}
+
+/// A group of people who go out together, joined by a code.
+public struct SocialGroup: Sendable, Equatable, Decodable, Identifiable {
+  public let id: String
+  public let name: String
+  public let description: String?
+  public let createdBy: String
+  public let inviteCode: String
+  /// The text of a QR code.
+  public let qrCode: String?
+  public let memberCount: Int?
+  public let createdAt: Date
+  public let updatedAt: Date
+}
+
+/// A hunt for checkpoints.
+public struct ScavengerHunt: Sendable, Equatable, Decodable, Identifiable {
+  /// A checkpoint of a hunt that is made.
+  public struct NewCheckpoint: Sendable, Encodable {
+    public let title: String
+    public let description: String?
+    public let location: Coordinate?
+    public let photoRequired: Bool
+    public let points: Int
+
+    public init(
+      title: String, description: String? = nil, location: Coordinate? = nil, photoRequired: Bool = false,
+      points: Int = 10
+    ) {
+      self.title = title
+      self.description = description
+      self.location = location
+      self.photoRequired = photoRequired
+      self.points = points
+    }
+  }
+
+  public struct Checkpoint: Sendable, Equatable, Decodable, Identifiable {
+    public let id: String
+    public let huntID: String
+    public let title: String
+    public let description: String?
+    public let location: Coordinate?
+    public let photoRequired: Bool
+    public let points: Int
+    public let orderIndex: Int
+  }
+
+  public struct Submission: Sendable, Equatable, Decodable, Identifiable {
+    public let id: String
+    public let checkpointID: String
+    public let userID: String
+    public let photoURL: String?
+    public let verified: Bool?
+  }
+
+  public struct Score: Sendable, Equatable, Decodable, Identifiable {
+    /// Of the user.
+    public let id: String
+    public let name: String?
+    public let score: Int
+    public let completedCheckpoints: Int
+    public let totalCheckpoints: Int
+  }
+
+  public let id: String
+  public let title: String
+  public let description: String?
+  public let createdBy: String
+  public let groupID: String?
+  public let status: AdventureStatus
+  public let startTime: Date?
+  public let endTime: Date?
+  public let participantCount: Int?
+  public let checkpointCount: Int?
+  /// The caller's, 0 to 1.
+  public let progress: Double?
+}
+
+/// When somebody will arrive, for those whom they told.
+public struct ArrivalShare: Sendable, Equatable, Decodable, Identifiable {
+  public let id: String
+  public let userID: String
+  public let routeData: JSONValue
+  public let recipients: [String]
+  public let isActive: Bool
+  public let expiresAt: Date
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+/// Scavenger hunts.
+extension Adventures {
+  public func hunts() async throws -> [ScavengerHunt] {
+    try await rows("scavenger_hunts", ["order": "created_at.desc"], .hunts)
+  }
+
+  public func createHunt(
+    title: String, description: String? = nil, in group: SocialGroup.ID? = nil,
+    checkpoints: [ScavengerHunt.NewCheckpoint]
+  ) async throws -> ScavengerHunt {
+    struct Body: Encodable {
+      let title: String
+      let description: String?
+      let groupID: String?
+      let checkpoints: [ScavengerHunt.NewCheckpoint]
+    }
+    let body = Body(title: title, description: description, groupID: group, checkpoints: checkpoints)
+    return try await row(try .post("/rest/v1/scavenger_hunts", body), .hunts)
+  }
+
+  /// Safe to repeat.
+  public func joinHunt(_ id: ScavengerHunt.ID) async throws {
+    _ = try await api.send(try Call.post("/rest/v1/scavenger_hunts/\(id)/join").with { $0.cache = .hunts })
+  }
+
+  /// A draft becomes active, an active one completed or cancelled.
+  public func changeHunt(_ id: ScavengerHunt.ID, to status: AdventureStatus) async throws -> ScavengerHunt {
+    try await row(
+      try Call.patch("/rest/v1/scavenger_hunts", ["status": status.rawValue]).filtered("id", id), .hunts)
+  }
+
+  public func checkpoints(of id: ScavengerHunt.ID) async throws -> [ScavengerHunt.Checkpoint] {
+    try await rows("hunt_checkpoints", ["hunt_id": "eq.\(id)", "order": "order_index"], .hunts)
+  }
+
+  /// - Parameter photo: the URL of a photo, for a checkpoint that wants one.
+  public func submit(
+    _ checkpoint: ScavengerHunt.Checkpoint.ID, photo: String? = nil
+  ) async throws -> ScavengerHunt.Submission {
+    var body = ["checkpoint_id": checkpoint]
+    body["photo_url"] = photo
+    return try await row(try .post("/rest/v1/checkpoint_submissions", body), .hunts)
+  }
+
+  /// Best first.
+  public func leaderboard(of id: ScavengerHunt.ID) async throws -> [ScavengerHunt.Score] {
+    try await rows("hunt_leaderboard", ["hunt_id": "eq.\(id)"], .hunts)
+  }
+}

@@ -1,0 +1,134 @@
+import Foundation
+
+/// Plans, places, hunts, groups that are joined by a code, and shared arrival times.
+///
+/// Answers are kept in memory as long as the contract says, and read anew after a change.
+public struct Adventures: Sendable {
+  let api: API
+
+  public func plans() async throws -> [AdventurePlan] {
+    try await rows("adventure_plans", ["order": "created_at.desc"], .plans)
+  }
+
+  public func createPlan(
+    title: String, description: String? = nil, stops: [AdventurePlan.Stop] = []
+  ) async throws -> AdventurePlan {
+    struct Body: Encodable {
+      let title: String
+      let description: String?
+      let stops: [AdventurePlan.Stop]
+    }
+    return try await row(
+      try .post("/rest/v1/adventure_plans", Body(title: title, description: description, stops: stops)), .plans)
+  }
+
+  public func changePlan(
+    _ id: AdventurePlan.ID, title: String? = nil, status: AdventureStatus? = nil
+  ) async throws -> AdventurePlan {
+    var body: [String: String] = [:]
+    body["title"] = title
+    body["status"] = status?.rawValue
+    return try await row(try Call.patch("/rest/v1/adventure_plans", body).filtered("id", id), .plans)
+  }
+
+  public func deletePlan(_ id: AdventurePlan.ID) async throws { try await delete("adventure_plans", id, .plans) }
+
+  public func places() async throws -> [SavedPlace] {
+    try await rows("saved_places", ["order": "created_at.desc"], .places)
+  }
+
+  public func savePlace(
+    name: String, address: String, at coordinate: Coordinate, category: String? = nil
+  ) async throws -> SavedPlace {
+    struct Body: Encodable {
+      let name: String
+      let address: String
+      let latitude: Double
+      let longitude: Double
+      let category: String?
+    }
+    let body = Body(
+      name: name, address: address, latitude: coordinate.latitude, longitude: coordinate.longitude,
+      category: category)
+    return try await row(try .post("/rest/v1/saved_places", body), .places)
+  }
+
+  public func deletePlace(_ id: SavedPlace.ID) async throws { try await delete("saved_places", id, .places) }
+
+  public func socialGroups() async throws -> [SocialGroup] {
+    try await rows("social_groups", [:], .socialGroups)
+  }
+
+  public func createSocialGroup(name: String, description: String? = nil) async throws -> SocialGroup {
+    var body = ["name": name]
+    body["description"] = description
+    return try await row(try .post("/rest/v1/social_groups", body), .socialGroups)
+  }
+
+  /// Safe to repeat: who is in already gets the group.
+  public func joinSocialGroup(code: String) async throws -> SocialGroup {
+    try await row(try .post("/rest/v1/social_groups/join", ["invite_code": code]), .socialGroups)
+  }
+
+  public func leaveSocialGroup(_ id: SocialGroup.ID) async throws {
+    guard let user = await api.sessions.userID else { throw KithFailure.signedOut }
+    let call = Call.delete("/rest/v1/group_members").filtered("group_id", id).filtered("user_id", user)
+    _ = try await api.send(call.with { $0.cache = .socialGroups })
+  }
+
+  /// One's own, and those that others share with the user.
+  public func arrivals() async throws -> [ArrivalShare] {
+    try await rows("eta_shares", ["is_active": "eq.true"], .arrivals)
+  }
+
+  /// - Parameters:
+  ///   - route: origin, destination, distance and so on, as the app's other users read it.
+  ///   - recipients: 1 to 50 users.
+  ///   - expiresAt: within a week.
+  public func shareArrival(
+    route: JSONValue, with recipients: [String], until expiresAt: Date
+  ) async throws -> ArrivalShare {
+    let body: JSONValue = [
+      "route_data": route, "recipients": .array(recipients.map(JSONValue.string)),
+      "expires_at": .string(expiresAt.rfc3339),
+    ]
+    return try await row(try .post("/rest/v1/eta_shares", body), .arrivals)
+  }
+
+  public func endArrival(_ id: ArrivalShare.ID) async throws { try await delete("eta_shares", id, .arrivals) }
+
+  func rows<Row: Decodable & Sendable>(
+    _ table: String, _ query: [String: String], _ cache: CachePolicy
+  ) async throws -> [Row] {
+    try await api.value(.get("/rest/v1/\(table)", query, cache: cache))
+  }
+
+  /// The row that was made or changed. None means that there is none that the user may see.
+  func row<Row: Decodable & Sendable>(_ call: Call, _ cache: CachePolicy) async throws -> Row {
+    let rows = try await api.value(call.with { $0.cache = cache }, as: OneOrMore<Row>.self).rows
+    guard let row = rows.first else { throw KithFailure.invalid("There is nothing here.") }
+    return row
+  }
+
+  func delete(_ table: String, _ id: String, _ cache: CachePolicy) async throws {
+    _ = try await api.send(Call.delete("/rest/v1/\(table)").filtered("id", id).with { $0.cache = cache })
+  }
+}
+
+/// A row by itself, or rows in an array.
+private struct OneOrMore<Row: Decodable & Sendable>: Decodable, Sendable {
+  let rows: [Row]
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if let rows = try? container.decode([Row].self) {
+      self.rows = rows
+    } else {
+      rows = [try container.decode(Row.self)]
+    }
+  }
+}
+
+extension Call {
+  func filtered(_ column: String, _ value: String) -> Call { with { $0.query.append((column, "eq.\(value)")) } }
+}

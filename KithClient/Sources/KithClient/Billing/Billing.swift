@@ -1,0 +1,94 @@
+import Foundation
+
+/// What can be bought, and what was.
+public struct Billing: Sendable {
+  public struct Products: Sendable, Equatable, Decodable {
+    public struct Product: Sendable, Equatable, Decodable, Identifiable {
+      /// Also the id in the App Store.
+      public let id: String
+      public let credits: Int
+      /// In the smallest unit of the currency. In the app, show the App Store's price.
+      public let price: Int
+      public let currency: String
+      /// Of a subscription.
+      public let tier: String?
+      public let level: Int?
+      public let period: String?
+    }
+
+    public let packs: [Product]
+    public let subscriptions: [Product]
+  }
+
+  public struct Status: Sendable, Equatable, Decodable {
+    /// `free` without a subscription.
+    public let subscriptionTier: String
+    /// `none`, `active`, `past_due`, `canceled` or `expired`.
+    public let status: String
+    public let source: String?
+    public let currentPeriodEnd: Date?
+    public let willRenew: Bool?
+  }
+
+  public struct Purchase: Sendable, Equatable, Decodable, Identifiable {
+    public let id: String
+    public let source: String
+    public let productID: String
+    public let credits: Int
+    public let status: String
+    public let purchasedAt: Date
+  }
+
+  /// What a verified transaction has granted: the same however often it is sent.
+  public struct Granted: Sendable, Equatable, Decodable {
+    public let transactionID: String
+    public let productID: String
+    public let creditsGranted: Int
+    public let balance: Int
+  }
+
+  let api: API
+
+  /// Nobody needs to be signed in.
+  public func products() async throws -> Products {
+    try await api.value(Call.get("/api/v1/billing/products").anonymous)
+  }
+
+  public func status() async throws -> Status { try await api.value(.get("/api/v1/billing/status")) }
+
+  public func purchases() async throws -> [Purchase] { try await api.value(.get("/api/v1/billing/purchases")) }
+
+  /// A page of Stripe's on which the user pays. Open it in a browser.
+  public func checkout(_ product: Products.Product.ID, successURL: URL? = nil) async throws -> URL {
+    struct Answer: Decodable {
+      let checkoutURL: URL
+    }
+    var body = ["product_id": product]
+    body["success_url"] = successURL?.absoluteString
+    return try await api.value(
+      try Call.post("/api/v1/billing/stripe/checkout", body).with { $0.timeoutSeconds = 45 }, as: Answer.self
+    ).checkoutURL
+  }
+
+  /// A page of Stripe's on which the user changes or ends a subscription.
+  public func portal() async throws -> URL {
+    struct Answer: Decodable {
+      let portalURL: URL
+    }
+    return try await api.value(
+      Call.get("/api/v1/billing/stripe/portal").with { $0.timeoutSeconds = 45 }, as: Answer.self
+    ).portalURL
+  }
+
+  /// Has a transaction of the App Store verified. Apps use ``StorePurchases``.
+  ///
+  /// - Parameter signedTransaction: `VerificationResult.jwsRepresentation`.
+  public func verify(signedTransaction: String) async throws -> Granted {
+    try await api.value(try .post("/api/v1/billing/apple/verify", ["signed_transaction": signedTransaction]))
+  }
+
+  /// Whether the server may tell Apple how much of a purchase was used when a refund is asked for.
+  public func setConsent(_ isGiven: Bool) async throws {
+    _ = try await api.send(try .put("/api/v1/billing/apple/consent", ["consented": isGiven]))
+  }
+}

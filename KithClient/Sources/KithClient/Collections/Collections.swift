@@ -1,0 +1,45 @@
+/// Collections and their members.
+public struct Collections: Sendable {
+  private struct Data<Value: Decodable & Sendable>: Decodable, Sendable { let data: Value }
+
+  let api: API
+
+  /// Those that the user owns or was let into, the last changed first.
+  public func all(skipping skip: Int = 0, atMost take: Int = 25) async throws -> [SharedCollection] {
+    try await api.value(
+      .get("/collections", ["skip": String(skip), "take": String(take)]), as: Data<[SharedCollection]>.self
+    ).data
+  }
+
+  public func collection(_ id: SharedCollection.ID) async throws -> SharedCollection {
+    try await api.value(.get("/collections/\(id)"), as: Data<SharedCollection>.self).data
+  }
+
+  public func create(name: String) async throws -> SharedCollection {
+    try await api.value(try .post("/collections", ["name": name]), as: Data<SharedCollection>.self).data
+  }
+
+  public func rename(_ id: SharedCollection.ID, to name: String) async throws -> SharedCollection {
+    try await api.value(try .patch("/collections/\(id)", ["name": name]), as: Data<SharedCollection>.self).data
+  }
+
+  public func delete(_ id: SharedCollection.ID) async throws {
+    _ = try await api.send(.delete("/collections/\(id)"))
+  }
+
+  public func members(of id: SharedCollection.ID) async throws -> [SharedCollection.Member] {
+    try await api.value(.get("/collections/\(id)/members"), as: Data<[SharedCollection.Member]>.self).data
+  }
+
+  public func change(
+    _ member: SharedCollection.Member.ID, of id: SharedCollection.ID, to role: SharedCollection.Role
+  ) async throws -> SharedCollection.Member {
+    try await api.value(
+      try .patch("/collections/\(id)/members/\(member)", ["role": role]), as: Data<SharedCollection.Member>.self
+    ).data
+  }
+
+  public func remove(_ member: SharedCollection.Member.ID, from id: SharedCollection.ID) async throws {
+    _ = try await api.send(.delete("/collections/\(id)/members/\(member)"))
+  }
+}

@@ -1,0 +1,38 @@
+import Foundation
+
+/// The user's credits.
+public struct Credits: Sendable {
+  public struct Balance: Sendable, Equatable, Decodable {
+    public let balance: Int
+    /// Without what is held for work that is not finished.
+    public let available: Int?
+    public let held: Int?
+    public let lifetimeEarned: Int
+    public let lifetimeSpent: Int
+  }
+
+  public struct Entry: Sendable, Equatable, Decodable {
+    public let amount: Int
+    public let balanceAfter: Int
+    public let type: String
+    public let description: String?
+    public let createdAt: Date
+  }
+
+  let api: API
+
+  public func balance() async throws -> Balance { try await api.value(.get("/api/v1/credits/balance")) }
+
+  /// Newest first.
+  ///
+  /// - Parameter limit: 1 to 100.
+  public func history(limit: Int = 20, offset: Int = 0) async throws -> [Entry] {
+    try await api.value(.get("/api/v1/credits/history", ["limit": String(limit), "offset": String(offset)]))
+  }
+
+  /// What operations cost, by name. Nobody needs to be signed in.
+  public func costs() async throws -> [String: Int] {
+    struct Answer: Decodable { let costs: [String: Int] }
+    return try await api.value(Call.get("/api/v1/credits/costs").anonymous, as: Answer.self).costs
+  }
+}

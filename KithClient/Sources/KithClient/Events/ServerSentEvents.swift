@@ -1,0 +1,84 @@
+import Foundation
+
+/// Reads a stream of server-sent events, as the HTML standard defines it.
+struct ServerSentEventParser {
+  struct Event: Sendable, Equatable {
+    var name = ""
+    var data = ""
+    /// The last id that the stream has named, also by an earlier event.
+    var id = ""
+  }
+
+  private var buffer: [UInt8] = []
+  private var event = Event()
+  private var hasData = false
+  private var hasID = false
+  private var lastID = ""
+  private var previousWasCarriageReturn = false
+
+  /// - Parameter bytes: any piece of the stream.
+  /// - Returns: the events that are complete with it. One without data only names an id.
+  mutating func add(_ bytes: Data) -> [Event] {
+    var events: [Event] = []
+    for byte in bytes {
+      defer { previousWasCarriageReturn = byte == 13 }
+      if byte == 10, previousWasCarriageReturn { continue }
+      guard byte == 10 || byte == 13 else {
+        buffer.append(byte)
+        continue
+      }
+      let line = String(decoding: buffer, as: UTF8.self)
+      buffer.removeAll(keepingCapacity: true)
+      if let event = add(line: line) { events.append(event) }
+    }
+    return events
+  }
+
+  private mutating func add(line: String) -> Event? {
+    if line.isEmpty { return finished() }
+    let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    let value = parts.count == 2 ? String(parts[1].first == " " ? parts[1].dropFirst() : parts[1]) : ""
+    switch parts[0] {
+    case "event": event.name = value
+    case "id":
+      lastID = value
+      hasID = true
+    case "data":
+      event.data += hasData ? "\n" + value : value
+      hasData = true
+    default: break
+    }
+    return nil
+  }
+
+  private mutating func finished() -> Event? {
+    defer {
+      event = Event()
+      hasData = false
+      hasID = false
+    }
+    guard hasData || hasID else { return nil }
+    var finished = event
+    finished.id = lastID
+    return finished
+  }
+}
+
+extension HTTPStream {
+  /// The events of the body, until it ends.
+  var events: AsyncThrowingStream<ServerSentEventParser.Event, any Error> {
+    let body = body
+    return AsyncThrowingStream { continuation in
+      let reading = Task {
+        var parser = ServerSentEventParser()
+        do {
+          for try await chunk in body {
+            for event in parser.add(chunk) { continuation.yield(event) }
+          }
+          continuation.finish()
+        } catch { continuation.finish(throwing: error) }
+      }
+      continuation.onTermination = { _ in reading.cancel() }
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import Foundation
+
+/// Links to lists, and direct invitations.
+extension Invites {
+  private struct Invite<Value: Decodable & Sendable>: Decodable, Sendable { let invite: Value }
+  private struct All<Value: Decodable & Sendable>: Decodable, Sendable { let invites: [Value] }
+
+  public func createLink(
+    to list: SharedList.ID, role: ListRole, maxUses: Int? = nil, expiresAt: Date? = nil
+  ) async throws -> CodeLink<Int> {
+    struct Fields: Encodable {
+      let role: ListRole
+      let maxUses: Int?
+      let expiresAt: Date?
+    }
+    let body = ["invite": Fields(role: role, maxUses: maxUses, expiresAt: expiresAt)]
+    return try await api.value(try .post("/api/v1/lists/\(list)/invites", body), as: Invite<CodeLink<Int>>.self)
+      .invite
+  }
+
+  public func links(to list: SharedList.ID) async throws -> [CodeLink<Int>] {
+    try await api.value(.get("/api/v1/lists/\(list)/invites"), as: All<CodeLink<Int>>.self).invites
+  }
+
+  public func deleteLink(_ id: Int, to list: SharedList.ID) async throws {
+    _ = try await api.send(.delete("/api/v1/lists/\(list)/invites/\(id)"))
+  }
+
+  /// What a code leads to. Nobody needs to be signed in.
+  public func previewList(code: String) async throws -> ListInvitePreview {
+    try await api.value(Call.get("/api/v1/invites/\(code)").anonymous, as: Invite<ListInvitePreview>.self).invite
+  }
+
+  /// Joins the list that a code is for.
+  public func acceptList(code: String) async throws -> JoinedList {
+    struct Answer: Decodable { let list: JoinedList }
+    return try await api.value(try .post("/api/v1/invites/\(code)/accept"), as: Answer.self).list
+  }
+
+  public func declineList(code: String) async throws {
+    _ = try await api.send(try .post("/api/v1/invites/\(code)/decline"))
+  }
+
+  /// Invitations to lists that are for the user.
+  public func mine() async throws -> [ListInvitePreview] {
+    try await api.value(.get("/api/v1/invites"), as: All<ListInvitePreview>.self).invites
+  }
+}
+
+/// The list that an invitation has let the user into.
+public struct JoinedList: Sendable, Equatable, Decodable, Identifiable {
+  public let id: SharedList.ID
+  public let name: String
+  public let role: String?
+}

@@ -1,0 +1,65 @@
+import Foundation
+
+/// Invitations to groups by code. Those to collections and lists are in extensions.
+public struct Invites: Sendable {
+  /// How many numbers one call may have.
+  static let numbersMax = 2000
+  let api: API
+
+  /// Which of the numbers have an account. Apps use ``ContactService``, which asks in batches.
+  ///
+  /// - Parameter phoneNumbers: in E.164 form, at most 2,000.
+  public func check(_ phoneNumbers: [String]) async throws -> ContactCheck {
+    let call = try Call.post("/api/invites/check-users", ["phone_numbers": phoneNumbers])
+    return try await api.value(call.with { $0.timeoutSeconds = 60 })
+  }
+
+  /// Texts a code to those who have no account, and adds those who have one.
+  public func send(
+    to group: SharedGroup.ID, phoneNumbers: [String], adding users: [ContactCheck.User] = []
+  ) async throws -> SentInvites {
+    struct User: Encodable {
+      let userID: String
+      let phoneNumber: String
+    }
+    struct Body: Encodable {
+      let groupID: String
+      let phoneNumbers: [String]
+      let existingUsers: [User]
+    }
+    let users = users.map { User(userID: $0.userID, phoneNumber: $0.phoneNumber) }
+    return try await api.value(
+      try .post("/api/invites/send", Body(groupID: group, phoneNumbers: phoneNumbers, existingUsers: users)))
+  }
+
+  /// Joins the group that a code is for.
+  public func redeem(_ code: String) async throws -> JoinedGroup {
+    try await api.value(try .post("/api/invites/redeem", ["invite_code": code]))
+  }
+
+  public func pending(in group: SharedGroup.ID) async throws -> [PendingInvite] {
+    struct Answer: Decodable { let invites: [PendingInvite] }
+    return try await api.value(.get("/api/invites/pending/\(group)"), as: Answer.self).invites
+  }
+
+  /// Makes a link with which several can join a group.
+  public func createLink(
+    to group: SharedGroup.ID, maxUses: Int? = nil, expiresAt: Date? = nil
+  ) async throws -> CodeLink<String> {
+    struct Body: Encodable {
+      let maxUses: Int?
+      let expiresAt: Date?
+    }
+    return try await api.value(
+      try .post("/api/groups/\(group)/invites", Body(maxUses: maxUses, expiresAt: expiresAt)))
+  }
+
+  public func links(to group: SharedGroup.ID) async throws -> [CodeLink<String>] {
+    struct Answer: Decodable { let invites: [CodeLink<String>] }
+    return try await api.value(.get("/api/groups/\(group)/invites"), as: Answer.self).invites
+  }
+
+  public func deleteLink(_ id: String, to group: SharedGroup.ID) async throws {
+    _ = try await api.send(.delete("/api/groups/\(group)/invites/\(id)"))
+  }
+}

@@ -1,0 +1,34 @@
+import Foundation
+
+/// An app's connection to a Kith server. Make one, and keep it: it holds the session.
+public struct KithClient: Sendable {
+  let api: API
+
+  public var auth: Auth { Auth(api: api) }
+  public var invites: Invites { Invites(api: api) }
+  public var groups: Groups { Groups(api: api) }
+  public var photos: Photos { Photos(api: api) }
+  public var collections: Collections { Collections(api: api) }
+  public var lists: Lists { Lists(api: api) }
+  public var tasks: Tasks { Tasks(api: api) }
+  public var credits: Credits { Credits(api: api) }
+  public var billing: Billing { Billing(api: api) }
+  public var adventures: Adventures { Adventures(api: api) }
+  public var timepoints: Timepoints { Timepoints(api: api) }
+  public var events: Events { Events(api: api) }
+
+  /// - Parameters:
+  ///   - baseURL: of the gateway.
+  ///   - tokens: where the session is kept. Apps use `KeychainTokenStore`.
+  ///   - retries: when a call is repeated.
+  ///   - transport: how requests are sent.
+  public init(
+    baseURL: URL, tokens: any TokenStore, retries: RetryPolicy = RetryPolicy(),
+    transport: any Transport = URLSessionTransport()
+  ) {
+    let exchanger = Exchanger(transport: transport, policy: retries)
+    let cache = ResponseCache(now: retries.now)
+    let sessions = Sessions(baseURL: baseURL, exchanger: exchanger, store: tokens, cache: cache)
+    api = API(baseURL: baseURL, exchanger: exchanger, sessions: sessions, cache: cache)
+  }
+}

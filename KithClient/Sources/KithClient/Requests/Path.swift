@@ -1,0 +1,26 @@
+import Foundation
+
+/// A path whose interpolated values are escaped, so that an id from outside can name nothing else.
+struct Path: ExpressibleByStringInterpolation, Sendable {
+  let text: String
+
+  init(stringLiteral value: String) { text = value }
+  init(stringInterpolation: Interpolation) { text = stringInterpolation.text }
+
+  struct Interpolation: StringInterpolationProtocol {
+    fileprivate var text = ""
+
+    init(literalCapacity: Int, interpolationCount: Int) {}
+    mutating func appendLiteral(_ literal: String) { text += literal }
+    mutating func appendInterpolation(_ value: some CustomStringConvertible) {
+      text += Path.escaped(value.description)
+    }
+  }
+
+  private static let unreserved = CharacterSet(
+    charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+  static func escaped(_ text: String) -> String {
+    text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+  }
+}

@@ -1,0 +1,33 @@
+import Foundation
+
+/// The tokens of a sign-in or a refresh.
+struct TokenPair: Sendable, Decodable {
+  let accessToken: String
+  let refreshToken: String
+  let expiresIn: Double?
+}
+
+/// An access token and how long it can be used.
+struct Bearer: Sendable, Equatable {
+  let token: String
+  /// nil: unknown; the server says when it has ended.
+  let expiresAt: Date?
+  /// Whether it was fetched because another one had been refused.
+  var isReplacement = false
+
+  /// The `sub` claim. The signature is not looked at: this is only for showing and caching.
+  var userID: String? {
+    let parts = token.split(separator: ".")
+    guard parts.count == 3, let claims = Data(base64URL: parts[1]) else { return nil }
+    struct Claims: Decodable { let sub: String? }
+    // `try?`: an outside issuer's token may be opaque.
+    return try? JSONDecoder().decode(Claims.self, from: claims).sub
+  }
+}
+
+extension Data {
+  init?(base64URL text: some StringProtocol) {
+    let plain = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+    self.init(base64Encoded: plain + String(repeating: "=", count: (4 - plain.count % 4) % 4))
+  }
+}

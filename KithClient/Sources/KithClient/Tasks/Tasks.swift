@@ -1,0 +1,118 @@
+import Foundation
+
+/// The tasks of lists.
+public struct Tasks: Sendable {
+  private struct One: Decodable { let task: ListTask }
+  private struct Several: Decodable { let tasks: [ListTask] }
+
+  let api: API
+
+  public func all(in list: SharedList.ID) async throws -> [ListTask] { try await changes(in: list, since: nil).changed }
+
+  /// The tasks that have changed since a cursor; without one, all. While `hasMore`, ask again.
+  public func changes(in list: SharedList.ID, since cursor: String?) async throws -> Changes<ListTask> {
+    struct Answer: Decodable {
+      let tasks: [ListTask]
+      let tombstones: [String]?
+      let cursor: String?
+      let hasMore: Bool?
+    }
+    let answer = try await api.value(
+      .get("/api/v1/lists/\(list)/tasks", ["since": cursor], cache: cursor == nil ? .lists : nil), as: Answer.self)
+    return Changes(
+      changed: answer.tasks, deletedIDs: (answer.tombstones ?? []).compactMap { Int($0) }, cursor: answer.cursor,
+      hasMore: answer.hasMore ?? false)
+  }
+
+  /// With the history.
+  public func task(_ id: ListTask.ID) async throws -> ListTask {
+    try await api.value(.get("/api/v1/tasks/\(id)", cache: .lists), as: One.self).task
+  }
+
+  /// - Parameter clientID: the app's own name of the task: with the same one the task is made once, whenever the call
+  ///   is repeated.
+  public func create(
+    _ fields: TaskFields, in list: SharedList.ID, clientID: String = UUID().uuidString.lowercased()
+  ) async throws -> ListTask {
+    let body = ["task": fields.setting("client_id", to: .string(clientID))]
+    return try await one(try .post("/api/v1/lists/\(list)/tasks", body))
+  }
+
+  /// - Parameter version: of the task that the user saw. A change by somebody else since then is not overwritten: 412
+  ///   `precondition_failed`.
+  public func change(_ id: ListTask.ID, _ fields: TaskFields, version: Int? = nil) async throws -> ListTask {
+    try await one(Call.patch("/api/v1/tasks/\(id)", ["task": fields]).ifMatch(version))
+  }
+
+  /// Safe to repeat: what is done stays done.
+  public func complete(
+    _ id: ListTask.ID, missedReason: String? = nil, version: Int? = nil
+  ) async throws -> ListTask {
+    var body: [String: String] = [:]
+    body["missed_reason"] = missedReason
+    return try await one(Call.post("/api/v1/tasks/\(id)/complete", body).ifMatch(version))
+  }
+
+  public func reopen(_ id: ListTask.ID, version: Int? = nil) async throws -> ListTask {
+    try await one(Call.post("/api/v1/tasks/\(id)/reopen").ifMatch(version))
+  }
+
+  /// - Parameter user: the number of the owner or a member of the list.
+  public func assign(_ id: ListTask.ID, to user: Int) async throws -> ListTask {
+    try await one(try .post("/api/v1/tasks/\(id)/assign", ["assigned_to": user]))
+  }
+
+  public func unassign(_ id: ListTask.ID) async throws -> ListTask {
+    try await one(try .post("/api/v1/tasks/\(id)/unassign"))
+  }
+
+  /// Moves the due date. A task in strict mode needs a reason.
+  public func reschedule(_ id: ListTask.ID, to date: Date, reason: String? = nil) async throws -> ListTask {
+    var body = ["new_due_at": date.rfc3339]
+    body["reason"] = reason
+    return try await one(try .post("/api/v1/tasks/\(id)/reassign", body))
+  }
+
+  /// Moves the task below another one of its list.
+  public func move(_ id: ListTask.ID, after other: ListTask.ID) async throws {
+    _ = try await api.send(changing(try .post("/api/v1/tasks/\(id)/reorder", ["after_id": other])))
+  }
+
+  public func delete(_ id: ListTask.ID, reason: String? = nil, version: Int? = nil) async throws {
+    _ = try await api.send(changing(Call.delete("/api/v1/tasks/\(id)", ["reason": reason]).ifMatch(version)))
+  }
+
+  public func addSubtask(_ title: String, to id: ListTask.ID) async throws -> ListTask.Subtask {
+    struct Answer: Decodable { let subtask: ListTask.Subtask }
+    let body = ["subtask": ["title": title, "client_id": UUID().uuidString.lowercased()]]
+    return try await api.value(changing(try .post("/api/v1/tasks/\(id)/subtasks", body)), as: Answer.self).subtask
+  }
+
+  public func completeSubtask(_ id: ListTask.Subtask.ID, of task: ListTask.ID) async throws {
+    _ = try await api.send(changing(try .post("/api/v1/tasks/\(task)/subtasks/\(id)/complete")))
+  }
+
+  /// Over all lists; at most 50.
+  public func search(_ text: String) async throws -> [ListTask] {
+    try await api.value(.get("/api/v1/tasks/search", ["q": text]), as: Several.self).tasks
+  }
+
+  public func today(timeZone: TimeZone = .current) async throws -> Today {
+    try await api.value(.get("/api/v1/today", ["timezone": timeZone.ianaName]))
+  }
+
+  public func tags() async throws -> [ListTask.Tag] {
+    struct Answer: Decodable { let tags: [ListTask.Tag] }
+    return try await api.value(.get("/api/v1/tags", cache: .lists), as: Answer.self).tags
+  }
+
+  public func createTag(_ name: String) async throws -> ListTask.Tag {
+    try await api.value(changing(try .post("/api/v1/tags", ["tag": ["name": name]])))
+  }
+
+  private func one(_ call: Call) async throws -> ListTask {
+    try await api.value(changing(call), as: One.self).task
+  }
+
+  private func changing(_ call: Call) -> Call { call.with { $0.cache = .lists } }
+}

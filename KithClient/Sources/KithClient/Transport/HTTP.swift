@@ -1,0 +1,74 @@
+import Foundation
+
+/// A request as it is sent.
+public struct HTTPRequest: Sendable {
+  public enum Body: Sendable, Hashable {
+    case data(Data)
+    /// Read from the file while it is sent.
+    case file(URL)
+  }
+
+  public var method: String
+  public var url: URL
+  public var headers: [String: String]
+  public var body: Body?
+  /// How long nothing may arrive.
+  public var timeoutSeconds: Double
+
+  public init(
+    _ method: String, _ url: URL, headers: [String: String] = [:], body: Body? = nil, timeoutSeconds: Double = 30
+  ) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.timeoutSeconds = timeoutSeconds
+  }
+}
+
+/// Status and headers of a response.
+public struct HTTPResponseHead: Sendable, Equatable {
+  public let status: Int
+  private let headers: [String: String]
+
+  public init(status: Int, headers: [String: String] = [:]) {
+    self.status = status
+    self.headers = Dictionary(headers.map { ($0.key.lowercased(), $0.value) }) { first, _ in first }
+  }
+
+  public subscript(_ name: String) -> String? { headers[name.lowercased()] }
+}
+
+/// A whole response.
+public struct HTTPResponse: Sendable, Equatable {
+  public let head: HTTPResponseHead
+  public let body: Data
+
+  public var status: Int { head.status }
+
+  public init(head: HTTPResponseHead, body: Data) {
+    self.head = head
+    self.body = body
+  }
+}
+
+/// A response whose body is read as it arrives.
+public struct HTTPStream: Sendable {
+  public let head: HTTPResponseHead
+  /// Ends the request when the reader is cancelled or gives up.
+  public let body: AsyncThrowingStream<Data, any Error>
+
+  public init(head: HTTPResponseHead, body: AsyncThrowingStream<Data, any Error>) {
+    self.head = head
+    self.body = body
+  }
+
+  /// The whole body.
+  func collected() async throws -> HTTPResponse {
+    var data = Data()
+    for try await chunk in body { data += chunk }
+    // A cancelled reader sees the end of the stream.
+    try Task.checkCancellation()
+    return HTTPResponse(head: head, body: data)
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Sends requests with a `URLSession` of its own, which keeps no cookies and no cache on disk.
+public final class URLSessionTransport: Transport {
+  private let session: URLSession
+  private let exchanges = RunningExchanges()
+
+  /// - Parameter configuration: nil: an ephemeral one.
+  public init(configuration: URLSessionConfiguration? = nil) {
+    let configuration = configuration ?? .ephemeral
+    configuration.urlCache = nil
+    configuration.httpCookieStorage = nil
+    configuration.httpShouldSetCookies = false
+    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+    session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+  }
+
+  // The session retains its delegate until it is invalidated.
+  deinit { session.finishTasksAndInvalidate() }
+
+  public func stream(_ request: HTTPRequest, progress: (@Sendable (Int64) -> Void)?) async throws -> HTTPStream {
+    try Task.checkCancellation()
+    let task = task(for: request)
+    let (body, chunks) = AsyncThrowingStream<Data, any Error>.makeStream()
+    chunks.onTermination = { _ in task.cancel() }
+    let head = try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { head in
+        exchanges.add(.init(head: head, chunks: chunks, progress: progress), for: task)
+        task.resume()
+      }
+    } onCancel: {
+      task.cancel()
+    }
+    return HTTPStream(head: head, body: body)
+  }
+
+  private func task(for request: HTTPRequest) -> URLSessionTask {
+    var urlRequest = URLRequest(url: request.url, timeoutInterval: request.timeoutSeconds)
+    urlRequest.httpMethod = request.method
+    for (name, value) in request.headers { urlRequest.setValue(value, forHTTPHeaderField: name) }
+    #if canImport(FoundationNetworking)
+      // Foundation on Linux cannot send a body again on a new connection when a kept one turns out to be closed: the
+      // request would stand still until its timeout. So no connection is kept.
+      urlRequest.setValue("close", forHTTPHeaderField: "Connection")
+    #endif
+    switch request.body {
+    case .file(let file): return session.uploadTask(with: urlRequest, fromFile: file)
+    case .data(let data): return session.uploadTask(with: urlRequest, from: data)
+    case nil: return session.dataTask(with: urlRequest)
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+@testable import KithClient
+
+/// Names, times, paths and streams.
+@Suite struct WireTests {
+  @Test(arguments: [
+    ("user_id", "userID"), ("userId", "userID"), ("id", "id"), ("url", "url"), ("invite_url", "inviteURL"),
+    ("appStoreFallbackUrl", "appStoreFallbackURL"), ("created_at", "createdAt"), ("tag_ids", "tagIDs"),
+    ("deepLink", "deepLink"), ("has_more", "hasMore"),
+  ])
+  func membersAreNamedAsPropertiesAre(wire: String, property: String) {
+    #expect(WireNames.propertyName(wire) == property)
+    if wire.contains("_") { #expect(WireNames.wireName(property) == wire) }
+  }
+
+  @Test func timesHaveAFractionOrNot() {
+    #expect(Date(rfc3339: "2025-10-14T21:12:03.693Z")?.rfc3339 == "2025-10-14T21:12:03.693Z")
+    #expect(Date(rfc3339: "2025-10-14T21:12:03Z")?.timeIntervalSince1970 == 1_760_476_323)
+    #expect(Date(rfc3339: "yesterday") == nil)
+    for millisecond in 0..<1000 {
+      let text = "2025-10-14T21:12:03.\(String(1000 + millisecond).suffix(3))Z"
+      #expect(Date(rfc3339: text)?.rfc3339 == text)
+    }
+  }
+
+  @Test func anIDFromOutsideNamesNothingElse() {
+    let id = "../users/me?x=1#"
+    #expect(("/api/groups/\(id)" as Path).text == "/api/groups/..%2Fusers%2Fme%3Fx%3D1%23")
+  }
+
+  @Test func aTimeZoneHasTheNameThatTheServerKnows() {
+    #expect(TimeZone.gmt.ianaName == "UTC")
+    #expect(TimeZone(secondsFromGMT: 7200)?.ianaName == "Etc/GMT-2")
+    #expect(TimeZone(identifier: "Europe/Oslo")?.ianaName == "Europe/Oslo")
+  }
+
+  @Test func anUnknownCodeIsKept() {
+    #expect(FailureCode("group_full") == .known(.groupFull))
+    #expect(FailureCode("from_the_future") == .other("from_the_future"))
+    #expect(FailureCode("from_the_future").text == "from_the_future")
+  }
+
+  @Test(arguments: [1, 2, 3, 7, 1000]) func eventsAreReadFromAnyPieces(size: Int) {
+    let text =
+      "id: 1\n\n: a comment\n\nevent: task_changed\r\nid: 2\r\ndata: {\"a\":\r\ndata: \"ö\"}\r\n\r\ndata:x\n\nda"
+    let bytes = Data(text.utf8)
+    var parser = ServerSentEventParser()
+    var events: [ServerSentEventParser.Event] = []
+    for start in stride(from: 0, to: bytes.count, by: size) {
+      events += parser.add(bytes[start..<min(start + size, bytes.count)])
+    }
+    #expect(events.map(\.name) == ["", "task_changed", ""])
+    #expect(events.map(\.id) == ["1", "2", "2"])
+    #expect(events.map(\.data) == ["", "{\"a\":\n\"ö\"}", "x"])
+  }
+}

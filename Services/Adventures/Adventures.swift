@@ -1,0 +1,54 @@
+import Clients
+import EventFeed
+import Foundation
+import Quotas
+import RestRoutes
+import Web
+
+/// Builds the adventures service.
+package func buildAdventures(_ dependencies: Dependencies) async throws -> Server {
+  let (settings, now) = (dependencies.settings, dependencies.now)
+  let serviceKeys = try ServiceKeys(settings)
+  let dataKeys = try settings.dataKeys()
+  let verification = try TokenVerification(in: dependencies)
+  let (users, groups) = (UsersClient(in: dependencies), GroupsClient(in: dependencies))
+
+  let feed = EventFeed(try await dependencies.openDatabase(adventuresSchema), in: dependencies)
+  let database = feed.database
+  let idempotency = Idempotency(database: database, keys: dataKeys, now: now)
+  let memberships = GroupMemberships(groups)
+  let shareChanges = ChangeSignal()
+  let requests = AdventureRequests(
+    groups: memberships, participations: GroupParticipations(database: database, now: now), users: users,
+    names: ParticipantNames(database: database, users: users),
+    shareWrites: ShareWrites(users: users, groups: groups, changes: shareChanges), now: now)
+  let codes = HuntCodes(database: database, quotas: QuotaStore(keys: dataKeys))
+  let api = OpenAPI(yaml: PackageResources.openapi_yaml)
+  let health = HealthRPCRoutes(
+    store: HealthStore(database: database), hasEvents: settings.nonempty("EVENTS_URL") != nil,
+    stage: try settings.stage().rawValue, version: Kith.version, adminKey: try settings.adminKey(), now: now)
+  return try Server(
+    .adventures, in: dependencies, database: database,
+    authenticator: verification.authenticator(serviceKeys, users: users, now: now), api: api,
+    background: verification.background
+      + [
+        IdempotencySweep(idempotency, logger: dependencies.logger),
+        HuntCodeSweep(codes: codes, logger: dependencies.logger, now: now),
+        ShareExpiry(
+          database: database, changes: shareChanges, pollInterval: dependencies.pollInterval,
+          logger: dependencies.logger, now: now),
+      ] + feed.background,
+    isReady: { verification.ended.isLoaded }
+  ) { routes in
+    RestRoutes(
+      AdventureTables.schema, in: RestTransaction(database, idempotency), maxAge: AdventureTables.maxAge,
+      answering: requests.answer
+    ).add(to: routes)
+    HuntJoinRoutes(
+      joining: HuntJoining(database: database, codes: codes, groups: groups, users: users), requests: requests
+    ).add(to: routes)
+    health.add(to: routes)
+    InternalTopicRoutes(TopicStore(database: database, groups: memberships, now: now)).add(to: routes)
+    PersonalDataRoutes(AdventuresPersonalDataStore(database: database, now: now), now: now).add(to: routes)
+  }
+}

@@ -1,0 +1,54 @@
+import Database
+import EventFeed
+import Foundation
+import RestQueries
+import Wire
+
+/// Rows as clients of `postgres_changes` receive them.
+enum ChangedRows {
+  /// The rows with these ids as their owner sees them; nothing where no events are recorded.
+  static func records(
+    of table: Table, _ keys: [String], for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
+  ) throws -> [[String: JSONValue]] {
+    guard EventFeed.isRecording(on: db) else { return [] }
+    var records: [[String: JSONValue]] = []
+    for start in stride(from: 0, to: keys.count, by: batchSize) {
+      let ids = keys[start..<min(start + batchSize, keys.count)].joined(separator: ",")
+      let request = RestRequest(.get, table.name, query: "id=in.(\(ids))")
+      let answer = try RestOperation(request, in: AdventureTables.schema).answer(for: caller, on: db, engine)
+      records += try JSON.decode([JSONValue].self, from: Data(answer.body)).map { value in
+        if case .object(let members) = value { members } else { [:] }
+      }
+    }
+    return records
+  }
+
+  private static let batchSize = 100
+
+  /// - Parameter record: with its `id`.
+  static func change(_ table: Table, _ type: RowChange.Kind, _ record: [String: JSONValue]) -> RowChange {
+    .of(table.name, type, key: ["id": record["id"] ?? .null], type == .delete ? [:] : record)
+  }
+
+  static func deletion(_ table: Table, _ key: String) -> RowChange {
+    .of(table.name, .delete, key: ["id": key])
+  }
+}
+
+extension RestRequest.Method {
+  /// Whether rows were inserted, changed or deleted.
+  var change: RowChange.Kind {
+    switch self {
+    case .delete: .delete
+    case .patch: .update
+    default: .insert
+    }
+  }
+}
+
+extension EventTopic {
+  static func savedPlaces(_ user: UserID) -> String { "saved_places:\(user)" }
+  static func adventures(_ user: UserID) -> String { "adventures:\(user)" }
+  static func etaShares(_ user: UserID) -> String { "eta_shares:\(user)" }
+  static func hunt(_ id: String) -> String { "scavenger_hunts:\(id)" }
+}

@@ -1,0 +1,40 @@
+import Database
+import EventFeed
+import RestQueries
+import Wire
+
+/// The events of rows that only their owner sees, on the owner's topic: `saved_place_added`, `…_changed`, `…_removed`.
+struct OwnRowEvents {
+  let table: Table
+  let topic: String
+  let name: String
+  /// The member of the payload with the row's id.
+  let idName: String
+
+  func record(
+    _ method: RestRequest.Method, _ keys: [String], for caller: RestQueries.Caller, on db: any Connection,
+    _ engine: Engine
+  ) throws {
+    if method == .delete {
+      for key in keys { record("removed", key, ChangedRows.deletion(table, key), caller, on: db) }
+      return
+    }
+    for row in try ChangedRows.records(of: table, keys, for: caller, on: db, engine) {
+      let isNew = method.change == .insert && row["created_at"] == row["updated_at"]
+      record(
+        isNew ? "added" : "changed", row["id"]?.text ?? "",
+        ChangedRows.change(table, isNew ? .insert : .update, row), caller, on: db)
+    }
+  }
+
+  private func record(
+    _ verb: String, _ key: String, _ change: RowChange, _ caller: RestQueries.Caller, on db: any Connection
+  ) {
+    EventFeed.record(
+      "\(name)_\(verb)", to: [topic], [idName: key], change: change, of: caller.id, at: caller.now, on: db)
+  }
+}
+
+extension JSONValue {
+  var text: String? { if case .string(let text) = self { text } else { nil } }
+}

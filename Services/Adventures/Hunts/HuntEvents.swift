@@ -1,0 +1,107 @@
+import Database
+import EventFeed
+import Foundation
+import RestQueries
+import Wire
+
+/// The events of hunts, on the topic of the hunt. Each is recorded in the transaction of the change, which holds the
+/// hunt's lock. Its readers are all who see the hunt, so a submission comes without its photo.
+struct HuntEvents {
+  let caller: RestQueries.Caller
+  let engine: Engine
+
+  /// - Parameter before: the states of the hunts before an update.
+  func changed(
+    _ keys: [String], _ type: RowChange.Kind, before: [String: HuntStatus] = [:], on db: any Connection
+  ) throws {
+    for row in try ChangedRows.records(of: AdventureTables.hunts, keys, for: caller, on: db, engine) {
+      guard let id = row["id"]?.text else { continue }
+      let isNew = type == .insert && row["created_at"] == row["updated_at"]
+      // What only the reader's own request says, and what lets others in.
+      let record = row.filter { $0.key != "progress" && $0.key != "invite_code" }
+      EventFeed.record(
+        isNew ? "hunt_created" : Self.name(from: before[id], to: row["status"]?.text),
+        to: [EventTopic.hunt(id)] + (isNew ? [EventTopic.user(caller.id)] : []),
+        ["hunt_id": id, "status": row["status"] ?? .null],
+        change: ChangedRows.change(AdventureTables.hunts, isNew ? .insert : .update, record),
+        access: isNew ? [AccessChange(topic: EventTopic.hunt(id), user: caller.id, mayRead: true)] : nil,
+        of: caller.id, at: caller.now, on: db)
+    }
+  }
+
+  private static func name(from before: HuntStatus?, to status: String?) -> String {
+    guard let before, before.rawValue != status else { return "hunt_changed" }
+    return switch status.flatMap(HuntStatus.init) {
+    case .active: "hunt_started"
+    case .completed: "hunt_completed"
+    case .cancelled: "hunt_cancelled"
+    default: "hunt_changed"
+    }
+  }
+
+  static func deleted(_ id: String, at now: Date, on db: any Connection) {
+    EventFeed.record(
+      "hunt_deleted", to: [EventTopic.hunt(id)], ["hunt_id": id],
+      change: ChangedRows.deletion(AdventureTables.hunts, id), of: nil, at: now, on: db)
+  }
+
+  func checkpointsChanged(_ keys: [String], _ type: RowChange.Kind, on db: any Connection) throws {
+    for row in try ChangedRows.records(of: AdventureTables.checkpoints, keys, for: caller, on: db, engine) {
+      guard let hunt = row["hunt_id"]?.text else { continue }
+      EventFeed.record(
+        "checkpoint_changed", to: [EventTopic.hunt(hunt)], ["hunt_id": hunt, "checkpoint_id": row["id"] ?? .null],
+        change: ChangedRows.change(AdventureTables.checkpoints, type, row), of: caller.id, at: caller.now, on: db)
+    }
+  }
+
+  /// Checkpoints were deleted.
+  func checkpointsChanged(_ hunt: String, on db: any Connection) {
+    EventFeed.record(
+      "checkpoint_changed", to: [EventTopic.hunt(hunt)], ["hunt_id": hunt], of: caller.id, at: caller.now, on: db)
+  }
+
+  func submitted(_ keys: [String], on db: any Connection) throws {
+    try record("checkpoint_submitted", .insert, keys, on: db)
+  }
+
+  func verified(_ keys: [String], on db: any Connection) throws {
+    try record("submission_verified", .update, keys, on: db)
+  }
+
+  private func record(
+    _ name: String, _ type: RowChange.Kind, _ keys: [String], on db: any Connection
+  ) throws {
+    for row in try ChangedRows.records(of: AdventureTables.submissions, keys, for: caller, on: db, engine) {
+      guard let checkpoint = row["checkpoint_id"]?.text, let hunt = try Self.hunt(of: checkpoint, on: db) else {
+        continue
+      }
+      let user = row["user_id"]?.text.flatMap { UserID($0) }
+      EventFeed.record(
+        name, to: [EventTopic.hunt(hunt)],
+        ["hunt_id": hunt, "checkpoint_id": checkpoint, "user_id": row["user_id"] ?? .null],
+        change: ChangedRows.change(AdventureTables.submissions, type, row.filter { $0.key != "photo_url" }),
+        of: user, at: caller.now, on: db)
+    }
+  }
+
+  private static func hunt(of checkpoint: String, on db: any Connection) throws -> String? {
+    try db.row("select hunt_id from hunt_checkpoint where id = \(ID<Hunt>(checkpoint))")?.get("hunt_id")
+  }
+
+  static func joined(_ user: UserID, _ hunt: String, as id: String, at now: Date, on db: any Connection) {
+    let topic = EventTopic.hunt(hunt)
+    EventFeed.record(
+      "participant_joined", to: [topic, EventTopic.user(user)], ["hunt_id": hunt, "user_id": user],
+      change: .of(
+        AdventureTables.participants.name, .insert, key: ["id": id],
+        ["hunt_id": hunt, "user_id": user, "joined_at": RFC3339.seconds(now)]),
+      access: [AccessChange(topic: topic, user: user, mayRead: true)], of: user, at: now, on: db)
+  }
+
+  static func left(_ user: UserID, _ hunt: String, sees: Bool, at now: Date, on db: any Connection) {
+    let topic = EventTopic.hunt(hunt)
+    EventFeed.record(
+      "participant_left", to: [topic, EventTopic.user(user)], ["hunt_id": hunt, "user_id": user],
+      access: sees ? nil : [AccessChange(topic: topic, user: user, mayRead: false)], of: user, at: now, on: db)
+  }
+}

@@ -1,0 +1,88 @@
+import Database
+import EventFeed
+import Foundation
+import RestQueries
+import Tokens
+import Wire
+
+/// Hunts: made with their checkpoints, moved from state to state by their creator, deleted while nobody has begun.
+struct HuntWrites: TableWriting {
+  func write(
+    _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
+  ) throws -> RestAnswer {
+    switch operation.request.method {
+    case .patch: try update(operation, for: caller, on: db, engine)
+    case .delete: try delete(operation, for: caller, on: db, engine)
+    default: try insert(operation, for: caller, on: db, engine)
+    }
+  }
+
+  private func insert(
+    _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
+  ) throws -> RestAnswer {
+    var operation = operation
+    // What is there already has a state, from which only a PATCH may move it.
+    guard operation.request.method == .post, operation.preferences.resolution != .mergeDuplicates else {
+      throw RestFailure.huntUpsert
+    }
+    for row in operation.body?.rows ?? [] {
+      guard row["status"]?.string ?? "draft" == "draft" else { throw RestFailure.huntState(from: nil) }
+      guard row["invite_code"] ?? .null == .null else { throw RestFailure.codeIsMade }
+    }
+    operation.body?.set("invite_code") { _ in .string(Hunt.newInviteCode()) }
+    operation.body?.set("id") { row in
+      if let id = row["id"], id != .null { id } else { .string(ID<Hunt>.new(at: caller.now).description) }
+    }
+    let checkpoints = try (operation.body?.rows ?? []).map { row in
+      try NestedCheckpoints(row["checkpoints"], hunt: row["id"] ?? .null)
+    }
+    let hasCheckpoints = checkpoints.contains { !$0.rows.isEmpty }
+    guard operation.preferences.resolution == nil || !hasCheckpoints else { throw RestFailure.huntUpsert }
+    let answer = try operation.answer(for: caller, on: db, engine) {
+      for nested in checkpoints { try nested.insert(for: caller, on: db, engine) }
+    }
+    try HuntEvents(caller: caller, engine: engine).changed(answer.changedKeys, .insert, on: db)
+    return answer
+  }
+
+  private func update(
+    _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
+  ) throws -> RestAnswer {
+    var operation = operation
+    if let row = operation.body?.rows.first, let code = row["invite_code"] {
+      guard code == .null else { throw RestFailure.codeIsMade }
+      operation.body?.set("invite_code") { _ in .string(Hunt.newInviteCode()) }
+    }
+    let hunts = try Hunt.lock(try operation.keys(for: caller, on: db, engine), on: db)
+      .filter { $0.createdBy == caller.id }
+    let row = operation.body?.rows.first ?? [:]
+    if let status = row["status"] {
+      for hunt in hunts { try hunt.requireTransition(to: status.string ?? "") }
+      let isStart = status.string == HuntStatus.active.rawValue && hunts.contains { $0.status == .draft }
+      if isStart, row["start_time"] ?? .null == .null {
+        operation.body?.set("start_time") { _ in .string(RFC3339.seconds(caller.now)) }
+      }
+    }
+    let answer = try operation.answer(for: caller, on: db, engine)
+    try HuntEvents(caller: caller, engine: engine).changed(
+      answer.changedKeys, .update, before: Dictionary(hunts.map { ($0.id, $0.status) }) { $1 }, on: db)
+    return answer
+  }
+
+  private func delete(
+    _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
+  ) throws -> RestAnswer {
+    _ = try Hunt.lock(try operation.keys(for: caller, on: db, engine), on: db)
+    let answer = try operation.answer(for: caller, on: db, engine)
+    for key in answer.changedKeys { HuntEvents.deleted(key, at: caller.now, on: db) }
+    return answer
+  }
+}
+
+extension RestFailure {
+  static let codeIsMade = RestFailure(
+    403, "42501", "permission denied for table scavenger_hunts",
+    details: "The server makes invite codes: null asks for a new one.")
+  static let huntUpsert = RestFailure(
+    400, "0A000", "A hunt is made by POST and changed by PATCH", hint: "Leave out the preference for duplicates.")
+}

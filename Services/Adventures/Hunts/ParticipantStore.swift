@@ -1,0 +1,59 @@
+import Database
+import EventFeed
+import Foundation
+import Wire
+
+/// The statements on participants. The caller holds the hunt's lock.
+enum ParticipantStore {
+  /// Adds somebody who is not in yet. Whoever is in as a member of the group and comes by the code stays without it.
+  ///
+  /// - Parameter group: by whose membership; nil for the creator and for those who have the code.
+  static func add(
+    _ user: UserID, to hunt: Hunt, through group: GroupID?, at now: Date, on db: any Connection
+  ) throws {
+    let time = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down))
+    let id = ID<Hunt>.new(at: now)
+    let row = try db.row(
+      """
+      insert into hunt_participant (id, hunt_id, user_id, group_id, joined_at)
+      values (\(id), \(ID<Hunt>(hunt.id)), \(user), \(group), \(time))
+      on conflict (hunt_id, user_id) do update
+        set group_id = case when excluded.group_id is null then null else hunt_participant.group_id end
+      returning id
+      """)
+    guard try row?.get("id", as: String.self) == id.description else { return }
+    try db.change(
+      """
+      insert into hunt_score (hunt_id, user_id, score, completed_checkpoints)
+      values (\(ID<Hunt>(hunt.id)), \(user), 0, 0)
+      on conflict (hunt_id, user_id) do nothing
+      """)
+    HuntEvents.joined(user, hunt.id, as: id.description, at: time, on: db)
+  }
+
+  /// - Parameter groups: those that the user is in: who takes part as a member of a group does so no longer without it.
+  static func isParticipant(
+    _ user: UserID, throughGroups groups: [GroupID], in hunt: String, on db: any Connection
+  ) throws -> Bool {
+    let row = try db.row(
+      """
+      select id from hunt_participant where hunt_id = \(ID<Hunt>(hunt)) and user_id = \(user)
+        and (group_id is null or group_id in (\(list: groups)))
+      """)
+    return row != nil
+  }
+
+  /// Somebody takes part no longer. What they have submitted stays and counts.
+  ///
+  /// - Parameter sees: whether they see the hunt all the same.
+  static func ended(
+    _ user: UserID, in hunt: String, sees: Bool, at now: Date, on db: any Connection
+  ) throws {
+    try db.change(
+      """
+      delete from hunt_score
+      where hunt_id = \(ID<Hunt>(hunt)) and user_id = \(user) and completed_checkpoints = 0
+      """)
+    HuntEvents.left(user, hunt, sees: sees, at: now, on: db)
+  }
+}

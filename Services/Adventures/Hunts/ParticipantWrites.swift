@@ -1,0 +1,26 @@
+import Database
+import RestQueries
+import Wire
+
+/// Leaving a hunt. Joining is ``HuntJoining``.
+struct ParticipantWrites: TableWriting {
+  func write(
+    _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
+  ) throws -> RestAnswer {
+    let keys = try operation.keys(for: caller, on: db, engine)
+    let mine = try keys.compactMap { key in
+      try db.row("select id, hunt_id from hunt_participant where id = \(ID<Hunt>(key)) and user_id = \(caller.id)")
+    }
+    let hunts = Dictionary(
+      try mine.map { (try $0.get("id", as: String.self), try $0.get("hunt_id", as: String.self)) }
+    ) { $1 }
+    _ = try Hunt.lock(Array(Set(hunts.values)), on: db)
+    let answer = try operation.answer(for: caller, on: db, engine)
+    for key in answer.changedKeys {
+      guard let hunt = hunts[key] else { continue }
+      let sees = try Hunt.isVisible(hunt, caller, on: db)
+      try ParticipantStore.ended(caller.id, in: hunt, sees: sees, at: caller.now, on: db)
+    }
+    return answer
+  }
+}

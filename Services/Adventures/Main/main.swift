@@ -1,0 +1,4 @@
+import Adventures
+import Web
+
+await runProgram("adventures", schemas: [adventuresSchema]) { try await buildAdventures($0) }

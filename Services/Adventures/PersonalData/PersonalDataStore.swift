@@ -1,0 +1,91 @@
+import Database
+import EventFeed
+import Foundation
+import RestQueries
+import Web
+import Wire
+
+/// Exports and erases what this service has of a user.
+struct AdventuresPersonalDataStore: PersonalDataStoring {
+  let database: any Database
+  let now: @Sendable () -> Date
+
+  /// The rows of each table that are the user's own.
+  func export(of user: UserID) async throws -> [String: [JSONValue]] {
+    let caller = RestQueries.Caller(user, at: now())
+    var export: [String: [JSONValue]] = [:]
+    for (table, owner) in Self.ownedTables {
+      export[table.name] = try await rows(of: table, query: "\(owner)=eq.\(user)", for: caller)
+    }
+    export[AdventureTables.participants.name] = try await participations(of: user)
+    export[AdventureTables.submissions.name] = try await submissions(of: user)
+    return export
+  }
+
+  private static let ownedTables = [
+    (AdventureTables.plans, "user_id"), (AdventureTables.places, "user_id"), (AdventureTables.shares, "user_id"),
+    (AdventureTables.hunts, "created_by"),
+  ]
+
+  private func rows(of table: Table, query: String, for caller: RestQueries.Caller) async throws -> [JSONValue] {
+    var rows: [JSONValue] = []
+    while true {
+      let select = table.name == AdventureTables.hunts.name ? "&select=*,hunt_checkpoints(*)" : ""
+      let request = RestRequest(.get, table.name, query: "\(query)\(select)&offset=\(rows.count)")
+      let answer = try await AdventureTables.schema.answer(request, for: caller, in: database)
+      let page = try JSON.decode([JSONValue].self, from: Data(answer.body))
+      rows += page
+      if page.count < QueryBounds.rowsMax { return rows }
+    }
+  }
+
+  private func participations(of user: UserID) async throws -> [JSONValue] {
+    try await database.readOnce { db in
+      try db.rows("select hunt_id, joined_at from hunt_participant where user_id = \(user) order by hunt_id").map {
+        row in
+        JSONValue([
+          "hunt_id": try row.get("hunt_id", as: String.self), "joined_at": try row.get("joined_at", as: Date.self),
+        ])
+      }
+    }
+  }
+
+  private func submissions(of user: UserID) async throws -> [JSONValue] {
+    try await database.readOnce { db in
+      try db.rows(
+        """
+        select checkpoint_id, photo_url, submitted_at, verified from checkpoint_submission
+        where user_id = \(user) order by checkpoint_id
+        """
+      ).map { row in
+        JSONValue([
+          "checkpoint_id": try row.get("checkpoint_id", as: String.self),
+          "photo_url": try row.optional("photo_url", as: String.self),
+          "submitted_at": try row.get("submitted_at", as: Date.self),
+          "verified": try row.get("verified", as: Bool.self),
+        ])
+      }
+    }
+  }
+
+  /// Hunts that the user has made go with everything in them.
+  func erase(_ user: UserID, at now: Date) async throws {
+    try await database.write { db in
+      try db.change("delete from adventure_plan where user_id = \(user)")
+      try db.change("delete from saved_place where user_id = \(user)")
+      try ShareStore.removeRecipient(user, on: db)
+      for row in try db.rows("delete from eta_share where user_id = \(user) returning id") {
+        _ = try ShareStore.deleteRecipients(of: try row.get("id"), on: db)
+      }
+      try db.change("delete from checkpoint_submission where user_id = \(user)")
+      try db.change("delete from hunt_participant where user_id = \(user)")
+      try db.change("delete from hunt_score where user_id = \(user)")
+      try db.change("delete from participant_name where user_id = \(user)")
+      for row in try db.rows("delete from hunt where created_by = \(user) returning id") {
+        HuntEvents.deleted(try row.get("id"), at: now, on: db)
+      }
+      try Idempotency.erase(user, on: db)
+      try EventFeed.erase(user, at: now, on: db)
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import Clients
+import Database
+import Foundation
+import RestQueries
+import RestRoutes
+import Web
+import Wire
+
+/// Answers requests to the tables: finds out what other services know, then reads, or writes by the rules of the table.
+struct AdventureRequests: Sendable {
+  let groups: GroupMemberships
+  let participations: GroupParticipations
+  let users: UsersClient
+  let names: ParticipantNames
+  let shareWrites: ShareWrites
+  let now: @Sendable () -> Date
+
+  func answer(
+    _ request: RestRequest, of user: UserID, in transaction: RestTransaction
+  ) async throws -> RestAnswer {
+    var operation = try RestOperation(request.withRankedLeaderboard, in: AdventureTables.schema)
+    let caller = try await caller(user, for: operation.table)
+    guard !operation.isRead else {
+      if operation.table.name == AdventureTables.leaderboard.name { try await names.refresh(for: caller) }
+      return try await transaction.answer(operation, for: caller)
+    }
+    let rules = try await rules(for: &operation, caller)
+    let engine = transaction.database.engine
+    let answer = try await transaction.write { [operation] db in
+      try rules.write(operation, for: caller, on: db, engine)
+    }
+    rules.written()
+    return answer
+  }
+
+  /// The caller, with the groups where the table needs them.
+  func caller(_ user: UserID, for table: Table) async throws -> RestQueries.Caller {
+    guard AdventureTables.usesGroups.contains(table.name) else { return RestQueries.Caller(user, at: now()) }
+    let found = try await groups.groups(of: user) { try await participations.end(of: user, outside: $0) }
+    return RestQueries.Caller(user, at: now(), groups: found)
+  }
+
+  private func rules(
+    for operation: inout RestOperation, _ caller: RestQueries.Caller
+  ) async throws -> any TableWriting {
+    switch operation.table.name {
+    case AdventureTables.hunts.name: HuntWrites()
+    case AdventureTables.checkpoints.name: CheckpointWrites()
+    case AdventureTables.participants.name: ParticipantWrites()
+    case AdventureTables.submissions.name:
+      SubmissionWrites(name: try await users.names(of: [caller.id])[caller.id]?.name)
+    case AdventureTables.shares.name: try await shareWrites.checked(operation, for: caller)
+    case AdventureTables.plans.name: PlanWrites()
+    default: PlaceWrites()
+    }
+  }
+}
+
+/// The rules of a table beyond its declaration.
+protocol TableWriting: Sendable {
+  /// Writes in the caller's transaction, and records what has happened.
+  func write(
+    _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
+  ) throws -> RestAnswer
+
+  /// Called after the commit.
+  func written()
+}
+
+extension TableWriting {
+  func written() {}
+}
+
+extension AdventureTables {
+  /// Tables whose rows are seen by the members of a group.
+  static let usesGroups: Set = [hunts.name, checkpoints.name, participants.name, submissions.name, leaderboard.name]
+}
+
+extension RestRequest {
+  /// A leaderboard has the order of its ranks unless another is asked for: the highest score first, and of equal ones
+  /// who was there first.
+  fileprivate var withRankedLeaderboard: RestRequest {
+    guard table == AdventureTables.leaderboard.name,
+      !query.split(separator: "&").contains(where: { $0.hasPrefix("order=") })
+    else { return self }
+    var request = self
+    request.query += "\(query.isEmpty ? "" : "&")order=score.desc,last_submitted_at.asc.nullslast"
+    return request
+  }
+}

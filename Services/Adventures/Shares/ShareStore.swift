@@ -1,0 +1,92 @@
+import Database
+import Foundation
+import RestQueries
+import Wire
+
+/// The statements on shares and their recipients.
+enum ShareStore {
+  static let weekSeconds = 7 * 86_400.0
+  private static let batchSize = 100
+
+  /// - Throws: ``RestQueries/RestFailure`` 400 for a share that has ended, or ends later than in a week.
+  static func requireEnd(of keys: [String], at now: Date, on db: any Connection) throws {
+    for key in keys {
+      let row = try db.row("select expires_at from eta_share where id = \(ID<Share>(key))")
+      guard let end = try row?.get("expires_at", as: Date.self), end > now, end <= now + weekSeconds else {
+        throw RestFailure.shareEnd
+      }
+    }
+  }
+
+  /// Those who see the share.
+  static func recipients(of key: String, on db: any Connection) throws -> Set<UserID> {
+    let rows = try db.rows(
+      "select user_id from eta_recipient where share_id = \(ID<Share>(key)) and not is_hidden")
+    return Set(try rows.map { try $0.get("user_id") })
+  }
+
+  /// The recipients that the share's row names.
+  static func setRecipients(of key: String, hidden: Set<UserID>, on db: any Connection) throws {
+    let id = ID<Share>(key)
+    try db.change("delete from eta_recipient where share_id = \(id)")
+    guard let row = try db.row("select recipients from eta_share where id = \(id)") else { return }
+    for user in Set(try named(in: row)).sorted(by: { $0.description < $1.description }) {
+      try db.change(
+        """
+        insert into eta_recipient (share_id, user_id, is_hidden) values (\(id), \(user), \(hidden.contains(user)))
+        """)
+    }
+  }
+
+  /// - Returns: those who have seen the share.
+  static func deleteRecipients(of key: String, on db: any Connection) throws -> Set<UserID> {
+    let rows = try db.rows(
+      "delete from eta_recipient where share_id = \(ID<Share>(key)) returning user_id, is_hidden")
+    return Set(try rows.filter { try !$0.get("is_hidden", as: Bool.self) }.map { try $0.get("user_id") })
+  }
+
+  /// Writes down that shares have ended.
+  ///
+  /// - Returns: their ids and owners, at most a batch.
+  static func end(at now: Date, on db: any Connection) throws -> [(key: String, owner: UserID)] {
+    try db.rows(
+      """
+      update eta_share set is_active = false where id in (
+        select id from eta_share where is_active and expires_at <= \(now) order by expires_at limit \(batchSize))
+      and is_active returning id, user_id
+      """
+    ).map { (try $0.get("id"), try $0.get("user_id")) }
+  }
+
+  /// When the next share ends.
+  static func nextEnd(on db: any Connection) throws -> Date? {
+    try db.row("select expires_at from eta_share where is_active order by expires_at limit 1")?.get("expires_at")
+  }
+
+  /// Takes somebody out of the shares of others.
+  static func removeRecipient(_ user: UserID, on db: any Connection) throws {
+    let rows = try db.rows(
+      """
+      select s.id, s.recipients from eta_recipient r join eta_share s on s.id = r.share_id where r.user_id = \(user)
+      """)
+    for row in rows {
+      let left = try named(in: row).filter { $0 != user }.map { JSONTree.string($0.description) }
+      try db.change(
+        """
+        update eta_share set recipients = \(JSONTree.array(left).text)
+        where id = \(try row.get("id", as: ID<Share>.self))
+        """)
+    }
+    try db.change("delete from eta_recipient where user_id = \(user)")
+  }
+
+  private static func named(in row: Row) throws -> [UserID] {
+    guard case .array(let elements) = try JSONReader.tree(of: try row.get("recipients", as: String.self)) else {
+      return []
+    }
+    return elements.compactMap { $0.string.flatMap { UserID($0) } }
+  }
+}
+
+/// The subject of ids of shares.
+enum Share {}

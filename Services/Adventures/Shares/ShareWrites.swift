@@ -1,0 +1,90 @@
+import Clients
+import Database
+import Foundation
+import RestQueries
+import Web
+import Wire
+
+/// Shares of an arrival time. Who they reach is asked of other services before the transaction.
+struct ShareWrites: Sendable {
+  let users: UsersClient
+  let groups: GroupsClient
+  /// Sent after each change: the next share to end may be another.
+  let changes: ChangeSignal
+
+  /// - Throws: 403 `not_proven`, and ``RestQueries/RestFailure`` 400 and 409 for recipients that are none.
+  func checked(_ operation: RestOperation, for caller: RestQueries.Caller) async throws -> CheckedShareWrites {
+    try operation.require("route_data", "must be an object", \.isObject)
+    var recipients: Set<UserID> = []
+    for row in operation.body?.rows ?? [] where row["recipients"] != nil {
+      recipients.formUnion(try Self.recipients(row["recipients"] ?? .null))
+    }
+    guard recipients.count <= RelationsQuery.othersMax else {
+      throw RestFailure.invalid("recipients", "of all rows are too many", in: operation.table.name)
+    }
+    guard !recipients.isEmpty else { return CheckedShareWrites(hidden: [], changes: changes) }
+    let people = try await users.people(recipients.union([caller.id]))
+    guard people[caller.id]?.isProven ?? false else { throw Failure.notProven }
+    guard recipients.allSatisfy({ people[$0] != nil }) else { throw RestFailure.unknownRecipient }
+    let relations = try await groups.relations(of: caller.id, to: recipients.subtracting([caller.id]))
+    return CheckedShareWrites(hidden: relations.blocked, changes: changes)
+  }
+
+  static let recipientsMax = 50
+
+  private static func recipients(_ tree: JSONTree) throws -> [UserID] {
+    guard case .array(let elements) = tree, (1...recipientsMax).contains(elements.count) else {
+      throw RestFailure.invalid("recipients", "must have 1 to \(recipientsMax) ids", in: AdventureTables.shares.name)
+    }
+    return try elements.map { element in
+      guard let id = element.string.flatMap({ UserID($0) }) else {
+        throw RestFailure.invalid("recipients", "must be an array of ids", in: AdventureTables.shares.name)
+      }
+      return id
+    }
+  }
+}
+
+/// The rules of shares, with what other services have said.
+struct CheckedShareWrites: TableWriting {
+  /// Recipients from whom a block hides the share.
+  let hidden: Set<UserID>
+  let changes: ChangeSignal
+
+  func write(
+    _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
+  ) throws -> RestAnswer {
+    let events = ShareEvents(engine: engine)
+    if operation.request.method == .delete {
+      let answer = try operation.answer(for: caller, on: db, engine)
+      for key in answer.changedKeys {
+        events.removed(
+          key, of: caller.id, from: try ShareStore.deleteRecipients(of: key, on: db), at: caller.now, on: db)
+      }
+      return answer
+    }
+    let answer = try operation.answer(for: caller, on: db, engine)
+    let members = operation.body?.columns ?? []
+    if operation.isInsert || members.contains("expires_at") {
+      try ShareStore.requireEnd(of: answer.changedKeys, at: caller.now, on: db)
+    }
+    for key in answer.changedKeys {
+      let before = try ShareStore.recipients(of: key, on: db)
+      if operation.isInsert || members.contains("recipients") {
+        try ShareStore.setRecipients(of: key, hidden: hidden, on: db)
+      }
+      try events.changed(key, for: caller, recipientsBefore: before, on: db)
+    }
+    return answer
+  }
+
+  func written() { changes.send() }
+}
+
+extension RestFailure {
+  static let unknownRecipient = RestFailure(
+    409, "23503", "insert or update on table \"eta_shares\" violates foreign key constraint \"eta_shares_recipients\"",
+    details: "A recipient is not present in table \"users\".")
+  static let shareEnd = RestFailure.invalid(
+    "expires_at", "must be in the future, and at most a week away", in: AdventureTables.shares.name)
+}

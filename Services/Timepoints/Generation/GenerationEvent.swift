@@ -1,0 +1,91 @@
+import Database
+import Foundation
+import Wire
+
+/// One event of the stream of a generation, as it is sent.
+struct GenerationEvent: Sendable {
+  /// From 1, without gaps: the stream's `id:`.
+  let number: Int
+  let json: String
+  let isLast: Bool
+}
+
+/// The body of an event.
+struct GenerationEventBody: Encodable {
+  enum Name: String, Encodable { case start, step_complete, step_error, done, error }
+
+  let event: Name
+  let step: String?
+  let progress: Int
+  @NullCodable var data: JSONValue?
+  @NullCodable var error: String?
+
+  init(_ event: Name, step: String?, progress: Int, data: JSONValue? = nil, error: String? = nil) {
+    self.event = event
+    self.step = step
+    self.progress = progress
+    _data = NullCodable(wrappedValue: data)
+    _error = NullCodable(wrappedValue: error)
+  }
+}
+
+/// All statements on `generation_event`. Whoever appends has locked the job's row, so that numbers have no gaps.
+enum GenerationEventStore {
+  /// An event is there once; what a second run of a generation reports again is left out.
+  static func append(_ body: GenerationEventBody, to timepoint: TimepointID, on db: any Connection) throws {
+    let name = body.step ?? body.event.rawValue
+    let json = String(decoding: try JSON.encode(body), as: UTF8.self)
+    try db.change(
+      """
+      insert into generation_event (timepoint_id, number, name, event)
+      select \(timepoint),
+        coalesce((select max(number) from generation_event where timepoint_id = \(timepoint)), 0) + 1, \(name), \(json)
+      where not exists (select 1 from generation_event where timepoint_id = \(timepoint) and name = \(name))
+      """)
+  }
+
+  static func events(of timepoint: TimepointID, after number: Int, on db: any Connection) throws -> [GenerationEvent] {
+    try db.rows(
+      """
+      select number, name, event from generation_event where timepoint_id = \(timepoint) and number > \(number)
+      order by number limit 50
+      """
+    ).map { row in
+      let name = try row.get("name", as: String.self)
+      return GenerationEvent(
+        number: try row.get("number"), json: try row.get("event"), isLast: name == "done" || name == "error")
+    }
+  }
+}
+
+extension GenerationEventBody {
+  /// - Returns: nil for a step that the stream does not have.
+  init?(_ event: PipelineEvent) {
+    switch event {
+    case .completed(let result, _):
+      guard let progress = result.step.progress else { return nil }
+      self.init(
+        .step_complete, step: result.step.rawValue, progress: progress,
+        data: .object(["latency_ms": .integer(result.milliseconds), "model": .string(result.model)]))
+    case .imageFailed(let message, _):
+      self.init(.step_error, step: PipelineStep.imageGeneration.rawValue, progress: 100, error: message)
+    }
+  }
+
+  static let start = GenerationEventBody(.start, step: "initialization", progress: 0)
+
+  static func failed(_ failure: StoredFailure) -> GenerationEventBody {
+    GenerationEventBody(.error, step: nil, progress: 0, error: failure.message)
+  }
+
+  static func done(_ timepoint: Timepoint, _ scene: GeneratedScene, hasImage: Bool, milliseconds: Int) -> Self {
+    GenerationEventBody(
+      .done, step: nil, progress: 100,
+      data: .object([
+        "timepoint_id": .string(timepoint.id.description), "slug": .string(timepoint.slug),
+        "status": .string(Timepoint.Status.completed.rawValue), "year": .integer(scene.timeline.year),
+        "location": .string(scene.timeline.location), "total_latency_ms": .integer(milliseconds),
+        "has_image": .bool(hasImage), "saved": .bool(true),
+      ]))
+  }
+}

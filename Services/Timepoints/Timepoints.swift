@@ -1,0 +1,72 @@
+import Clients
+import EventFeed
+import Foundation
+import Photos
+import Web
+
+/// Builds the timepoints service: its stores, routes and background jobs.
+package func buildTimepoints(_ dependencies: Dependencies) async throws -> Server {
+  let settings = dependencies.settings
+  let serviceKeys = try ServiceKeys(settings)
+  let adminKey = try settings.adminKey()
+  let access = try Access(settings)
+  let generationSettings = try GenerationSettings(settings)
+  let callbackRules = try CallbackRules(settings)
+  let (blobs, now, logger) = (try BlobFolder(settings), dependencies.now, dependencies.logger)
+  let images = SceneImages(try PhotoStorage(settings, part: "timepoints", logger: logger))
+  let verification = try TokenVerification(in: dependencies)
+  let users = UsersClient(in: dependencies)
+  let feed = EventFeed(try await dependencies.openDatabase(timepointsSchema), in: dependencies)
+  let database = feed.database
+  let models = try Generation(database: database, in: dependencies, drawPicture: SceneImages.draw)
+
+  let charges = Charges(database: database, in: dependencies)
+  let callbacks = Callbacks(callbackRules, database: database, keys: try settings.dataKeys(), in: dependencies)
+  let signals = GenerationSignals()
+  let worker = GenerationWorker(
+    GenerationRun(
+      database: database, pipeline: models.pipeline, charges: charges, images: images, blobs: blobs,
+      callbacks: callbacks, signals: signals, isCharged: !access.isOpen, logger: logger, now: now),
+    settings: generationSettings, in: dependencies)
+  let generations = Generations(
+    database: database, charges: charges, worker: worker, signals: signals, settings: generationSettings, now: now)
+  let presenter = TimepointPresenter(links: try TimepointLinks(settings), blobs: blobs)
+  let removal = TimepointRemoval(database: database, charges: charges, images: images, blobs: blobs, now: now)
+  let interactions = Interactions(
+    database: database, voices: models.voices,
+    work: ChargedWork(database: database, charges: charges, timeout: generationSettings.timeout, now: now), now: now)
+
+  return try Server(
+    .timepoints, in: dependencies, database: database,
+    authenticator: verification.authenticator(serviceKeys, users: users, now: now),
+    api: OpenAPI(yaml: PackageResources.openapi_yaml),
+    background: verification.background
+      + [worker, charges, callbacks.outbox, ChargeSweep(database: database, logger: logger, now: now)]
+      + feed.background,
+    requestTimeout: generationSettings.timeout + .seconds(30), isReady: { verification.ended.isLoaded },
+    healthDetails: { models.status.healthDetails }
+  ) { routes in
+    GenerationRoutes(
+      generations: generations, streams: GenerationStreams(database: database, signals: signals), access: access,
+      callbacks: callbackRules, providers: models.status, presenter: presenter, now: now
+    ).add(to: routes)
+    TimepointRoutes(database: database, access: access, images: images, presenter: presenter).add(to: routes)
+    OwnerRoutes(
+      database: database, access: access, removal: removal, images: images, blobs: blobs, presenter: presenter, now: now
+    ).add(to: routes)
+    TimeTravelRoutes(generations: generations, access: access, providers: models.status, now: now)
+      .add(to: routes)
+    InteractionRoutes(interactions: interactions, access: access, providers: models.status).add(to: routes)
+    InteractionStreams(
+      interactions: interactions, access: access, providers: models.status, logger: logger
+    ).add(to: routes)
+    ConversationRoutes(database: database, access: access).add(to: routes)
+    ModelRoutes(catalog: models.catalog, status: models.status).add(to: routes)
+    GenerationAdminRoutes(database: database, adminKey: adminKey).add(to: routes)
+    PersonalDataRoutes(
+      TimepointsPersonalDataStore(
+        database: database, presenter: presenter, removal: removal, outbox: callbacks.outbox),
+      now: now
+    ).add(to: routes)
+  }
+}

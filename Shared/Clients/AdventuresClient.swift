@@ -1,0 +1,20 @@
+import Web
+import Wire
+
+/// The internal API of the adventures service.
+package struct AdventuresClient: Sendable {
+  private let client: ServiceClient
+
+  package init(in dependencies: Dependencies) { client = ServiceClient(.adventures, in: dependencies) }
+
+  /// Whether a submission that the viewer sees names this photo of its author. A server without such a route shows
+  /// none.
+  package func shows(_ photo: StoredObjectName, to viewer: UserID) async throws -> Bool {
+    do {
+      let shown: ShownPhoto = try await client.call(
+        .POST, "/internal/adventures/shown-photo", body: ShownPhotoQuery(photo: photo, viewer: viewer),
+        isRepeatable: true)
+      return shown.is_shown
+    } catch let failure as Failure where failure.kind == .notFound { return false }
+  }
+}

@@ -1,0 +1,172 @@
+import CVips
+import Foundation
+import Wire
+
+/// Decodes and encodes images with libvips, within limits of pixels and time. No other file uses the library.
+enum Vips {
+  static let pixelsMax = 50_000_000
+  private static let quality: Int32 = 82
+
+  /// Starts the library once, with only the decoders of ``ImageFormat``, one thread for each image, and no cache.
+  /// False when it fails.
+  private static let hasStarted: Bool = {
+    guard kith_vips_start("kith") == 0 else { return false }
+    vips_operation_block_set("VipsForeignLoad", 1)
+    for decoder in ["Jpeg", "Png", "Heif", "Webp"] { vips_operation_block_set("VipsForeignLoad\(decoder)", 0) }
+    vips_concurrency_set(1)
+    vips_cache_set_max(0)
+    vips_cache_set_max_mem(0)
+    vips_cache_set_max_files(0)
+    return true
+  }()
+
+  /// Renders a photo in both sizes: upright, in sRGB, transparency flattened onto white. Blocks.
+  ///
+  /// - Throws: 422 for a photo that cannot be decoded, takes longer than `timeout`, or has too many pixels, which is
+  ///   decided by the header alone.
+  static func renditions(
+    of bytes: UnsafeRawBufferPointer, as format: ImageFormat, within timeout: Duration
+  ) throws -> Renditions {
+    guard hasStarted else { throw Failure.broken }
+    switch format {
+    case .jpeg:
+      guard try JPEGMarkers(of: bytes).scanCount <= JPEGMarkers.scanCountMax else { throw Failure.photoTooSlow }
+      return try rendered(bytes, as: format, within: timeout)
+    case .png:
+      return try PNGChunkFilter.filtered(bytes).withUnsafeBytes { try rendered($0, as: format, within: timeout) }
+    case .heic:
+      _ = try HEICDecodingCost.codedPixelCount(of: bytes)
+      return try rendered(bytes, as: format, within: timeout)
+    case .webp: return try rendered(bytes, as: format, within: timeout)
+    }
+  }
+
+  /// Encodes a picture of at most ``pixelsMax`` pixels, as it was drawn, in both sizes. Blocks.
+  static func renditions(of bitmap: Bitmap) throws -> Renditions {
+    guard hasStarted else { throw Failure.broken }
+    defer { vips_error_clear() }
+    let image = bitmap.bytes.withUnsafeBytes { bytes in
+      vips_image_new_from_memory_copy(
+        bytes.baseAddress, bytes.count, Int32(bitmap.width), Int32(bitmap.height), 3, VIPS_FORMAT_UCHAR)
+    }
+    return try renditions(of: VipsReference(image))
+  }
+
+  private static func rendered(
+    _ bytes: UnsafeRawBufferPointer, as format: ImageFormat, within timeout: Duration
+  ) throws -> Renditions {
+    // The library appends to one error buffer of all threads. It is cleared so that it does not grow; nothing reads it.
+    defer { vips_error_clear() }
+    let source = try VipsReference(vips_source_new_from_memory(bytes.baseAddress, bytes.count))
+    let end = UnsafeMutablePointer<gint64>.allocate(capacity: 1)
+    end.initialize(to: g_get_monotonic_time() + gint64(timeout / .microseconds(1)))
+    defer { end.deallocate() }
+
+    let reduced = try opened(source, as: format).transformed {
+      kith_vips_reduced($0, Int32(PhotoSize.large.rawValue))
+    }
+    let pixels = reduced.use { reduced in
+      kith_vips_ends(reduced, end)
+      return vips_image_copy_memory(reduced)
+    }
+    guard let pixels else {
+      throw g_get_monotonic_time() > end.pointee ? Failure.photoTooSlow : Failure.photoUnreadable
+    }
+    return try renditions(of: VipsReference(pixels))
+  }
+
+  /// - Parameter pixels: decoded, and no larger than the large rendition.
+  private static func renditions(of pixels: VipsReference<VipsImage>) throws -> Renditions {
+    let large = try flattenedUpright(pixels)
+    let small = try large.transformed { kith_vips_reduced($0, Int32(PhotoSize.small.rawValue)) }
+    let bytes = try jpeg(large)
+    let (width, height) = size(of: large)
+    return Renditions(
+      large: bytes, small: try jpeg(small),
+      dimensions: PhotoDimensions(width: width, height: height, byteCount: bytes.count))
+  }
+
+  /// The image, of which only the header has been read.
+  private static func opened(
+    _ source: VipsReference<VipsSource>, as format: ImageFormat
+  ) throws -> VipsReference<VipsImage> {
+    switch format {
+    case .jpeg:
+      let full = try checkPixelCount(of: source.transformed { kith_vips_jpeg($0, 1) })
+      let shrink = shrink(full)
+      return shrink == 1 ? full : try source.transformed { kith_vips_jpeg($0, shrink) }
+    case .png: return try checkPixelCount(of: source.transformed { kith_vips_png($0) })
+    case .webp: return try checkPixelCount(of: source.transformed { kith_vips_webp($0) })
+    case .heic:
+      let image = try checkPixelCount(of: source.transformed { kith_vips_heic($0) })
+      guard compression(of: image) == "hevc" else { throw Failure.photoTypeUnsupported }
+      return image
+    }
+  }
+
+  private static func checkPixelCount(of image: VipsReference<VipsImage>) throws -> VipsReference<VipsImage> {
+    let (width, height) = size(of: image)
+    let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
+    guard !overflow, pixels <= pixelsMax else { throw Failure.photoTooManyPixels }
+    return image
+  }
+
+  private static func size(of image: VipsReference<VipsImage>) -> (width: Int, height: Int) {
+    image.use { (Int(vips_image_get_width($0)), Int(vips_image_get_height($0))) }
+  }
+
+  /// The factor by which the JPEG decoder itself shrinks (2, 4 or 8; else 1), such that its output is at least 1.5
+  /// times as large as needed: the rest of the reduction has better quality.
+  private static func shrink(_ image: VipsReference<VipsImage>) -> Int32 {
+    let (width, height) = size(of: image)
+    let side = Double(max(width, height))
+    return [8, 4, 2].first { side / Double($0) >= 1.5 * Double(PhotoSize.large.rawValue) } ?? 1
+  }
+
+  private static func compression(of image: VipsReference<VipsImage>) -> String {
+    image.use { image in
+      var text: UnsafePointer<CChar>?
+      guard vips_image_get_string(image, "heif-compression", &text) == 0, let text else { return "" }
+      return String(cString: text)
+    }
+  }
+
+  private static func flattenedUpright(_ pixels: VipsReference<VipsImage>) throws -> VipsReference<VipsImage> {
+    var image = pixels
+    if image.use({ vips_image_hasalpha($0) }) != 0 { image = try image.transformed { kith_vips_flattened($0) } }
+    image = try image.transformed { kith_vips_in_srgb($0) }
+    image = try image.transformed { kith_vips_turned($0) }
+    return try image.transformed { vips_image_copy_memory($0) }
+  }
+
+  private static func jpeg(_ image: VipsReference<VipsImage>) throws -> [UInt8] {
+    var bytes: UnsafeMutableRawPointer?
+    var count = 0
+    guard image.use({ kith_vips_jpeg_bytes($0, quality, &bytes, &count) }) == 0, let bytes else {
+      throw Failure.photoUnreadable
+    }
+    defer { g_free(bytes) }
+    return Array(UnsafeRawBufferPointer(start: bytes, count: count))
+  }
+}
+
+/// A reference to an object of the library, which is released on `deinit`.
+private final class VipsReference<Object> {
+  private let pointer: UnsafeMutablePointer<Object>
+
+  /// - Throws: 422 for null, which the library returns on failure.
+  init(_ pointer: UnsafeMutablePointer<Object>?) throws(Failure) {
+    guard let pointer else { throw .photoUnreadable }
+    self.pointer = pointer
+  }
+
+  deinit { g_object_unref(pointer) }
+
+  /// The only access to the object. Keeps it alive until the call has returned, which the compiler does not ensure.
+  func use<T>(_ body: (UnsafeMutablePointer<Object>) -> T) -> T { withExtendedLifetime(self) { body(pointer) } }
+
+  /// The object that a call of the library creates from this one.
+  func transformed<Other>(
+    _ transform: (UnsafeMutablePointer<Object>) -> UnsafeMutablePointer<Other>?
+  ) throws(Failure) -> VipsReference<Other> { try VipsReference<Other>(use(transform)) }
+}

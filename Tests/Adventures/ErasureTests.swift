@@ -1,0 +1,43 @@
+import Database
+import Foundation
+import NIOHTTP1
+import Support
+import Testing
+
+/// What is left of somebody who is erased, and what they are given before.
+@Suite struct ErasureTests {
+  @Test(arguments: engines) func everythingOfAUserIsExportedAndErased(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      try await alice.insert("saved_places", #"{"name": "Secret cove"}"#)
+      try await alice.insert("adventure_plans", #"{"title": "Secret plan", "stops": [{"name": "Secret stop"}]}"#)
+      let own = try await alice.makeHunt()
+      #expect(try await bob.join(own).status == 200)
+      let other = try await bob.makeHunt()
+      #expect(try await alice.join(other).status == 200)
+      #expect(try await alice.submit(other.checkpoints[0]).status == 201)
+      let end = stack.clock.now.addingTimeInterval(3600).formatted(.iso8601)
+      let share = #"{"route_data": {}, "recipients": ["\#(alice.id)"], "expires_at": "\#(end)"}"#
+      try await bob.insert("eta_shares", share)
+
+      let auth = stack.adventures.with(stack.with(key: "auth"))
+      let export = try await auth.get("/internal/users/\(alice.id)/data")
+      #expect(export.text.contains("Secret cove") && export.text.contains("Secret stop"))
+      for table in [
+        "adventure_plans", "saved_places", "scavenger_hunts", "hunt_participants", "checkpoint_submissions",
+      ] {
+        #expect((export[table] as? [Any])?.count == 1, "\(table): \(export.text)")
+      }
+      #expect(try await auth.delete("/internal/users/\(alice.id)/data").status == 204)
+      #expect(try await auth.delete("/internal/users/\(alice.id)/data").status == 204)
+      #expect(try await bob.rows("scavenger_hunts").map { $0.text("id") } == [other.id])
+      #expect(try await bob.rows("hunt_leaderboard").isEmpty)
+      let recipients = try await bob.rows("eta_shares").first?["recipients"] as? [String]
+      #expect(recipients == [])
+      for table in ["adventure_plan", "saved_place", "hunt_participant", "checkpoint_submission", "hunt_score"] {
+        let count = try await stack.count(SQL(stringLiteral: table), in: "adventures")
+        #expect(count == 0, "\(table)")
+      }
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import Database
+import Foundation
+import NIOHTTP1
+import Support
+import Testing
+import Wire
+
+/// What is told on the channels of the contract.
+@Suite struct EventTests {
+  @Test(arguments: engines) func everyChangeIsToldOnItsChannel(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let place = try await alice.insert("saved_places", #"{"name": "Here"}"#).text("id")
+      _ = try await alice.rest(.DELETE, "saved_places?id=eq.\(place)")
+      let hunt = try await alice.makeHunt()
+      #expect(try await bob.join(hunt).status == 200)
+      let photo = #"{"checkpoint_id": "\#(hunt.checkpoints[0])", "photo_url": "https://x.example/secret.jpg"}"#
+      #expect(try await bob.rest(.POST, "checkpoint_submissions", photo).status == 201)
+      let end = stack.clock.now.addingTimeInterval(60).formatted(.iso8601)
+      let share = #"{"route_data": {}, "recipients": ["\#(bob.id)"], "expires_at": "\#(end)"}"#
+      try await alice.insert("eta_shares", share)
+      stack.clock.advance(by: .seconds(61))
+
+      try await expect(["saved_place_added", "saved_place_removed"], on: "saved_places:\(alice.id)", receiver)
+      try await expect(
+        ["hunt_created", "hunt_started", "participant_joined", "checkpoint_submitted"],
+        on: "scavenger_hunts:\(hunt.id)", receiver)
+      try await expect(["eta_shared", "eta_ended"], on: "eta_shares:\(bob.id)", receiver)
+      try await expect(["eta_shared", "eta_ended"], on: "eta_shares:\(alice.id)", receiver)
+
+      let added = try #require(receiver.events(on: "saved_places:\(alice.id)").first)
+      #expect(added.change?.table == "saved_places" && added.change?.type == .insert)
+      #expect(added.change?.record?["name"] == .string("Here"))
+      let told = try receiver.events.map { String(decoding: try JSON.encode($0), as: UTF8.self) }.joined()
+      #expect(!told.contains("secret.jpg") && !told.contains(hunt.code))
+    }
+  }
+
+  @Test(arguments: engines) func topicsAreForThoseWhoSeeTheHunt(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, mallory) = (try await stack.signIn("alice"), try await stack.signIn("mallory"))
+      let hunt = try await alice.makeHunt()
+      let events = stack.adventures.with(stack.with(key: "events"))
+      let path = "/internal/topics/access?topic=scavenger_hunts:\(hunt.id)&user_id="
+      #expect(try await events.get("\(path)\(alice.id)").bool("read") == true)
+      #expect(try await events.get("\(path)\(mallory.id)").bool("read") == false)
+      #expect(try await stack.adventures.with(stack.with(key: "lists")).get("\(path)\(alice.id)").status == 403)
+      let topics = try await events.get("/internal/topics?user_id=\(alice.id)")["topics"] as? [String]
+      #expect(topics == ["scavenger_hunts:\(hunt.id)"])
+    }
+  }
+
+  private func expect(_ names: [String], on topic: String, _ receiver: EventsReceiver) async throws {
+    try await eventually("\(names) on \(topic)") { receiver.events(on: topic).map(\.name) == names }
+  }
+}

@@ -1,0 +1,65 @@
+import Database
+import Foundation
+import NIOHTTP1
+import Support
+import Testing
+
+/// The rules of shared arrival times.
+@Suite struct ShareTests {
+  @Test(arguments: engines) func recipientsExistAndTheEndIsNear(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let now = stack.clock.now
+      func share(_ recipients: [String], _ seconds: Double) async throws -> Int {
+        let list = recipients.map { "\"\($0)\"" }.joined(separator: ",")
+        let end = now.addingTimeInterval(seconds).formatted(.iso8601)
+        let body = #"{"route_data": {}, "recipients": [\#(list)], "expires_at": "\#(end)"}"#
+        return try await alice.rest(.POST, "eta_shares", body).status
+      }
+      let stranger = "01a1fd42-9c11-7f3e-8d25-5b7a3c9e1f04"
+      #expect(try await share(["\(bob.id)"], 3600) == 201)
+      #expect(try await share(["\(bob.id)"], -1) == 400)
+      #expect(try await share(["\(bob.id)"], 8 * 86_400) == 400)
+      #expect(try await share([], 3600) == 400)
+      #expect(try await share(["bob"], 3600) == 400)
+      #expect(try await share([stranger], 3600) == 409)
+      #expect(try await share(Array(repeating: "\(bob.id)", count: 51), 3600) == 400)
+      #expect(try await alice.rows("eta_shares").count == 1)
+      #expect(try await bob.rows("eta_shares").count == 1)
+    }
+  }
+
+  @Test(arguments: engines) func itsOwnerEndsItAndChoosesOthers(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let carol = try await stack.signIn("carol")
+      let id = try await share(alice, with: bob, stack)
+      let path = "eta_shares?id=eq.\(id)"
+      #expect(try await bob.rest(.PATCH, path, #"{"is_active": false}"#).list.isEmpty)
+      #expect(try await bob.rest(.DELETE, path).status == 204)
+      let changed = try await alice.rest(.PATCH, path, #"{"recipients": ["\#(carol.id)"]}"#)
+      #expect(changed.list.count == 1, "\(changed.text)")
+      #expect(try await bob.rows(path).isEmpty)
+      #expect(try await carol.rows(path).count == 1)
+      #expect(try await alice.rest(.PATCH, path, #"{"is_active": false}"#).list.count == 1)
+      #expect(try await carol.rows(path).isEmpty)
+      #expect(try await alice.rows(path).first?["is_active"] as? Bool == false)
+    }
+  }
+
+  @Test(arguments: engines) func aBlockHidesAShare(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      #expect(try await bob.browser.post("/users/\(alice.id)/block").status < 300)
+      let id = try await share(alice, with: bob, stack)
+      #expect(try await bob.rows("eta_shares?id=eq.\(id)").isEmpty)
+      #expect(try await alice.rows("eta_shares?id=eq.\(id)").count == 1)
+    }
+  }
+
+  private func share(_ owner: SignedInUser, with other: SignedInUser, _ stack: TestStack) async throws -> String {
+    let end = stack.clock.now.addingTimeInterval(3600).formatted(.iso8601)
+    let body = #"{"route_data": {}, "recipients": ["\#(other.id)"], "expires_at": "\#(end)"}"#
+    return try await owner.insert("eta_shares", body).text("id")
+  }
+}

@@ -1,0 +1,181 @@
+import Database
+import Foundation
+import Support
+import Synchronization
+import Testing
+import Web
+import Wire
+
+/// kill -9 of the events service, of the service in which things happen, and of PostgreSQL, in any order, while tasks are
+/// created and two apps read: the numbers that they read have no holes, and every task that was acknowledged is told
+/// once. `KITH_EVENTS_KILLS` and `KITH_EVENTS_SEED` set how often, and in which order.
+@Suite(.serialized) struct EventKillTests {
+  private enum Victim: CaseIterable { case events, lists, postgres }
+
+  private static let settings = ProcessInfo.processInfo.environment
+  private static let killCount = settings["KITH_EVENTS_KILLS"].flatMap { Int($0) } ?? 5
+  private static let seed = settings["KITH_EVENTS_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max)
+
+  /// What is known while everything runs.
+  private final class Progress: Sendable {
+    private struct State {
+      var acknowledged: [Int] = []
+      var readCounts: [Int: Int] = [:]
+      var isOver = false
+    }
+
+    private let state = Mutex(State())
+
+    func acknowledge(_ task: Int) { state.withLock { $0.acknowledged.append(task) } }
+    func set(_ count: Int, readBy reader: Int) { state.withLock { $0.readCounts[reader] = count } }
+    func end() { state.withLock { $0.isOver = true } }
+    var acknowledged: [Int] { state.withLock { $0.acknowledged } }
+    var isOver: Bool { state.withLock { $0.isOver } }
+    /// Of the reader that has read least.
+    var readCount: Int { state.withLock { $0.readCounts.values.min() ?? 0 } }
+  }
+
+  private struct Fault: Error { let what: String }
+
+  @Test(arguments: engines) func readersMissNothingWhoeverIsKilled(engine: Engine) async throws {
+    print("KITH_EVENTS_KILLS=\(Self.killCount) KITH_EVENTS_SEED=\(Self.seed) on \(engine.rawValue)")
+    guard engine == .postgres else { return try await run(postgres: nil) }
+    try await withPostgresServer { server in try await run(postgres: server) }
+  }
+
+  private func run(postgres: PostgresServer?) async throws {
+    try await withTestDatabase(.sqlite) { testDatabase in
+      let settings = postgres.map { ["DATABASE_URL": $0.url] } ?? [:]
+      let processes = try ServiceProcesses(["auth", "lists", "events"], in: testDatabase, settings)
+      for process in processes.all.values { try await process.healthy("/health/ready") }
+      var running = processes.all
+      let alice = try await signIn(through: try #require(running["auth"]).gateway)
+      let app = try #require(running["lists"]).gateway.bearing(alice.access)
+      let list = try await app.done(.POST, "/api/v1/lists", ["list": ["name": "Groceries"]]).id(of: "list")
+      let port = try #require(running["events"]?.environment["PORT"].flatMap { Int($0) })
+      let progress = Progress()
+      let readers = (0..<2).map { number in
+        Task { try await Self.read("lists:\(list)", at: port, alice.access, as: number, progress) }
+      }
+      let writer = Task { await Self.write(to: list, app, progress) }
+      do {
+        var random = SeededRandom(seed: Self.seed)
+        var victims = Victim.allCases.filter { $0 != .postgres || postgres != nil }.shuffled(using: &random)
+        while victims.count < Self.killCount { victims.append(victims.randomElement(using: &random) ?? .events) }
+        for victim in victims {
+          try await expectProgress(progress, "before the end of \(victim)")
+          try await kill(victim, processes, &running, postgres)
+        }
+        try await expectProgress(progress, "after the last end")
+      } catch {
+        progress.end()
+        for reader in readers { reader.cancel() }
+        throw error
+      }
+      progress.end()
+      await writer.value
+      for reader in readers { expect(try await reader.value, progress) }
+      for process in running.values { _ = await process.stop() }
+    }
+  }
+
+  private func signIn(through auth: Browser) async throws -> SignedInUser {
+    let reply = try await auth.with(["X-Admin-Key": TestStack.adminKey])
+      .post("/api/v1/auth/dev/token", ["email": "alice@example.com", "display_name": "alice"])
+    return try await SignedInUser(reply, through: auth)
+  }
+
+  private func expectProgress(_ progress: Progress, _ what: String) async throws {
+    let (read, written) = (progress.readCount, progress.acknowledged.count)
+    try await eventually("progress \(what)") {
+      progress.readCount > read + 5 && progress.acknowledged.count > written + 5
+    }
+  }
+
+  private func kill(
+    _ victim: Victim, _ processes: ServiceProcesses, _ running: inout [String: KithProcess],
+    _ postgres: PostgresServer?
+  ) async throws {
+    switch victim {
+    case .postgres:
+      // An immediate stop: whatever is not committed is lost.
+      try await postgres?.stop()
+      try await postgres?.start()
+    case .events, .lists:
+      let name = "\(victim)"
+      await running[name]?.kill()
+      running[name] = try processes.restart(name)
+      try await running[name]?.healthy("/health/ready")
+    }
+  }
+
+  private func expect(_ events: [SocketClient.Message], _ progress: Progress) {
+    #expect(events.compactMap(\.seq) == Array(1...max(1, events.count)))
+    let told = events.filter { $0.name == "task_created" }.compactMap { $0.payload["payload"]?["task_id"]?.int }
+    #expect(Set(told).count == told.count)
+    #expect(Set(told).isSuperset(of: progress.acknowledged))
+    // The premise: most was told while something was killed.
+    #expect(progress.acknowledged.count > 5 * Self.killCount)
+  }
+
+  /// Creates tasks, each until that is acknowledged.
+  private static func write(to list: Int, _ lists: Browser, _ progress: Progress) async {
+    var number = 0
+    while !progress.isOver {
+      number += 1
+      let app = lists.with(["Idempotency-Key": "task-\(number)"])
+      let task: [String: any Sendable] = ["task": ["title": "Task \(number)"]]
+      while !progress.isOver {
+        // `try?`: the service was killed.
+        let reply = try? await app.post("/api/v1/lists/\(list)/tasks", task)
+        if let reply, reply.status == 201 {
+          progress.acknowledge(reply.id(of: "task"))
+          break
+        }
+        // `try?`: nothing cancels this task.
+        try? await Task.sleep(for: .milliseconds(20))
+      }
+      // `try?`: as above.
+      try? await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  /// Reads a topic, each time from where the connection before ended, until it has everything that was acknowledged.
+  private static func read(
+    _ topic: String, at port: Int, _ token: String, as reader: Int, _ progress: Progress
+  ) async throws -> [SocketClient.Message] {
+    var events: [SocketClient.Message] = []
+    var epoch = ""
+    func isFinished() -> Bool {
+      guard progress.isOver else { return false }
+      let told = Set(events.compactMap { $0.payload["payload"]?["task_id"]?.int })
+      return told.isSuperset(of: progress.acknowledged)
+    }
+    while !isFinished(), !Task.isCancelled {
+      do {
+        let socket = try await SocketClient.connect(port: port)
+        defer { socket.channel.close(promise: nil) }
+        let place = epoch.isEmpty ? #""since":0"# : #""since":\#(events.count),"epoch":"\#(epoch)""#
+        let reply = try await socket.join("realtime:\(topic)", token, place)
+        guard reply.status == "ok" else { throw Unexpected(reply: "\(reply)") }
+        let joined = reply.payload["response"]?["epoch"]?.string ?? ""
+        guard epoch.isEmpty || epoch == joined else { throw Fault(what: "another epoch") }
+        epoch = joined
+        while !isFinished() {
+          let event = try await socket.nextEvent()
+          guard event.name != "gap", event.seq == events.count + 1 else {
+            throw Fault(what: "after \(events.count): \(event)")
+          }
+          events.append(event)
+          progress.set(events.count, readBy: reader)
+        }
+      } catch let fault as Fault {
+        throw fault
+      } catch {
+        // The service was killed: the app connects again.
+        try await Task.sleep(for: .milliseconds(50))
+      }
+    }
+    return events
+  }
+}

@@ -1,0 +1,16 @@
+import Database
+import Support
+import Testing
+
+/// Supabase's client for Python against the tables, through the gateway.
+@Suite(.enabled(if: Python.isAvailable)) struct GroupTableClientTests {
+  @Test(arguments: engines) func everyCallOfTheClientIsAnswered(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let printed = try await Python.run(
+        Python.script("postgrest_groups"),
+        arguments: [stack.gateway.base, alice.access, bob.access, alice.id.description, bob.id.description])
+      #expect(printed.hasSuffix("done\n"))
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import Database
+import Foundation
+import Support
+import Testing
+import Wire
+
+/// The service dies between any two steps. Every scene is made and paid once, and whatever is not made is not paid.
+@Suite struct CrashTests {
+  @Test(arguments: engines, [1, 2] as [UInt64]) func aScenePaidIsASceneMade(_ engine: Engine, _ seed: UInt64)
+    async throws
+  {
+    let crashes = Crashes(seed: seed)
+    try await withStack(engine, wrapDatabase: { CrashingDatabase(inner: $0, crashes: crashes) }) { stack in
+      let alice = try await stack.signIn("alice")
+      try await stack.grant(1000, to: alice)
+      let before = try await alice.balance()
+      for round in 0..<12 {
+        _ = try await atOnce(3) { number in
+          try await alice.browser.post("/api/v1/timepoints/generate", ["query": "Moment \(round) of \(number)"])
+        }
+        try await Task.sleep(for: .milliseconds(100))
+        if crashes.isDead {
+          // What the dead process had leased ends.
+          stack.clock.advance(by: .seconds(40))
+          crashes.revive()
+        }
+      }
+      #expect(crashes.deathCount > 0, "the premise")
+      crashes.end()
+      try await allIsSettled(stack)
+      // The token has ended.
+      let user = try await stack.signIn("alice")
+      #expect(try await accounts(of: user, in: stack) == [])
+      let completed = try await stack.count("timepoint where status = 'completed'", in: "timepoints")
+      #expect(completed > 0, "the premise")
+      #expect(try await user.balance() == before - 5 * completed)
+      #expect(try await user.held() == 0)
+    }
+  }
+
+  private func allIsSettled(_ stack: TestStack) async throws {
+    try await eventually("the end of all jobs and charges") {
+      stack.clock.advance(by: .seconds(31))
+      let jobs = try await stack.count("generation_job", in: "timepoints")
+      let charges = try await stack.count("charge where settled_at is null", in: "timepoints")
+      return jobs == 0 && charges == 0
+    }
+  }
+
+  /// The timepoints that were charged otherwise than once when completed, and never when not.
+  private func accounts(of user: SignedInUser, in stack: TestStack) async throws -> [String] {
+    var charged: [String: Int] = [:]
+    for entry in try await user.spent("generation") { charged[entry.reference, default: 0] += -entry.amount }
+    let own = try await user.browser.get("/api/v1/users/me/timepoints?page_size=100").objects("items")
+    var wrong: [String] = []
+    for item in own {
+      let (id, status) = (item["id"] as? String ?? "", item["status"] as? String ?? "")
+      let due = status == "completed" ? 5 : 0
+      if charged.removeValue(forKey: id) ?? 0 != due { wrong.append("\(id) \(status)") }
+    }
+    return wrong + charged.keys.map { "\($0) is not there" }
+  }
+}
