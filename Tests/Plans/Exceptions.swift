@@ -20,7 +20,27 @@ struct StatementException {
     .init(
       "delete from presence where ref in ( select ref from presence where replica in (",
       because: "a thousand at a time of a replica that has ended, which are a good part of all who are present"),
-  ]
+    .init("select * from device order by id limit $1", because: "the first rows by the primary key"),
+    .init(newestTimepoints, because: "the newest by an index that has them in this order, and no more than it counts"),
+    .init(pageOfTimepoints, because: "the same for a page of them"),
+  ] + deletedBatches
+
+  /// PostgreSQL reads a table that has few rows for the size of a batch from its beginning to its end, and looks up the
+  /// batch by the index in one that has many.
+  private static let deletedBatches: [StatementException] = [
+    "delete from alert where (event_id, user_id) in (", "delete from alert_thread where (user_id, name) in (",
+    "delete from held_alert where (device_id, until, event_id) in (",
+    "delete from device where id in ( select id from device where signed_out_at",
+    "delete from charge where id in ( select id from charge where settled_at",
+  ].map { .init($0, because: "a batch of few rows") }
+
+  private static let pageOfTimepoints = """
+    select id, owner_id, query, slug, status, visibility, preset, scene, image_bytes, failure, request_context, \
+    credits_charged, generation_ms, sequence_id, parent_id, direction, blob_folder, blob_written_at, created_at, \
+    ended_at, deleted_at from timepoint where id in ( select id from (select * from
+    """
+  private static let newestTimepoints =
+    "select count(*) as total from (select * from (select id, created_at from timepoint where visibility = 'public'"
 
   /// May read more than a hundred times what they return.
   static let readsMore: [StatementException] = [
@@ -39,6 +59,10 @@ struct StatementException {
     .init(
       "select task.id, task.list_id, task.created_at from task join list on list.id = task.list_id",
       because: "the erasure of a user looks at all tasks that the user has created"),
+    .init(newestTimepoints, because: "a count ends at 10,000"),
+    .init(
+      "update eta_share set is_active = false where id in (",
+      because: "the shares that are active now, by an index that has no others"),
   ]
 
   /// Are not executed by ``Calls``.
@@ -49,6 +73,10 @@ struct StatementException {
     .init("select pg_notify(", because: "on PostgreSQL only, where it reads nothing"),
     .init("insert into conversation_message", because: "on PostgreSQL only, for messages of more than 7,800 bytes"),
     .init("delete from conversation_message", because: "on PostgreSQL only; the table has the messages of a minute"),
+    .init("select * from (select id, created_at from timepoint where", because: "a part of other statements"),
+    .init(
+      #"update \(table) set due_at = \(end) where \(key) = "#,
+      because: "by the primary key, when work takes longer than a part of its lease"),
     .init("show server_version", because: "it reads no table"),
     .init(
       #"select id from ledger_account where id > \(id) and kind = 'user'"#,

@@ -26,7 +26,7 @@ enum TimepointLists {
   static func visible(
     to viewer: Viewer, _ filter: Filter, _ page: Page, on db: any Connection
   ) throws -> (items: [Timepoint], total: Int) {
-    let ids = listed(to: viewer, filter)
+    guard let ids = listed(to: viewer, filter) else { return ([], 0) }
     let statement: SQL = """
       select \(TimepointStore.columns) from timepoint where id in (
         select id from (\(ids(page.end))) listed order by created_at desc, id desc
@@ -38,20 +38,21 @@ enum TimepointLists {
     return (try db.rows(statement).map(Timepoint.init), min(Page.rowsMax, total))
   }
 
-  /// The statement that returns the newest ids and times that match.
-  private static func listed(to viewer: Viewer, _ filter: Filter) -> (_ limit: Int) -> SQL {
+  /// The statement that returns the newest ids and times that match; nil when nothing does.
+  private static func listed(to viewer: Viewer, _ filter: Filter) -> ((_ limit: Int) -> SQL)? {
     let showsPublic = filter.visibility != .private && (filter.status ?? .completed) == .completed
     let status: SQL = filter.status.map { " and status = \($0.rawValue)" } ?? ""
     let visibility: SQL = filter.visibility.map { " and visibility = \($0.rawValue)" } ?? ""
     // Those of both kinds are in the first part.
     let others: SQL = showsPublic ? " and not (visibility = 'public' and status = 'completed')" : ""
+    guard showsPublic || viewer.user != nil else { return nil }
     return { limit in
       let publicPart: SQL = """
         select * from (select id, created_at from timepoint
           where visibility = 'public' and status = 'completed' and deleted_at is null
           order by created_at desc, id desc limit \(limit)) published
         """
-      guard let user = viewer.user else { return showsPublic ? publicPart : "\(publicPart) where 1 = 0" }
+      guard let user = viewer.user else { return publicPart }
       let ownPart: SQL = """
         select * from (select id, created_at from timepoint
           where owner_id = \(user) and deleted_at is null\(status)\(visibility)\(others)

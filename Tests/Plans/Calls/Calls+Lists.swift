@@ -22,8 +22,8 @@ extension Calls {
     let cursor = try await browser.ok(.GET, "/api/v1/lists").string("cursor")
     try await taskCalls(alice, list, tag)
     try await memberCalls(alice, bob, list)
-    try await browser.ok(.GET, "/api/v1/friends")
-    _ = try await browser.delete("/api/v1/friends/\(bob.id)")
+    let friends = try await browser.ok(.GET, "/api/v1/friends")["friends"] as? [[String: Any]] ?? []
+    try await browser.ok(.DELETE, "/api/v1/friends/\(friends.first?["id"] as? Int ?? 0)")
     try await largeListCalls(alice)
     try await browser.ok(.PATCH, "/api/v1/tags/\(tag)", ["tag": ["name": "Plans 2"]])
     try await browser.ok(.DELETE, "/api/v1/tags/\(tag)")
@@ -61,8 +61,7 @@ extension Calls {
       (.POST, "/api/v1/tasks/\(below)/reorder", ["position": 2]),
       (.DELETE, "\(task)/subtasks/\(below)", nil), (.GET, task, nil),
       (.PATCH, task, body("task", ["title": "Changed", "tag_ids": [tag]])),
-      (.POST, "\(task)/assign", ["assigned_to": "u2@example.com"]), (.POST, "\(task)/nudge", [:]),
-      (.POST, "\(task)/unassign", [:]),
+      (.POST, "\(task)/assign", ["assigned_to": "u2@example.com"]), (.POST, "\(task)/unassign", [:]),
       (.POST, "\(task)/reassign", ["new_due_at": tomorrow, "reason": "later"]), (.POST, "\(task)/complete", [:]),
       (.POST, "\(task)/reopen", [:]), (.POST, "\(task)/reorder", ["after_id": second]),
       (.POST, "\(task)/complete", ["reason": "done"]),
@@ -89,6 +88,10 @@ extension Calls {
       inviteID: InviteID.new(at: now).description, claimID: .new(at: now), invitedBy: alice.id, madeAt: now,
       role: "editor")
     for _ in 0..<2 { try await invites.ok(.PUT, "/internal/lists/\(list)/members/\(bob.id)", encoding: join) }
+    let task = try await browser.ok(.POST, "/api/v1/lists/\(list)/tasks", ["task": ["title": "Bob's"]]).id(in: "task")
+    try await browser.ok(.POST, "/api/v1/tasks/\(task)/assign", ["assigned_to": "u4@example.com"])
+    try await browser.ok(.POST, "/api/v1/tasks/\(task)/nudge")
+    try await browser.refused(.POST, "/api/v1/tasks/\(task)/nudge")
     let members = try await browser.ok(.GET, path)["memberships"] as? [[String: Any]] ?? []
     for member in members {
       let id = (member["id"] as? NSNumber)?.intValue ?? 0

@@ -6,7 +6,7 @@ import Wire
 /// Groups, members and one's own account as rows of tables.
 extension Calls {
   func groupTableCalls() async throws {
-    let (alice, bob) = (try await signIn(9), try await signIn(10))
+    let (alice, bob, carol) = (try await signIn(9), try await signIn(10), try await signIn(12))
     let (groups, members) = ("/rest/v1/social_groups", "/rest/v1/group_members")
     let counted = alice.browser.with(["Prefer": "count=exact,return=representation"])
     let made = try await counted.ok(.POST, groups, ["name": "Rows"])
@@ -26,19 +26,19 @@ extension Calls {
       try await counted.ok(.GET, members + query)
     }
     try await counted.ok(.PATCH, groups + "?id=eq.\(id)", ["name": "Renamed", "description": "Again"])
-    let renewed = try await counted.send(
-      .PATCH, groups + "?id=eq.\(id)", body: Data(#"{"invite_code":null}"#.utf8))
     let merging = alice.browser.with(["Prefer": "resolution=merge-duplicates"])
     try await merging.ok(.POST, groups, ["id": id, "name": "Merged"])
     try await counted.ok(.PUT, groups + "?id=eq.\(id)", ["id": id, "name": "Put"])
     try await counted.ok(.DELETE, members + "?group_id=eq.\(id)&user_id=eq.\(bob.id)")
+    let renewed = try await counted.send(
+      .PATCH, groups + "?id=eq.\(id)", body: Data(#"{"invite_code":null}"#.utf8))
     let newCode = renewed.list.first?["invite_code"] as? String ?? ""
-    try await bob.browser.ok(.POST, members, ["group_id": id, "invite_code": newCode])
-    let ignoring = bob.browser.with(["Prefer": "resolution=ignore-duplicates"])
+    try await carol.browser.ok(.POST, members, ["group_id": id, "invite_code": newCode])
+    let ignoring = carol.browser.with(["Prefer": "resolution=ignore-duplicates"])
     try await ignoring.ok(
       .POST, members + "?on_conflict=group_id,user_id", ["group_id": id, "invite_code": newCode])
     try await bob.browser.refused(.POST, members, ["group_id": id, "invite_code": "AAAAAA"])
-    try await bob.browser.ok(.DELETE, members + "?user_id=eq.\(bob.id)")
+    try await carol.browser.ok(.DELETE, members + "?user_id=eq.\(carol.id)")
     try await alice.browser.ok(.DELETE, groups + "?id=eq.\(id)")
   }
 

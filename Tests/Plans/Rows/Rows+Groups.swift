@@ -49,7 +49,7 @@ extension Rows {
       insert into device (id, user_id, token, platform, created_at, updated_at)
       select \(rows.id("200000 + n", Kind.device)), \(rows.id("n")), 'earlier token ' || n, 'ios', \(rows.ago("n")),
         \(rows.ago("n"))
-      from \(rows.numbers(150))
+      from \(rows.numbers(1000))
       """,
       "insert into device_number (device_id) select id from device order by id",
       """
