@@ -63,7 +63,7 @@ struct StatementException {
     .init(
       "update eta_share set is_active = false where id in (",
       because: "the shares that are active now, by an index that has no others"),
-  ]
+  ] + deletedBatches
 
   /// Are not executed by ``Calls``.
   static let notExecuted: [StatementException] = [
