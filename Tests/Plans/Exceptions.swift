@@ -13,17 +13,19 @@ struct StatementException {
   func applies(to text: String) -> Bool { text.hasPrefix(prefix) }
 
   /// May read all rows of a large table.
-  static let scans: [StatementException] = [
-    .init(
-      "with recursive packed (hashes) as ( select phone_hash from checked_number where 1 = 0 union all",
-      because: "SQLite plans a scan of the half that only names the column, and reads nothing: 1 = 0"),
-    .init(
-      "delete from presence where ref in ( select ref from presence where replica in (",
-      because: "a thousand at a time of a replica that has ended, which are a good part of all who are present"),
-    .init("select * from device order by id limit $1", because: "the first rows by the primary key"),
-    .init(newestTimepoints, because: "the newest by an index that has them in this order, and no more than it counts"),
-    .init(pageOfTimepoints, because: "the same for a page of them"),
-  ] + deletedBatches
+  static let scans: [StatementException] =
+    [
+      .init(
+        "with recursive packed (hashes) as ( select phone_hash from checked_number where 1 = 0 union all",
+        because: "SQLite plans a scan of the half that only names the column, and reads nothing: 1 = 0"),
+      .init(
+        "delete from presence where ref in ( select ref from presence where replica in (",
+        because: "a thousand at a time of a replica that has ended, which are a good part of all who are present"),
+      .init("select * from device order by id limit $1", because: "the first rows by the primary key"),
+      .init(
+        newestTimepoints, because: "the newest by an index that has them in this order, and no more than it counts"),
+      .init(pageOfTimepoints, because: "the same for a page of them"),
+    ] + deletedBatches
 
   /// PostgreSQL reads a table that has few rows for the size of a batch from its beginning to its end, and looks up the
   /// batch by the index in one that has many.
@@ -43,27 +45,28 @@ struct StatementException {
     "select count(*) as total from (select * from (select id, created_at from timepoint where visibility = 'public'"
 
   /// May read more than a hundred times what they return.
-  static let readsMore: [StatementException] = [
-    .init(
-      "select creator_id as user_id from task where list_id = $1",
-      because: "few people of the many tasks of one list, whose number has a limit"),
-    .init(
-      "select distinct due_at from task where list_id = $1",
-      because: "the changes of one list, whose number of tasks has a limit"),
-    .init(
-      "select distinct account_id from credit_hold where state = 'open'",
-      because: "the audit looks at the accounts that hold something, by an index that has no others"),
-    .init(
-      "select kind, count(*) as waiting, min(created_at) as oldest from outbox",
-      because: "a metric that counts the messages which wait, by an index that has no others"),
-    .init(
-      "select task.id, task.list_id, task.created_at from task join list on list.id = task.list_id",
-      because: "the erasure of a user looks at all tasks that the user has created"),
-    .init(newestTimepoints, because: "a count ends at 10,000"),
-    .init(
-      "update eta_share set is_active = false where id in (",
-      because: "the shares that are active now, by an index that has no others"),
-  ] + deletedBatches
+  static let readsMore: [StatementException] =
+    [
+      .init(
+        "select creator_id as user_id from task where list_id = $1",
+        because: "few people of the many tasks of one list, whose number has a limit"),
+      .init(
+        "select distinct due_at from task where list_id = $1",
+        because: "the changes of one list, whose number of tasks has a limit"),
+      .init(
+        "select distinct account_id from credit_hold where state = 'open'",
+        because: "the audit looks at the accounts that hold something, by an index that has no others"),
+      .init(
+        "select kind, count(*) as waiting, min(created_at) as oldest from outbox",
+        because: "a metric that counts the messages which wait, by an index that has no others"),
+      .init(
+        "select task.id, task.list_id, task.created_at from task join list on list.id = task.list_id",
+        because: "the erasure of a user looks at all tasks that the user has created"),
+      .init(newestTimepoints, because: "a count ends at 10,000"),
+      .init(
+        "update eta_share set is_active = false where id in (",
+        because: "the shares that are active now, by an index that has no others"),
+    ] + deletedBatches
 
   /// Are not executed by ``Calls``.
   static let notExecuted: [StatementException] = [
