@@ -70,6 +70,19 @@ def insert_credits(postgres):
     postgres.sql("vacuum analyze")
 
 
+def insert_holds(postgres):
+    """A hold of each user that was released, so that plans are made for a table with rows."""
+    postgres.sql(f"""{QUICKLY} set search_path = credits;
+        insert into credit_hold (id, account_id, amount, type, caller, idempotency_key, created_at, expires_at,
+            opened_balance, opened_held, state, settled_at)
+          select {uuid_sql('n', group=3)}::uuid, {uuid_sql('n')}, 1, 'generation', 'auth', 'earlier ' || n, now(),
+            now() + interval '600 seconds', 1000000000, 1, 'released', now()
+          from generate_series(1, {HISTORIAN - 1}) n;
+        insert into credit_hold_lot (hold_id, lot_id, amount)
+          select {uuid_sql('n', group=3)}::uuid, {uuid_sql('n')}::uuid, 1 from generate_series(1, {HISTORIAN - 1}) n;""")
+    postgres.sql("vacuum analyze")
+
+
 def insert_history(postgres):
     """A million postings of one user who has none yet, a grant and spends, and ten of another user."""
     insert_spends(postgres, HISTORIAN, balance=0, first=2, count=HISTORY)
@@ -100,6 +113,16 @@ def insert_spends(postgres, user, balance, first, count):
         update ledger_account set posting_count = {count}, lifetime_earned = {granted}, lifetime_spent = {count} - 1,
           balance = {granted} - {count} + 1 where id = {uuid_sql(user)};
         update credit_lot set remaining = {granted} - {count} + 1 where account_id = {uuid_sql(user)};""")
+
+
+def insert_plans(postgres):
+    """Ten plans with three stops for each of 10,000 users."""
+    stops = '[{"title":"One"},{"title":"Two"},{"title":"Three"}]'
+    postgres.sql(f"""{QUICKLY} set search_path = adventures;
+        insert into adventure_plan (id, user_id, title, description, stops, status, created_at, updated_at)
+          select {uuid_sql('n', group=2)}::uuid, {uuid_sql(f'(n - 1) % {ASKERS} + 1')}::uuid, 'Plan ' || n, 'A day out',
+            '{stops}', 'draft', now(), now() from generate_series(1, {10 * ASKERS}) n;""")
+    postgres.sql("vacuum analyze")
 
 
 def insert_sessions(postgres, group, count):

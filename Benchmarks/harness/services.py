@@ -6,7 +6,7 @@ from harness.postgres import CONNECTIONS
 from harness.program import Program
 from harness.tokens import access_token
 
-SERVICES = ["auth", "invites", "groups", "lists", "credits", "events"]
+SERVICES = ["auth", "invites", "groups", "lists", "credits", "events", "adventures", "timepoints"]
 # Limits are counted, but nothing is refused.
 MANY = 1_000_000_000
 LIMITS = {name: MANY for name in [

@@ -5,11 +5,14 @@ from harness.services import uuid_sql
 
 # What a script may write as @name(…)@, in SQL. `:run` is another number in each run, `:count` in each transaction.
 RUN = "concat(:run::text, '-', :client_id::text, '-', :count::text)"
+UNIQUE = ("(lpad(to_hex((extract(epoch from now()) * 1000)::bigint), 12, '0')"
+          f" || substr(md5({RUN}), 1, 20))::uuid")
 MACROS = {
     "user": lambda number: f"{uuid_sql(number)}::@type@",
     # Like the ids of operations it begins with the time; the same in the whole transaction.
-    "unique": lambda _: "(lpad(to_hex((extract(epoch from now()) * 1000)::bigint), 12, '0')"
-        f" || substr(md5({RUN}), 1, 20))::uuid",
+    "unique": lambda _: UNIQUE,
+    # An array of that one.
+    "uniques": lambda _: f"array[{UNIQUE}]",
     # As unique(), but the same in all transactions of a run of the script.
     "serial": lambda _: f"(lpad(to_hex(1790000000000 + :count), 12, '0') || substr(md5({RUN}), 1, 20))::uuid",
     "digest": lambda _: f"sha256(convert_to({RUN}, 'UTF8'))",
@@ -23,8 +26,8 @@ MACRO = re.compile(r"@(\w+)\(([^@]*)\)@")
 LOGGED = re.compile(r"LOG:  (?:statement|execute [^:]*): (.*)")
 # What is a parameter in one of them and a constant or an expression in the other.
 VALUE = re.compile(
-    r"""@\w+\([^@]*\)@(?:::\w+)? | '(?:[^']|'')*' | :\w+ | \$\d+ | (?<![\w.?])-?\d+\b
-      | \bnow\(\)(?:\s[+-]\sinterval\s'[^']*')? | \b(?:true|false|null)\b""", re.VERBOSE)
+    r"""(?:@\w+\([^@]*\)@ | '(?:[^']|'')*' | (?<!:):\w+ | \$\d+ | (?<![\w.?])-?\d+(?:\.\d+)?\b
+      | \bnow\(\)(?:\s[+-]\sinterval\s'[^']*')? | \b(?:true|false|null)\b)(?:::\w+(?:\[\])?)?""", re.VERBOSE)
 TRANSACTION = re.compile(r"(begin|commit|end|rollback)\b")
 
 

@@ -85,7 +85,7 @@ def hold(bench):
     """A hold by another service, and its capture"""
     compare(bench, Comparison(
         "hold", "hold, then capture", 0.7, "credits/hold", "credits", schema="credits", peers=("auth",), requests=2),
-        [data.insert_accounts, data.insert_credits])
+        [data.insert_accounts, data.insert_credits, data.insert_holds])
 
 
 def spending(row, what, goal, sql, keyed="0"):
@@ -100,6 +100,18 @@ def refresh(bench):
 
     compare(bench, Comparison("refresh", "refresh", 0.9, "auth/refresh", "auth", schema="auth", before_run=insert),
             [data.insert_accounts])
+
+
+def plans(bench):
+    """The ten plans of a user over /rest/v1"""
+    compare(bench, Comparison("plans", "10 plans of a user", 0.6, "adventures/plans", "adventures", schema="adventures",
+                              peers=("auth",)), [data.insert_accounts, data.insert_plans])
+
+
+def place(bench):
+    """A new place over /rest/v1"""
+    compare(bench, Comparison("place", "new place", 0.6, "adventures/place", "adventures", schema="adventures",
+                              peers=("auth",)), [data.insert_accounts, data.insert_plans])
 
 
 def compare(bench, comparison, inserts):
