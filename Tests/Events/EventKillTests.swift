@@ -21,16 +21,20 @@ import Wire
     private struct State {
       var acknowledged: [Int] = []
       var readCounts: [Int: Int] = [:]
-      var isOver = false
+      var endedAt: ContinuousClock.Instant?
     }
+
+    /// How long after the end a reader may take to read the rest.
+    private static let restDuration = Duration.seconds(180)
 
     private let state = Mutex(State())
 
     func acknowledge(_ task: Int) { state.withLock { $0.acknowledged.append(task) } }
     func set(_ count: Int, readBy reader: Int) { state.withLock { $0.readCounts[reader] = count } }
-    func end() { state.withLock { $0.isOver = true } }
+    func end() { state.withLock { $0.endedAt = .now } }
     var acknowledged: [Int] { state.withLock { $0.acknowledged } }
-    var isOver: Bool { state.withLock { $0.isOver } }
+    var isOver: Bool { state.withLock { $0.endedAt != nil } }
+    var isTooLate: Bool { state.withLock { $0.endedAt.map { ContinuousClock.now > $0 + Self.restDuration } ?? false } }
     /// Of the reader that has read least.
     var readCount: Int { state.withLock { $0.readCounts.values.min() ?? 0 } }
   }
@@ -152,6 +156,7 @@ import Wire
       return told.isSuperset(of: progress.acknowledged)
     }
     while !isFinished(), !Task.isCancelled {
+      guard !progress.isTooLate else { throw Fault(what: "not everything was told, but \(events.count) events") }
       do {
         let socket = try await SocketClient.connect(port: port)
         defer { socket.channel.close(promise: nil) }

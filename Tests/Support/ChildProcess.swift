@@ -32,9 +32,15 @@ package struct ChildProcess: Sendable {
 
   package func signal(_ number: Int32) { _ = kill(id, number) }
 
-  /// Waits for its end and returns the exit code, or 128 plus the signal number. Call it once.
-  package func end() async -> Int32 {
-    await withCheckedContinuation { continuation in
+  /// Waits for its end and returns the exit code, or 128 plus the signal number. Call it once. What has not ended
+  /// after `limit` is killed: one that hangs would hold all tests up.
+  package func end(within limit: Duration = .seconds(2400)) async -> Int32 {
+    let killing = Task { [id] in
+      try await Task.sleep(for: limit)
+      _ = kill(id, SIGKILL)
+    }
+    defer { killing.cancel() }
+    return await withCheckedContinuation { continuation in
       Thread { [id] in
         var status: Int32 = 0
         while waitpid(id, &status, 0) < 0, errno == EINTR {}

@@ -1,5 +1,6 @@
 import Database
 import Foundation
+import Testing
 
 /// An executable of this package in its own process.
 package struct KithProcess: Sendable {
@@ -60,10 +61,12 @@ package struct KithProcess: Sendable {
     do { return try await gateway.get(path).status == 200 } catch { return false }
   }
 
-  /// Sends SIGTERM and returns the exit code.
+  /// Sends SIGTERM and returns the exit code. A process that does not stop is a failure of the test.
   package func stop() async -> Int32 {
     child.signal(SIGTERM)
-    return await child.end()
+    let code = await child.end(within: .seconds(180))
+    if code == 128 + SIGKILL { Issue.record("it did not stop; it printed: \(child.printed().suffix(2000))") }
+    return code
   }
 
   package func kill() async {
