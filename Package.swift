@@ -199,7 +199,8 @@ let package = Package(
       ] + .serviceTests + .programs),
     .tests("Adventures", ["Adventures", "Database", "Support", "Wire", .nioHTTP1]),
     .tests(
-      "Timepoints", ["Timepoints", .httpClient, .nio, .crypto, .hummingbird, .logging] + .serviceTests),
+      "Timepoints",
+      ["Timepoints", .httpClient, .nio, .crypto, .hummingbird, .logging] + .serviceTests + .programs),
     .tests("RestQueries", ["RestQueries", "Database", "Support", "Wire"]),
     .tests(
       "KithClientStack", path: "KithClient", ["Database", "Messages", "Support", .kithClient, .nio, .nioPosix]),

@@ -43,7 +43,7 @@ package func buildCredits(_ dependencies: Dependencies) async throws -> Server {
     background: verification.background
       + [IdempotencySweep(idempotency, logger: dependencies.logger), auditor, expiry, outbox] + billing.background
       + feed.background,
-    isReady: { verification.ended.isLoaded }, healthDetails: { ["ledger": audits.text] }
+    isReady: { verification.ended.isLoaded }, healthDetails: { ["ledger": .string(audits.text)] }
   ) { routes in
     CreditRoutes(accounts: accounts, posting: posting, costs: costs, adminKey: adminKey, now: dependencies.now)
       .add(to: routes)

@@ -193,11 +193,12 @@ package func running<T>(_ services: [any Service], _ body: () async throws -> T)
 
 /// Polls until a condition is true.
 ///
-/// - Throws: ``Unexpected`` after a minute, which leaves time on a busy machine.
+/// - Throws: ``Unexpected`` after `limit`; a minute leaves time on a busy machine.
 package func eventually(
-  _ what: @autoclosure () -> String = "it", _ condition: () async throws -> Bool
+  _ what: @autoclosure () -> String = "it", within limit: Duration = .seconds(60),
+  _ condition: () async throws -> Bool
 ) async throws {
-  let end = ContinuousClock.now + .seconds(60)
+  let end = ContinuousClock.now + limit
   while ContinuousClock.now < end {
     if try await condition() { return }
     try await Task.sleep(for: .milliseconds(20))

@@ -36,6 +36,23 @@ import Web
     #expect(try self.catalog([.openrouter]).free.map(\.id) == ["openrouter/llama-3.3-70b-free"])
   }
 
+  @Test func healthNamesTheProvidersAndWhetherTheyAnswer() async throws {
+    try await withStack(.sqlite) { stack in
+      let rehearsing = try await stack.timepoints.get("/health").object("providers") as? [String: String]
+      #expect(rehearsing == ["google": "not_configured", "openrouter": "not_configured", "rehearsal": "ok"])
+    }
+    try await withGemini { gemini in
+      try await withStack(.sqlite, gemini.settings) { stack in
+        let alice = try await stack.signIn("alice")
+        let refused = ModelCalls.Behavior.answers(status: 400, body: GeminiServer.keyError)
+        gemini.calls.next(refused, for: "judge", times: 3)
+        #expect(try await alice.generate("The first flight").status >= 500)
+        let failing = try await stack.timepoints.get("/health").object("providers") as? [String: String]
+        #expect(failing == ["google": "failing", "openrouter": "not_configured"])
+      }
+    }
+  }
+
   @Test func unknownPresetsAreBalanced() {
     #expect(Preset(requested: nil) == .balanced)
     #expect(Preset(requested: "HD") == .balanced)

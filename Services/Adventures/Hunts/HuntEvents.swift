@@ -19,15 +19,28 @@ struct HuntEvents {
       let isNew = type == .insert && row["created_at"] == row["updated_at"]
       // What only the reader's own request says, and what lets others in.
       let record = row.filter { $0.key != "progress" && $0.key != "invite_code" }
+      let name = isNew ? "hunt_created" : Self.name(from: before[id], to: row["status"]?.text)
       EventFeed.record(
-        isNew ? "hunt_created" : Self.name(from: before[id], to: row["status"]?.text),
+        name,
         to: [EventTopic.hunt(id)] + (isNew ? [EventTopic.user(caller.id)] : []),
         ["hunt_id": id, "status": row["status"] ?? .null],
         change: ChangedRows.change(AdventureTables.hunts, isNew ? .insert : .update, record),
         access: isNew ? [AccessChange(topic: EventTopic.hunt(id), user: caller.id, mayRead: true)] : nil,
+        push: name == "hunt_started" ? try startPush(of: id, title: row["title"]?.text, on: db) : nil,
         of: caller.id, at: caller.now, on: db)
     }
   }
+
+  /// Who takes part already is notified of the start.
+  private func startPush(of id: String, title: String?, on db: any Connection) throws -> PushDetails? {
+    guard EventFeed.isRecording(on: db) else { return nil }
+    let participants = try db.rows(
+      "select user_id from hunt_participant where hunt_id = \(ID<Hunt>(id)) order by user_id limit \(Self.notifiedMax)")
+    return PushDetails(
+      recipients: try participants.map { try $0.get("user_id") }, actor: caller.id, subject: title)
+  }
+
+  private static let notifiedMax = 500
 
   private static func name(from before: HuntStatus?, to status: String?) -> String {
     guard let before, before.rawValue != status else { return "hunt_changed" }

@@ -71,11 +71,10 @@ extension ProvidersStatus {
   }
 
   /// For `/health`, in one word each.
-  var healthDetails: [String: String] {
-    all.reduce(into: [:]) { details, provider in
-      let state =
-        provider.value.configured ? (provider.value.answering == false ? "failing" : "ok") : "not_configured"
-      details["provider_\(provider.key)"] = state
+  var healthDetails: [String: JSONValue] {
+    let providers = all.mapValues { provider in
+      JSONValue.string(provider.configured ? (provider.answering == false ? "failing" : "ok") : "not_configured")
     }
+    return ["providers": .object(providers)]
   }
 }

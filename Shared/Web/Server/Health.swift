@@ -46,7 +46,7 @@ package struct Health: Codable, Sendable {
 /// ``Health`` with what a service adds to it.
 private struct DetailedHealth: Encodable {
   let health: Health
-  let details: [String: String]
+  let details: [String: JSONValue]
 
   func encode(to encoder: any Encoder) throws {
     try health.encode(to: encoder)
@@ -67,7 +67,7 @@ struct HealthRoutes: Sendable {
   /// Further conditions for readiness.
   let isReady: @Sendable () async -> Bool
   /// Further members of the body of `/health`.
-  let details: @Sendable () -> [String: String]
+  let details: @Sendable () -> [String: JSONValue]
 
   func add(to routes: Router<Context>) {
     routes.get("/health", use: health)

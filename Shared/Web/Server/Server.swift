@@ -37,7 +37,7 @@ package struct Server: Service {
     _ service: ServiceName, in dependencies: Dependencies, database: any Database, authenticator: CallerAuthenticator,
     api: OpenAPI, background: [any Service] = [], requestTimeout: Duration = .seconds(30),
     isReady: @escaping @Sendable () async -> Bool = { true },
-    healthDetails: @escaping @Sendable () -> [String: String] = { [:] },
+    healthDetails: @escaping @Sendable () -> [String: JSONValue] = { [:] },
     holdsTokens: @escaping @Sendable (Request) -> Bool = { _ in false }, takeover: ConnectionTakeover? = nil,
     routes add: (Router<Context>) -> Void
   ) throws {
