@@ -47,7 +47,7 @@ struct EventDelivery: Service {
       last.cancel()
     }
     // `try?`: what is not delivered stays for the next start.
-    try? await last.value
+    _ = try? await last.value
     limit.cancel()
   }
 
