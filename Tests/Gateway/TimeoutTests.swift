@@ -22,7 +22,10 @@ import Testing
       drip.cancel()
       #expect(RawResponse.all(in: text).map(\.status) == [408])
       #expect(gateway.service.requests == 0)
-      #expect(try await gateway.browser.get("/echo?n=1").status == 200)
+      try await eventually("an answer to others") {
+        // `try?`: a busy machine may be too slow for the short time limit itself.
+        (try? await gateway.browser.get("/echo?n=1"))?.status == 200
+      }
     }
   }
 
