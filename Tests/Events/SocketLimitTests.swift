@@ -33,6 +33,7 @@ import Wire
       }
       let refused = try await sockets[2].join("realtime:lists:42", alice.token)
       #expect(refused.reason == "ConnectionRateLimitReached: Too many connected users")
+      #expect(try await fixture.refusals("sockets") == 1)
       try await sockets[0].close()
       try await eventually("room") { try await sockets[2].join("realtime:lists:42", alice.token).status == "ok" }
       // Somebody else is not concerned.

@@ -21,6 +21,8 @@ final class Socket: ChannelInboundHandler {
   var channels: [String: JoinedChannel] = [:]
   /// The user of the socket, from the first join on.
   var user: UserID?
+  /// What counts the socket among those of its user; nil inside when there are too many.
+  var connection: EventLoopFuture<OpenConnection?>?
   var messages: RateAllowance
   /// Of what does not count as a message: heartbeats, joins, pings and what was refused.
   var controls: RateAllowance
@@ -70,7 +72,7 @@ final class Socket: ChannelInboundHandler {
     for channel in Array(channels.values) { forget(channel) }
     hub.remove(self)
     services.limits.close(from: address)
-    if let user { services.limits.close(by: user) }
+    connection?.whenSuccess { [limits = services.limits] in if let connection = $0 { limits.close(connection) } }
     services.metrics.open.add(-1, .sockets)
   }
 
