@@ -190,11 +190,11 @@ final class Socket: ChannelInboundHandler {
     }
   }
 
-  /// What is not sent yet comes after the gap that the client returns to: its number is the last one that was sent.
+  /// What is not sent yet comes after the gap that the client returns to: its number is the last one that was sent. It
+  /// has a moment to read that far.
   private func dropSlowReader() {
     write(channels.values.compactMap { $0.topic == nil ? nil : gapFrame(on: $0) })
     close(.init(codeNumber: 1013))
-    channel.close(promise: nil)
   }
 
   private func gapFrame(on channel: JoinedChannel) -> ByteBuffer {
