@@ -1,7 +1,7 @@
 """WebSockets through the gateway: memory, the time of an event, and nginx with nchan doing the same fan-out."""
-import getpass, http.client, json, resource, time, uuid
+import contextlib, dataclasses, getpass, http.client, json, resource, socket, time, typing, uuid
 
-from harness.machine import available_cores, free_port, prepare, warn
+from harness.machine import available_cores, fail, free_port, prepare, warn
 from harness.report import Goal, Values
 from harness.services import session_id, user_id
 from harness.sockets import Clients
@@ -25,7 +25,7 @@ http {
   fastcgi_temp_path @FOLDER@/nchan-fastcgi; uwsgi_temp_path @FOLDER@/nchan-uwsgi; scgi_temp_path @FOLDER@/nchan-scgi;
   keepalive_requests 1000000000;
   server {
-    listen 127.0.0.1:@PORT@ backlog=4096;
+    listen 127.0.0.1:@PORT@ reuseport backlog=4096;
     location = /health { return 200; }
     location = /subscribe { nchan_subscriber websocket; nchan_channel_id bench; nchan_subscriber_first_message newest; }
     location = /publish { nchan_publisher; nchan_channel_id bench; nchan_message_buffer_length 10000; }
@@ -48,30 +48,26 @@ class Live:
         self.headers = {"X-Service-Key": bench.kith.keys["lists"], "Content-Type": "application/json"}
 
     def clients(self, program, count, users):
-        """WebSockets that have joined the topic of one of the first `users` users each, in turn."""
-        tokens = [access_token(self.bench.kith.jwt_secret, user_id(number), session_id(number))
-                  for number in range(1, users + 1)]
+        """WebSockets that have joined the topic of one of the users each, in turn."""
+        tokens = [access_token(self.bench.kith.jwt_secret, user_id(user), session_id(user)) for user in users]
 
         def join(number):
-            index = number % users
+            index = number % len(users)
             payload = {"config": {"private": True}, "access_token": tokens[index]}
-            return {"topic": f"realtime:users:{user_id(index + 1)}", "event": "phx_join", "payload": payload,
+            return {"topic": f"realtime:users:{user_id(users[index])}", "event": "phx_join", "payload": payload,
                     "ref": "1", "join_ref": "1"}
 
         return Clients(program.port, PATH, count, join=join)
 
-    def publish(self, count):
-        """Delivers events to the topic of the first user, as a service does."""
+    def publish(self, user, count):
+        """Delivers events to the topic of a user in one request, as a service does."""
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        events = [{"id": id_of_now(), "topics": [f"users:{user_id(1)}"], "name": "bench_event", "at": at,
+        events = [{"id": id_of_now(), "topics": [f"users:{user_id(user)}"], "name": "bench_event", "at": at,
                    "payload": {"list_id": 42, "task_id": number, "title": "Milk"}} for number in range(count)]
         self.connection.request("POST", "/internal/events", json.dumps({"events": events}), self.headers)
         response = self.connection.getresponse()
         accepted = json.load(response).get("accepted")
         self.events.expect("POST /internal/events", (200, count), (response.status, accepted))
-
-    def stop(self):
-        self.bench.stop(*self.bench.running[::-1])
 
 
 class Nchan:
@@ -86,21 +82,27 @@ class Nchan:
             text = text.replace(f"@{key}@", str(value))
         path = bench.folder / "nchan.conf"
         path.write_text(text)
-        self.bench = bench
         self.nginx = bench.launch("nchan", ["nginx", "-e", "stderr", "-c", path], port=port)
         self.nginx.wait("/health")
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
 
     def publish(self, count):
-        """As long as what Kith sends for one of its events."""
+        """Messages as long as what Kith sends for one of its events: nchan takes one with a request, so all requests
+        are sent before the first response is read."""
+        requests = b""
         for number in range(count):
             text = json.dumps({"topic": f"realtime:users:{user_id(1)}", "event": "broadcast", "ref": None, "payload": {
                 "type": "broadcast", "event": "bench_event", "meta": {"id": id_of_now(), "seq": number},
                 "payload": {"list_id": 42, "task_id": number, "title": "Milk"}}}, separators=(",", ":"))
-            self.connection.request("POST", "/publish", text, {"Content-Type": "application/json"})
-            response = self.connection.getresponse()
-            response.read()
-            self.nginx.expect("POST /publish", True, response.status in (201, 202))
+            requests += (f"POST /publish HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\n"
+                         f"Content-Length: {len(text)}\r\n\r\n{text}").encode()
+        self.socket.sendall(requests)
+        responses = b""
+        while responses.count(b"HTTP/1.1 20") < count:
+            piece = self.socket.recv(65536)
+            responses += piece
+            if not piece or responses.count(b"HTTP/1.1 ") > responses.count(b"HTTP/1.1 20"):
+                fail(f"nchan: {responses[-500:]}")
 
 
 def id_of_now():
@@ -121,12 +123,12 @@ def socket_memory(bench):
         warn(f"a process may have {most:,} open files: only {count:,} WebSockets are opened")
     live = Live(bench)
     # What the first ones allocate stays.
-    with live.clients(live.gateway, 200, 200):
+    with live.clients(live.gateway, 200, range(1, 201)):
         pass
     time.sleep(SETTLE_SECONDS)
     programs = {"gateway": live.gateway, "events": live.events}
     before = {name: program.memory() for name, program in programs.items()}
-    with live.clients(live.gateway, count, count) as clients:
+    with live.clients(live.gateway, count, range(1, count + 1)) as clients:
         clients.drop_pending(SETTLE_SECONDS)
         each = {name: (program.memory() - before[name]) * KILOBYTE / count for name, program in programs.items()}
     bench.report.add(
@@ -135,59 +137,92 @@ def socket_memory(bench):
         ", ".join(f"{name} {value:.1f} KB" for name, value in each.items()))
 
 
+@dataclasses.dataclass
+class Way:
+    """One way of events to readers: how they are published, and the programs that are measured."""
+
+    publish: typing.Callable
+    clients: Clients
+    watched: list
+
+
 def fan_out(bench):
     """An event to 1,000 WebSockets: its time, and messages of Kith and of nginx with nchan"""
-    live = Live(bench)
-    results = {}
-    ways = {"through the gateway": (live.gateway, [live.gateway, live.events]), "directly": (live.events, [live.events])}
-    for name, (program, watched) in ways.items():
-        with live.clients(program, READERS, 1) as clients:
-            clients.drop_pending(2)
-            if program is live.gateway:
-                show_latency(bench, live, clients)
-            results[name] = [messages(bench, live.publish, clients, watched) for _ in range(bench.rounds)]
-    live.stop()
-    nchan = Nchan(bench)
-    with Clients(nchan.nginx.port, "/subscribe", READERS) as clients:
-        results["nchan"] = [messages(bench, nchan.publish, clients, [nchan.nginx]) for _ in range(bench.rounds)]
-    for name in ways:
-        pairs = list(zip(results[name], results["nchan"]))
-        show_ratio(bench, name, "messages", [one[0] / other[0] for one, other in pairs], 0, "/s", results)
-        show_ratio(bench, name, "CPU time", [other[1] / one[1] for one, other in pairs], 1, " µs", results)
+    live, nchan = Live(bench), Nchan(bench)
+    # What stores the events counts as well.
+    programs = [live.events, bench.postgres]
+    with contextlib.ExitStack() as stack:
+        def way(publish, clients, watched):
+            return Way(publish, stack.enter_context(clients), watched)
+
+        # The readers of one way do not get what is published for those of another.
+        ways = {
+            "through the gateway": way(
+                lambda count: live.publish(1, count), live.clients(live.gateway, READERS, [1]),
+                [live.gateway, *programs]),
+            "directly": way(
+                lambda count: live.publish(2, count), live.clients(live.events, READERS, [2]), programs),
+            "nchan": way(nchan.publish, Clients(nchan.nginx.port, "/subscribe", READERS), [nchan.nginx]),
+        }
+        for one in ways.values():
+            one.clients.drop_pending(2)
+        show_latency(bench, ways["through the gateway"])
+        rounds = [messages_in_turn(ways, number) for number in range(bench.rounds)]
+    for name in list(ways)[:2]:
+        show_ratios(bench, name, [results[name] for results in rounds], [results["nchan"] for results in rounds])
 
 
-def show_latency(bench, live, clients):
+def show_latency(bench, way):
     """From the request that delivers the event, so with its transaction, to the last WebSocket."""
     milliseconds = []
     for _ in range(100):
         start = time.monotonic()
-        live.publish(1)
-        milliseconds.append((clients.receive(MARKER, READERS) - start) * 1000)
+        way.publish(1)
+        milliseconds.append((way.clients.receive(MARKER, READERS) - start) * 1000)
     milliseconds.sort()
     bench.report.add(
         "fan-out", f"an event to the last of {READERS:,} WebSockets, p99 of 100", "PostgreSQL, through the gateway",
         Values([milliseconds[98]], 1, " ms"), Goal("≤", 100, " ms"), f"median {milliseconds[49]:.1f} ms")
 
 
-def messages(bench, publish, clients, watched):
+def messages_in_turn(ways, number):
+    """The results of one round by way, each time beginning with another one."""
+    names = list(ways)
+    first = number % len(names)
+    results = {}
+    for name in names[first:] + names[:first]:
+        for way in ways.values():
+            way.clients.keep_alive()
+        results[name] = messages(ways[name])
+    return results
+
+
+def messages(way):
     """Messages in a second, and microseconds of CPU time for each. As many as a few events make are in flight."""
-    cpu = sum(program.cpu_seconds() for program in watched)
+    cpu = sum(program.cpu_seconds() for program in way.watched)
     start = time.monotonic()
     for _ in range(EVENTS // EVENTS_AT_ONCE):
-        publish(EVENTS_AT_ONCE)
-        clients.receive(MARKER, READERS * EVENTS_AT_ONCE)
+        way.publish(EVENTS_AT_ONCE)
+        way.clients.receive(MARKER, READERS * EVENTS_AT_ONCE)
     seconds = time.monotonic() - start
-    cpu = sum(program.cpu_seconds() for program in watched) - cpu
+    cpu = sum(program.cpu_seconds() for program in way.watched) - cpu
     return READERS * EVENTS / seconds, cpu * 1e6 / (READERS * EVENTS)
 
 
-def show_ratio(bench, name, what, ratios, digits, unit, results):
-    index = 0 if what == "messages" else 1
-    figures = " : ".join(
-        f"{Values([one[index] for one in results[key]]).median:,.{digits}f}{unit}" for key in (name, "nchan"))
-    title = "messages, Kith : nchan" if what == "messages" else "CPU time for each message, nchan : Kith"
-    if what != "messages":
-        figures = " : ".join(reversed(figures.split(" : ")))
-    bench.report.add(
-        "fan-out", f"{title}, {READERS:,} WebSockets, {name}", f"{len(available_cores())} cores", Values(ratios),
-        Goal("≥", 1), figures)
+def show_ratios(bench, name, kith, nchan):
+    """`kith` and `nchan` are what ``messages`` has returned in each round."""
+    def median(results, index):
+        return Values([result[index] for result in results]).median
+
+    lines = {
+        "messages, Kith : nchan": (
+            [one[0] / other[0] for one, other in zip(kith, nchan)],
+            f"{median(kith, 0):,.0f}/s : {median(nchan, 0):,.0f}/s"),
+        "CPU time for each message, nchan : Kith": (
+            [other[1] / one[1] for one, other in zip(kith, nchan)],
+            f"{median(nchan, 1):.1f} µs : {median(kith, 1):.1f} µs"),
+    }
+    for title, (ratios, figures) in lines.items():
+        bench.report.add(
+            "fan-out", f"{title}, {READERS:,} WebSockets, {name}", f"{len(available_cores())} cores", Values(ratios),
+            Goal("≥", 1), figures)

@@ -10,7 +10,6 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
   let dataKeys = try settings.dataKeys()
   let verification = try TokenVerification(in: dependencies)
   let users = UsersClient(in: dependencies)
-  let limits = try ConnectionLimits(settings)
   let metrics = EventMetrics(in: dependencies)
   let verifier = CredentialVerifier(verification: verification, now: dependencies.now)
   let owners = TopicRights.owningServices.filter(dependencies.serviceAddresses.configured.contains)
@@ -26,9 +25,16 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
   let watches = StreamWatches(live: live)
   let hub = RealtimeHub(metrics: metrics, live: live, now: dependencies.now)
   let relay = ConversationRelay(database: database, logger: dependencies.logger, now: dependencies.now)
+  let replicas = ReplicaStore(database: database)
+  let lease = ReplicaLease(of: relay.replica, store: replicas, now: dependencies.now)
   let conversations = Conversations(
-    presences: PresenceStore(database: database), relay: relay, hub: hub, logger: dependencies.logger,
+    presences: PresenceStore(database: database), replicas: replicas, lease: lease, relay: relay, hub: hub,
     now: dependencies.now)
+  // With SQLite there is no other process.
+  let connections =
+    database.engine == .postgres
+    ? OpenConnections(store: OpenConnectionStore(database: database), lease: lease, now: dependencies.now) : nil
+  let limits = try ConnectionLimits(settings, replicated: connections)
   let services = SocketServices(
     store: store, rights: rights, verifier: verifier, limits: limits, metrics: metrics, hub: hub,
     conversations: conversations, reads: ConcurrencyLimit(8), settings: try SocketSettings(settings))
@@ -40,7 +46,9 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
       pollInterval: database.engine == .postgres ? .seconds(1) : dependencies.pollInterval),
     LogSweep(database: database, logger: dependencies.logger, now: dependencies.now),
     IdempotencySweep(idempotency, logger: dependencies.logger), relay,
-    PresenceMaintenance(conversations: conversations, isInUse: { metrics.open.hasSockets }),
+    ReplicaMaintenance(
+      lease: lease, conversations: conversations, connections: connections, hasSockets: { metrics.open.hasSockets },
+      logger: dependencies.logger),
   ]
   let notifications = try dependencies.databaseURL(eventsSchema).postgres.map {
     ReplicaNotifications(url: $0, changes: changes, relay: relay, hub: hub, logger: dependencies.logger)

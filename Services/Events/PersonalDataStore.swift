@@ -48,6 +48,8 @@ struct EventsPersonalDataStore: PersonalDataStoring {
     let notification_preference: NotificationPreferenceBody.Preference
     let muted_groups: [MutedGroup]
     let unread_notifications: Int
+    /// Sockets and event streams.
+    let open_connections: Int
   }
 
   func export(of user: UserID) async throws -> Export {
@@ -74,7 +76,10 @@ struct EventsPersonalDataStore: PersonalDataStoring {
         ).map { Export.MutedGroup(group_id: try $0.get("group_id"), muted_at: try $0.get("muted_at")) },
         unread_notifications: try db.row(
           "select notifications from unread_count where user_id = \(user)"
-        )?.get("notifications") ?? 0)
+        )?.get("notifications") ?? 0,
+        open_connections: try db.row(
+          "select count(*) as open from open_connection where user_id = \(user)"
+        )?.get("open") ?? 0)
     }
   }
 
@@ -83,7 +88,9 @@ struct EventsPersonalDataStore: PersonalDataStoring {
     try await database.write { [pushes] db in
       try pushes.erase(user, on: db)
       try Idempotency.erase(user, on: db)
-      for table: SQL in ["device", "notification_preference", "muted_group", "unread_count", "alert", "alert_thread"] {
+      for table: SQL in [
+        "device", "notification_preference", "muted_group", "unread_count", "alert", "alert_thread", "open_connection",
+      ] {
         try db.change("delete from \(table) where user_id = \(user)")
       }
       try db.change(

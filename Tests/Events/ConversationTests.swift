@@ -137,6 +137,31 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func atMostAHundredArePresent(_ engine: Engine) async throws {
+    try await withEvents(engine) { fixture in
+      let (alice, end) = (try fixture.reader(of: "lists:42"), fixture.clock.now + 3600)
+      let database = try await fixture.testDatabase.open("events", [])
+      try await database.write { db in
+        try db.change("insert into presence_replica (id, expires_at) values ('another', \(end))")
+        for number in 1...100 {
+          try db.change(
+            """
+            insert into presence (ref, topic, key, meta, replica)
+            values (\("ref \(number)"), 'lists:42', \("key \(number)"), '{"phx_ref":"x"}', 'another')
+            """)
+        }
+      }
+      let socket = try await SocketClient.connect(fixture)
+      try await socket.join(Self.list, alice.token, #""presence":{"key":"alice","enabled":true}"#)
+      #expect(try await socket.next { $0.event == "presence_state" }.payload.members.count == 100)
+      let track = #"{"type":"presence","event":"track","payload":{}}"#
+      #expect(try await socket.call(Self.list, "presence", track).reason == "Too many are present")
+      try await database.write { db in try db.change("delete from presence where ref = 'ref 7'") }
+      await database.close()
+      #expect(try await socket.call(Self.list, "presence", track).status == "ok")
+    }
+  }
+
   @Test func replicasShareBroadcastsPresenceAndEvents() async throws {
     guard engines.contains(.postgres) else { return }
     try await withEvents(.postgres) { first in

@@ -42,6 +42,14 @@ struct EventsFixture: Sendable {
     return person
   }
 
+  /// What the metric has of what was refused for a reason.
+  func refusals(_ reason: String) async throws -> Int {
+    let metrics = try await events.with(["X-Service-Key": TestStack.keys["lists"] ?? ""]).get("/metrics").text
+    let name = "kith_events_refusals_total{reason=\"\(reason)\"} "
+    let line = metrics.split(separator: "\n").first { $0.hasPrefix(name) }
+    return line.flatMap { Int($0.dropFirst(name.count)) } ?? 0
+  }
+
   func end(_ session: SessionID) { ended.add(session, until: clock.now + 3600) }
 
   /// Delivers events as a producer does, and returns how many were new.

@@ -33,6 +33,7 @@ import Wire
       }
       let refused = try await sockets[2].join("realtime:lists:42", alice.token)
       #expect(refused.reason == "ConnectionRateLimitReached: Too many connected users")
+      #expect(try await fixture.refusals("sockets") == 1)
       try await sockets[0].close()
       try await eventually("room") { try await sockets[2].join("realtime:lists:42", alice.token).status == "ok" }
       // Somebody else is not concerned.
@@ -130,6 +131,35 @@ import Wire
       }
       try await socket.channel.setOption(.autoRead, value: true).get()
       #expect(try await socket.nextEvents(400).map(\.number) == Array(1...400))
+    }
+  }
+
+  @Test func aReaderThatReadsNothingIsDroppedAndMissesNothing() async throws {
+    try await withEvents(.sqlite) { fixture in
+      let alice = try fixture.reader(of: "lists:42")
+      let socket = try await SocketClient.connect(fixture, autoRead: false)
+      try await socket.push(
+        "realtime:lists:42", "phx_join", #"{"config":{"since":0},"access_token":"\#(alice.token)"}"#)
+      let filler = JSONValue.string(String(repeating: "x", count: 30_000))
+      for batch in 0..<20 {
+        try await fixture.deliver(
+          (1...20).map { index in
+            FeedEvent(
+              id: .new(at: fixture.clock.now), topics: ["lists:42"], name: "task_changed",
+              payload: .object(["number": .integer(batch * 20 + index), "filler": filler]), at: fixture.clock.now)
+          })
+      }
+      try await eventually("the end of the slow reader") { try await fixture.refusals("slow_reader") == 1 }
+      try await socket.channel.setOption(.autoRead, value: true).get()
+      try await socket.untilClosed()
+      let read = socket.messages.filter { $0.name == "task_changed" }.compactMap(\.number)
+      #expect(read == Array(1...max(1, read.count)) && read.count < 400)
+      // The gap comes only when the client begins to read before the connection ends.
+      let gap = socket.messages.last { $0.name == "gap" }
+      #expect(gap == nil || gap?.payload["payload"]?["seq"]?.int == read.count)
+      let next = try await SocketClient.connect(fixture)
+      try await next.join("realtime:lists:42", alice.token, #""since":\#(read.count)"#)
+      #expect(try await next.nextEvents(400 - read.count).map(\.number) == Array(read.count + 1...400))
     }
   }
 

@@ -16,18 +16,6 @@ struct PresenceStore: Sendable {
 
   let database: any Database
   static let listedMax = 100
-  static let leaseSeconds = 15.0
-
-  func extendLease(of replica: String, at now: Date) async throws {
-    let until = now + Self.leaseSeconds
-    try await database.write { db in
-      try db.change(
-        """
-        insert into presence_replica (id, expires_at) values (\(replica), \(until))
-        on conflict (id) do update set expires_at = excluded.expires_at
-        """)
-    }
-  }
 
   /// - Parameter old: the reference that the new one takes the place of.
   /// - Returns: false when as many are present as can be listed.
@@ -61,26 +49,15 @@ struct PresenceStore: Sendable {
     }
   }
 
-  /// Removes what replicas have tracked whose leases have expired, a bounded number.
-  func removeExpired(at now: Date) async throws -> [Entry] {
-    try await database.write { db in
-      let expired = try db.rows("select id from presence_replica where expires_at <= \(now) order by id limit 10")
-        .map { try $0.get("id", as: String.self) }
-      guard !expired.isEmpty else { return [] }
-      let entries = try db.rows(
-        """
-        delete from presence where ref in (
-          select ref from presence where replica in (\(list: expired)) order by ref limit 1000)
-        returning topic, key, ref, meta
-        """
-      ).map(Entry.init)
-      try db.change(
-        """
-        delete from presence_replica where id in (\(list: expired)) and expires_at <= \(now)
-          and not exists (select 1 from presence where presence.replica = presence_replica.id)
-        """)
-      return entries
-    }
+  /// Removes a bounded number of those who were present on replicas that have ended.
+  static func remove(of ended: [String], on db: any Connection) throws -> [Entry] {
+    try db.rows(
+      """
+      delete from presence where ref in (
+        select ref from presence where replica in (\(list: ended)) order by ref limit 1000)
+      returning topic, key, ref, meta
+      """
+    ).map(Entry.init)
   }
 }
 

@@ -52,13 +52,17 @@ extension Socket {
 
   /// Before the rights are asked for, so that nothing is missed between the two.
   private func subscribe(_ channel: JoinedChannel, _ credential: Credential) throws {
-    if user == nil {
-      guard services.limits.open(by: credential.user) else { throw JoinRefusal.tooManySockets }
-      user = credential.user
-    }
+    if user == nil { countConnection(of: credential.user) }
     guard user == credential.user else { throw JoinRefusal.otherUser }
     channel.credential = credential
     hub.add(channel, of: credential.user)
+  }
+
+  /// Counts the socket among those of the user. If there are too many, a later join may try again.
+  private func countConnection(of user: UserID) {
+    let connection = loop.makeFutureWithTask { [limits = services.limits] in await limits.open(by: user) }
+    (self.user, self.connection) = (user, connection)
+    connection.assumeIsolated().whenSuccess { [self] in if $0 == nil { (self.user, self.connection) = (nil, nil) } }
   }
 
   /// What a join has to know before it is answered.
@@ -71,10 +75,11 @@ extension Socket {
   private func askForRights(
     of channel: JoinedChannel, _ request: JoinRequest, _ message: PhoenixMessage, _ invalid: ChangeFilterInvalid?
   ) {
-    guard let user else { return }
+    guard let user, let connection else { return }
     let (topic, services) = (channel.topic, services)
     let hasPresence = channel.options.contains(.presence) && topic?.kind.isConversation == true
     later { () -> Admission in
+      guard try await connection.get() != nil else { throw JoinRefusal.tooManySockets }
       guard let topic else {
         let end = try await services.reads.run { try await services.store.end() }
         return Admission(

@@ -21,6 +21,8 @@ final class Socket: ChannelInboundHandler {
   var channels: [String: JoinedChannel] = [:]
   /// The user of the socket, from the first join on.
   var user: UserID?
+  /// What counts the socket among those of its user; nil inside when there are too many.
+  var connection: EventLoopFuture<OpenConnection?>?
   var messages: RateAllowance
   /// Of what does not count as a message: heartbeats, joins, pings and what was refused.
   var controls: RateAllowance
@@ -70,7 +72,7 @@ final class Socket: ChannelInboundHandler {
     for channel in Array(channels.values) { forget(channel) }
     hub.remove(self)
     services.limits.close(from: address)
-    if let user { services.limits.close(by: user) }
+    connection?.whenSuccess { [limits = services.limits] in if let connection = $0 { limits.close(connection) } }
     services.metrics.open.add(-1, .sockets)
   }
 
@@ -188,11 +190,11 @@ final class Socket: ChannelInboundHandler {
     }
   }
 
-  /// What is not sent yet comes after the gap that the client returns to: its number is the last one that was sent.
+  /// What is not sent yet comes after the gap that the client returns to: its number is the last one that was sent. It
+  /// has a moment to read that far.
   private func dropSlowReader() {
     write(channels.values.compactMap { $0.topic == nil ? nil : gapFrame(on: $0) })
     close(.init(codeNumber: 1013))
-    channel.close(promise: nil)
   }
 
   private func gapFrame(on channel: JoinedChannel) -> ByteBuffer {

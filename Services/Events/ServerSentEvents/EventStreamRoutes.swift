@@ -28,12 +28,14 @@ struct EventStreamRoutes: Sendable {
     let watch = StreamWatch(user: credential.user, topics: topics.map(\.text))
     // Before the rights are asked for, so that a change in between is not missed.
     watches.add(watch)
+    let connection: OpenConnection
     do {
       try await requireReadable(topics, credential.user)
-      guard limits.open(by: credential.user) else {
+      guard let opened = await limits.open(by: credential.user) else {
         metrics.refused(.sockets)
         throw Failure(.limited, "too_many_streams", "Too many connections are open.", retryAfterSeconds: 5)
       }
+      connection = opened
     } catch {
       watches.remove(watch)
       throw error
@@ -43,7 +45,7 @@ struct EventStreamRoutes: Sendable {
     metrics.open.add(1, .streams)
     let registration = StreamRegistration { [watches, limits, metrics] in
       watches.remove(watch)
-      limits.close(by: credential.user)
+      limits.close(connection)
       metrics.open.add(-1, .streams)
     }
     return Response(

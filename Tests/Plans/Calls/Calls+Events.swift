@@ -36,16 +36,26 @@ extension Calls {
       try await log.beginEpoch(insteadOf: end.epoch, "another")
       try await LogSweep(database: database, logger: quiet, now: { now }).sweep()
       try await notificationCalls(database, now)
+      let replicas = ReplicaStore(database: database)
+      try await replicas.setLease(of: "here", until: now + 15)
+      try await connectionCalls(database, now)
       let presences = PresenceStore(database: database)
-      try await presences.extendLease(of: "here", at: now)
       let entry = PresenceStore.Entry(topic: "lists:7", key: "alice", ref: "new", meta: "{}")
       _ = try await presences.add(entry, insteadOf: "old", by: "here")
       _ = try await presences.entries(of: "lists:7", at: now)
-      _ = try await presences.removeExpired(at: now)
+      _ = try await replicas.removeExpired(at: now)
       try await presences.remove("new")
       let relay = ConversationRelay(database: database, logger: quiet, now: { clock.now })
       _ = try await relay.message(of: #"{"replica":"another","row":"\#(EventID.new(at: now))"}"#)
     }
+  }
+
+  private func connectionCalls(_ database: any Database, _ now: Date) async throws {
+    let connections = OpenConnectionStore(database: database)
+    let connection = OpenConnection(number: 1, user: .new(at: now))
+    _ = try await connections.add(connection, of: "here", max: 10, at: now)
+    try await connections.restore([connection], of: "here")
+    try await connections.remove([connection.number], of: "here")
   }
 
   /// What is executed for notifications, which are sent only with a key of Apple's.

@@ -23,6 +23,12 @@ extension Rows {
       insert into presence (ref, topic, key, meta, replica)
       select 'ref' || n, 'lists:' || (n % 2000 + 1), 'key' || n, '{}', 'gone' from \(rows.numbers(20_000))
       """,
+      "insert into presence_replica (id, expires_at) values ('another', \(rows.ago("-60")))",
+      """
+      insert into open_connection (replica, number, user_id)
+      select case when n % 4 = 0 then 'gone' else 'another' end, n, \(rows.id("n % 10000"))
+      from \(rows.numbers(40_000))
+      """,
     ] + notifications(rows)
   }
 

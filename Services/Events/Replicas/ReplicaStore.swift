@@ -1,0 +1,44 @@
+import Database
+import Foundation
+
+/// The leases of the replicas. What a replica has in the database, who is present on it and which connections are open,
+/// counts as long as its lease lives, so that nothing stays after a crash.
+struct ReplicaStore: Sendable {
+  let database: any Database
+
+  func setLease(of replica: String, until end: Date) async throws {
+    try await database.write { db in
+      try db.change(
+        """
+        insert into presence_replica (id, expires_at) values (\(replica), \(end))
+        on conflict (id) do update set expires_at = excluded.expires_at
+        """)
+    }
+  }
+
+  /// Removes what is of replicas whose leases have expired, a bounded number.
+  ///
+  /// - Returns: who was present on them.
+  func removeExpired(at now: Date) async throws -> [PresenceStore.Entry] {
+    try await database.write { db in
+      // Locks them, so that a lease that is extended now is either no longer expired or has lapsed.
+      let expired = try db.rows(
+        """
+        update presence_replica set expires_at = expires_at where expires_at <= \(now) and id in (
+          select id from presence_replica where expires_at <= \(now) order by id limit 10)
+        returning id
+        """
+      ).map { try $0.get("id", as: String.self) }
+      guard !expired.isEmpty else { return [] }
+      try OpenConnectionStore.remove(of: expired, on: db)
+      let entries = try PresenceStore.remove(of: expired, on: db)
+      try db.change(
+        """
+        delete from presence_replica where id in (\(list: expired))
+          and not exists (select 1 from presence where presence.replica = presence_replica.id)
+          and not exists (select 1 from open_connection where open_connection.replica = presence_replica.id)
+        """)
+      return entries
+    }
+  }
+}
