@@ -1,6 +1,7 @@
 import Clients
 import EventFeed
 import Foundation
+import Outbox
 import Quotas
 import RestRoutes
 import Web
@@ -16,6 +17,9 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
   let feed = EventFeed(try await dependencies.openDatabase(adventuresSchema), in: dependencies)
   let database = feed.database
   let idempotency = Idempotency(database: database, keys: dataKeys, now: now)
+  let outbox = Outbox(
+    database: database, keys: dataKeys, in: dependencies,
+    deliveries: [SubmissionPhotos.delivery(database, StorageClient(in: dependencies))])
   let memberships = GroupMemberships(groups)
   let shareChanges = ChangeSignal()
   let requests = AdventureRequests(
@@ -32,7 +36,7 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
     authenticator: verification.authenticator(serviceKeys, users: users, now: now), api: api,
     background: verification.background
       + [
-        IdempotencySweep(idempotency, logger: dependencies.logger),
+        outbox, IdempotencySweep(idempotency, logger: dependencies.logger),
         HuntCodeSweep(codes: codes, logger: dependencies.logger, now: now),
         ShareExpiry(
           database: database, changes: shareChanges, pollInterval: dependencies.pollInterval,
@@ -47,8 +51,10 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
     HuntJoinRoutes(
       joining: HuntJoining(database: database, codes: codes, groups: groups, users: users), requests: requests
     ).add(to: routes)
+    ShownPhotoRoutes(database: database, requests: requests).add(to: routes)
     health.add(to: routes)
     InternalTopicRoutes(TopicStore(database: database, groups: memberships, now: now)).add(to: routes)
-    PersonalDataRoutes(AdventuresPersonalDataStore(database: database, now: now), now: now).add(to: routes)
+    PersonalDataRoutes(AdventuresPersonalDataStore(database: database, outbox: outbox, now: now), now: now).add(
+      to: routes)
   }
 }

@@ -1,5 +1,6 @@
 import Database
 import EventFeed
+import Outbox
 import Quotas
 import RestQueries
 import Web
@@ -11,6 +12,8 @@ let adventuresMigrations = [
   EventFeed.migration,
   Idempotency.migration,
   Migration("plans, places, hunts, shared arrival times", tables),
+  Outbox.migration,
+  SubmissionPhotos.migration,
 ]
 
 private let tables = [planTable, placeTable, huntTables, submissionTables, shareTables, QuotaStore.table]
@@ -110,6 +113,7 @@ private let huntTables = """
   create index hunt_participant_group on hunt_participant (group_id, user_id) where group_id is not null;
   """
 
+/// `photo_name` of a submission, which is added later, is the file of the submitter that its `photo_url` names.
 /// `hunt_score` is what the submissions of somebody add up to. It is written in the transaction of each submission.
 /// `participant_name` keeps the names that leaderboards show, which auth knows.
 private let submissionTables = """

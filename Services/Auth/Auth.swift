@@ -34,7 +34,6 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
   let eventFeed = EventFeed(try await dependencies.openDatabase(authSchema), in: dependencies)
   let database = eventFeed.database
   let accounts = AccountStore(database: database)
-  let profiles = ProfileStore(database: database)
   let sessions = SessionStore(database: database, tokenIssuer: tokenIssuer)
   let signInCounter = SignInCounter(in: dependencies.registry)
   let ended = dependencies.endedSessions ?? EndedSessionList()
@@ -46,6 +45,7 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
     store: AppleTokenStore(database: database, keys: messaging.keys), apple: apple, tokenClient: appleTokenClient,
     logger: dependencies.logger, now: now)
   let outbox = messaging.outbox(database, grants, in: dependencies)
+  let profiles = ProfileStore(database: database, outbox: outbox)
   let codeSender = messaging.codeSender(database, outbox)
   let linkedIdentities = LinkedIdentityStore(database: database, outbox: outbox)
 
@@ -111,8 +111,8 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
     ).add(to: routes)
     SupabaseUserRoutes(
       profiles: profiles, sessions: sessions,
-      updater: UserUpdater(passwordSignIn: passwordSignIn, codeSender: codeSender), links: codeSender.links,
-      ring: tokenKeys.ring, apiKeys: apiKeys, ended: ended, now: now
+      updater: UserUpdater(profiles: profiles, passwordSignIn: passwordSignIn, codeSender: codeSender),
+      links: codeSender.links, ring: tokenKeys.ring, apiKeys: apiKeys, ended: ended, now: now
     ).add(to: routes)
     MailLinkPage(codeSignIn: codeSignIn, passwordSignIn: passwordSignIn, links: codeSender.links, now: now)
       .add(to: routes)
@@ -124,7 +124,7 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
     ProfileRoutes(profiles: profiles, erasure: erasure, passwordSignIn: passwordSignIn, ended: ended, now: now)
       .add(to: routes)
     RestRoutes(
-      UserTable.schema(origin: publicURL), in: RestTransaction(database, idempotency), now: now
+      UserTable.schema(origin: publicURL, profiles), in: RestTransaction(database, idempotency), now: now
     ).add(to: routes)
     AccountRoutes(accounts: accounts, erasure: erasure, ended: ended, now: now).add(to: routes)
     PersonalDataExportRoutes(store: personalData, otherServices: otherServices).add(to: routes)
@@ -163,7 +163,7 @@ private struct MessagingConfiguration {
       deliveries: [
         CodeSMS.delivery(smsSender), CodeMail.delivery(mailSender, app: app, database: database), CodeMail.withheld,
         AddressChangedMail.delivery(mailSender, app: app),
-        AppleRevocation.delivery(grants),
+        AppleRevocation.delivery(grants), AvatarFile.delivery(database, StorageClient(in: dependencies)),
       ])
   }
 

@@ -7,14 +7,15 @@ package struct AdventuresClient: Sendable {
 
   package init(in dependencies: Dependencies) { client = ServiceClient(.adventures, in: dependencies) }
 
-  /// Whether a submission that the viewer sees names this photo of its author. A server without such a route shows
-  /// none.
+  /// Whether a submission that the viewer sees names this photo of its author.
+  ///
+  /// - Throws: ``Wire/Failure/unavailable`` when that is not known, also where a server has no such route.
   package func shows(_ photo: StoredObjectName, to viewer: UserID) async throws -> Bool {
     do {
       let shown: ShownPhoto = try await client.call(
         .POST, "/internal/adventures/shown-photo", body: ShownPhotoQuery(photo: photo, viewer: viewer),
         isRepeatable: true)
       return shown.is_shown
-    } catch let failure as Failure where failure.kind == .notFound { return false }
+    } catch let failure as Failure where failure.kind == .notFound { throw Failure.unavailable }
   }
 }

@@ -9,6 +9,23 @@ extension SignedInUser {
     return try await browser.with(["Content-Type": type]).send(.POST, "/api/photos/upload", body: body)
   }
 
+  /// Stores a photo as a file of `/storage/v1` in place of an earlier one, and returns its name with the bucket.
+  @discardableResult
+  package func store(_ name: String, in bucket: String) async throws -> String {
+    let path = "\(bucket)/\(id)/\(name)"
+    let reply = try await browser.with(["Content-Type": "image/jpeg"])
+      .send(.PUT, "/storage/v1/object/\(path)", body: SamplePhotos.jpeg)
+    guard reply.status == 200 else { throw Unexpected(reply: "\(reply.status) \(reply.text)") }
+    return path
+  }
+
+  /// Whether the user may read a file of `/storage/v1`.
+  package func mayRead(_ path: String) async throws -> Bool {
+    let reply = try await browser.get("/storage/v1/object/\(path)")
+    guard [200, 404].contains(reply.status) else { throw Unexpected(reply: "\(reply.status) \(reply.text)") }
+    return reply.status == 200
+  }
+
   /// The photos of today that the user may see.
   package func today(_ group: GroupID) async throws -> [[String: Any]] {
     let reply = try await browser.get("/api/photos/\(group)/today")

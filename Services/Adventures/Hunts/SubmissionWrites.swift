@@ -21,6 +21,7 @@ struct SubmissionWrites: TableWriting {
     var hunts: Set<String> = []
     for row in operation.body?.rows ?? [] { hunts.insert(try hunt(of: row, for: caller, on: db)) }
     let answer = try operation.answer(for: caller, on: db, engine)
+    for row in operation.body?.rows ?? [] { try SubmissionPhotos.store(namedBy: row, of: caller.id, on: db) }
     for hunt in hunts.sorted() { try Self.addUp(hunt, of: caller.id, on: db) }
     try ParticipantNames.store([caller.id: name], at: caller.now, on: db)
     try events.submitted(answer.changedKeys, on: db)

@@ -1,6 +1,7 @@
 import Database
 import EventFeed
 import Foundation
+import Outbox
 import RestQueries
 import Web
 import Wire
@@ -8,6 +9,7 @@ import Wire
 /// Exports and erases what this service has of a user.
 struct AdventuresPersonalDataStore: PersonalDataStoring {
   let database: any Database
+  let outbox: Outbox
   let now: @Sendable () -> Date
 
   /// The rows of each table that are the user's own.
@@ -68,9 +70,9 @@ struct AdventuresPersonalDataStore: PersonalDataStoring {
     }
   }
 
-  /// Hunts that the user has made go with everything in them.
+  /// Hunts that the user has made go with everything in them. The user's own files are erased by groups.
   func erase(_ user: UserID, at now: Date) async throws {
-    try await database.write { db in
+    try await database.write { [outbox] db in
       try db.change("delete from adventure_plan where user_id = \(user)")
       try db.change("delete from saved_place where user_id = \(user)")
       try ShareStore.removeRecipient(user, on: db)
@@ -81,9 +83,11 @@ struct AdventuresPersonalDataStore: PersonalDataStoring {
       try db.change("delete from hunt_participant where user_id = \(user)")
       try db.change("delete from hunt_score where user_id = \(user)")
       try db.change("delete from participant_name where user_id = \(user)")
+      try SubmissionPhotos.delete(inHuntsOf: user, outbox, at: now, on: db)
       for row in try db.rows("delete from hunt where created_by = \(user) returning id") {
         HuntEvents.deleted(try row.get("id"), at: now, on: db)
       }
+      try outbox.erase(user, on: db)
       try Idempotency.erase(user, on: db)
       try EventFeed.erase(user, at: now, on: db)
     }

@@ -62,13 +62,7 @@ extension AdventureTables {
     relations: [.one("hunt_checkpoints", by: "checkpoint_id")],
     unique: [["checkpoint_id", "user_id"]],
     access: Access(
-      sees: { submission, caller in
-        """
-        \(submission.checkpoint_id) in (select c.id from hunt_checkpoint c where c.hunt_id in (
-          select own.id from hunt own where own.created_by = \(caller.id)
-          union all \(joined(caller))))
-        """
-      },
+      sees: { submission, caller in isSubmissionVisible(at: submission.checkpoint_id, caller) },
       inserts: { submission, caller in
         """
         \(submission.checkpoint_id) in (
@@ -101,6 +95,15 @@ extension AdventureTables {
     \(hunt) in (select own.id from hunt own where own.created_by = \(caller.id)
       union all \(joined(caller))
       union all select shared.id from hunt shared where shared.group_id in (\(list: caller.groups)))
+    """
+  }
+
+  /// Whether the caller sees what is submitted at the checkpoint: the hunt's creator and its participants.
+  static func isSubmissionVisible(at checkpoint: SQL, _ caller: Caller) -> SQL {
+    """
+    \(checkpoint) in (select c.id from hunt_checkpoint c where c.hunt_id in (
+      select own.id from hunt own where own.created_by = \(caller.id)
+      union all \(joined(caller))))
     """
   }
 

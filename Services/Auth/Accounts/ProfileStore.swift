@@ -1,11 +1,13 @@
 import Database
 import Foundation
 import Messages
+import Outbox
 import Wire
 
 /// Statements on what users read and change of their own accounts.
 struct ProfileStore: Sendable {
   let database: any Database
+  let outbox: Outbox
 
   /// nil when the account is not active.
   func profile(of user: UserID) async throws -> Profile? {
@@ -23,14 +25,15 @@ struct ProfileStore: Sendable {
 
   /// Changes the fields that are given. nil when the account is not active.
   func change(_ user: UserID, _ changes: ProfileChanges, at now: Date) async throws -> Profile? {
-    try await database.write { db in try Self.change(user, changes, at: now, on: db) }
+    try await database.write { db in try change(user, changes, at: now, on: db) }
   }
 
-  static func change(
+  func change(
     _ user: UserID, _ changes: ProfileChanges, at now: Date, on db: any Connection
   ) throws -> Profile? {
     guard try AccountStore.lockActive(user, on: db) else { return nil }
     try db.change("update account set updated_at = \(now) where id = \(user)")
+    if let url = changes.avatarURL { try AvatarFile.delete(of: user, replacedBy: url, outbox, at: now, on: db) }
     for (column, value) in changes.columns {
       try db.change("update account set \(column) = \(value) where id = \(user)")
     }

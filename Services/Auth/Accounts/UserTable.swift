@@ -6,7 +6,7 @@ import Wire
 /// The accounts as the table `users`, for apps that read tables: everybody sees and changes their own row.
 enum UserTable {
   /// - Parameter origin: scheme and host of this server, whose stored files may be avatars.
-  static func schema(origin: String) -> RestSchema {
+  static func schema(origin: String, _ profiles: ProfileStore) -> RestSchema {
     RestSchema(
       Table(
         "users", from: "account",
@@ -20,7 +20,7 @@ enum UserTable {
           let changes = try Self.changes(row, origin: origin)
           for key in keys {
             guard key == caller.id.description,
-              try ProfileStore.change(caller.id, changes, at: caller.rowTime, on: db) != nil
+              try profiles.change(caller.id, changes, at: caller.rowTime, on: db) != nil
             else { throw DatabaseFailure.contended }
           }
         })))

@@ -5,6 +5,7 @@ import Wire
 
 /// Applies the changes that users make to their own accounts at `/auth/v1/user`.
 struct UserUpdater: Sendable {
+  let profiles: ProfileStore
   let passwordSignIn: PasswordSignIn
   let codeSender: CodeSender
 
@@ -41,7 +42,7 @@ struct UserUpdater: Sendable {
         try newPassword.map {
           try passwordSignIn.set($0, of: user, keeping: session, from: clientAddress, at: now, on: db)
         } ?? []
-      guard try ProfileStore.change(user, update.profile, at: now, on: db) != nil else { throw Failure.sessionEnded }
+      guard try profiles.change(user, update.profile, at: now, on: db) != nil else { throw Failure.sessionEnded }
       try sendCodes(update, of: user, from: clientAddress, at: now, on: db)
       guard let profile = try Profile.find(user, on: db) else { throw Failure.sessionEnded }
       return .done((profile, ended))

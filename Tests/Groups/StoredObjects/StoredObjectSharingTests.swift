@@ -37,7 +37,7 @@ import Wire
       let name = "photos/\(alice.id)/1.jpg"
       let path = "/storage/v1/object/\(name)"
       #expect(try await alice.store(SamplePhotos.jpeg, as: name).status == 200)
-      // Adventures that does not answer such questions shows nothing.
+      // No submission names it.
       #expect(try await bob.browser.get(path).status == 404)
       let adventures = FakeAdventures()
       try await running([adventures.server()]) {
@@ -60,8 +60,13 @@ import Wire
         }
         #expect(try await alice.browser.get(path).status == 200)
       }
-      // Whether it is shown is not known while adventures is away.
-      #expect(try await bob.browser.get(path).status == 503)
+      // Whether it is shown is not known while adventures is away, or has no such route.
+      for base in ["http://127.0.0.1:1", stack.lists.base] {
+        stack.dependencies.serviceAddresses.set(.adventures, to: base)
+        let unknown = try await bob.browser.get(path)
+        #expect(unknown.status == 503 && unknown.headers.first(name: "cache-control") == "no-store", "\(unknown.text)")
+        #expect(unknown.body.range(of: Data([0xFF, 0xD8, 0xFF])) == nil)
+      }
     }
   }
 

@@ -18,9 +18,15 @@ extension Calls {
     let events = inside(stack.adventures, as: "events")
     try await events.ok(.GET, "/internal/topics/access?topic=scavenger_hunts:\(hunt)&user_id=\(alice.id)")
     try await events.ok(.GET, "/internal/topics?user_id=\(alice.id)")
+    try await inside(stack.adventures, as: "groups").ok(
+      .POST, "/internal/adventures/shown-photo",
+      ["photo": "photos/\(bob.id)/1.jpg", "viewer": alice.id.description])
     let auth = inside(stack.adventures, as: "auth")
     try await auth.ok(.GET, "/internal/users/\(alice.id)/data")
     try await auth.ok(.DELETE, "/internal/users/\(alice.id)/data")
+    // Alice's hunts had photos of others.
+    let photos: SQL = "outbox where kind = 'submission_photos' and outcome = 'done'"
+    try await eventually("the end of the photos") { try await stack.count(photos, in: "adventures") > 0 }
     try await auth.ok(.DELETE, "/internal/users/\(bob.id)/data")
   }
 
@@ -51,7 +57,8 @@ extension Calls {
     try await bob.browser.ok(.GET, "/rest/v1/scavenger_hunts?select=*,hunt_checkpoints(*)")
     let checkpoint = try await bob.browser.ok(.GET, "/rest/v1/hunt_checkpoints?hunt_id=eq.\(hunt)&limit=1")
     let id = checkpoint.list.first?["id"] as? String ?? ""
-    let submission = try await made(bob, "checkpoint_submissions", ["checkpoint_id": id])
+    let photo = "https://kith.example/storage/v1/object/photos/\(bob.id)/1.jpg"
+    let submission = try await made(bob, "checkpoint_submissions", ["checkpoint_id": id, "photo_url": photo])
     try await bob.browser.ok(.GET, "/rest/v1/checkpoint_submissions?checkpoint_id=eq.\(id)")
     try await alice.browser.ok(.PATCH, "/rest/v1/checkpoint_submissions?id=eq.\(submission)", ["verified": true])
     try await bob.browser.ok(.DELETE, "/rest/v1/hunt_participants?hunt_id=eq.\(hunt)")

@@ -1,3 +1,4 @@
+import Database
 import Foundation
 import NIOHTTP1
 import Support
@@ -49,5 +50,11 @@ extension Calls {
       try await counted.ok(.GET, "/rest/v1/users\(query)")
     }
     try await counted.ok(.PATCH, "/rest/v1/users?id=eq.\(alice.id)", ["display_name": "Row"])
+    let avatar = "https://kith.example/storage/v1/object/public/avatars/\(alice.id)/1.jpg"
+    for url in [avatar, ""] {
+      try await alice.browser.ok(.PATCH, "/api/v1/users/profile", ["avatar_url": url])
+    }
+    let replaced: SQL = "outbox where kind = 'avatar_replaced' and outcome = 'done'"
+    try await eventually("the end of the avatar") { try await stack.count(replaced, in: "auth") == 1 }
   }
 }

@@ -2,7 +2,7 @@
 
 extension Rows {
   /// 100,000 accounts with a plan, a place and a share each; 20,000 hunts with five checkpoints, and five participants
-  /// who have been at one of them.
+  /// who have been at one of them, with a photo.
   static let adventures = Rows(service: "adventures", migrations: adventuresMigrations) { rows in
     let hunt = rows.id("(n - 1) / 5 + 1", Kind.operation)
     return [
@@ -43,8 +43,9 @@ extension Rows {
       from \(rows.numbers(100_000))
       """,
       """
-      insert into checkpoint_submission (id, checkpoint_id, user_id, submitted_at)
-      select \(rows.id("n", Kind.hold)), \(rows.id("n", Kind.session)), \(rows.id("n")), \(rows.ago("n"))
+      insert into checkpoint_submission (id, checkpoint_id, user_id, photo_name, submitted_at)
+      select \(rows.id("n", Kind.hold)), \(rows.id("n", Kind.session)), \(rows.id("n")),
+        'photos/' || cast(\(rows.id("n")) as text) || '/1.jpg', \(rows.ago("n"))
       from \(rows.numbers(100_000))
       """,
       """
@@ -55,7 +56,7 @@ extension Rows {
       insert into participant_name (user_id, name, fetched_at)
       select \(rows.id("n")), 'Somebody', \(rows.ago("n")) from \(rows.numbers(100_000))
       """,
-      rows.idempotencyKeys(20_000),
+      rows.sentMessages(20_000), rows.postponedMessages(200), rows.idempotencyKeys(20_000),
       rows.quotas(20_000),
     ]
   }
