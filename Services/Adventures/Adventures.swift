@@ -22,9 +22,9 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
     deliveries: [SubmissionPhotos.delivery(database, StorageClient(in: dependencies))])
   let memberships = GroupMemberships(groups)
   let shareChanges = ChangeSignal()
+  let participations = GroupParticipations(database: database, memberships: memberships, now: now)
   let requests = AdventureRequests(
-    groups: memberships, participations: GroupParticipations(database: database, now: now), users: users,
-    names: ParticipantNames(database: database, users: users),
+    participations: participations, users: users, names: ParticipantNames(database: database, users: users),
     shareWrites: ShareWrites(users: users, groups: groups, changes: shareChanges), now: now)
   let codes = HuntCodes(database: database, quotas: QuotaStore(keys: dataKeys))
   let api = OpenAPI(yaml: PackageResources.openapi_yaml)
@@ -49,9 +49,12 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
       answering: requests.answer
     ).add(to: routes)
     HuntJoinRoutes(
-      joining: HuntJoining(database: database, codes: codes, groups: groups, users: users), requests: requests
+      joining: HuntJoining(
+        database: database, codes: codes, groups: groups, users: users, participations: participations),
+      requests: requests
     ).add(to: routes)
     ShownPhotoRoutes(database: database, requests: requests).add(to: routes)
+    InternalDepartureRoutes(participations: participations).add(to: routes)
     health.add(to: routes)
     InternalTopicRoutes(TopicStore(database: database, groups: memberships, now: now)).add(to: routes)
     PersonalDataRoutes(AdventuresPersonalDataStore(database: database, outbox: outbox, now: now), now: now).add(

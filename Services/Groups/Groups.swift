@@ -17,17 +17,23 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
   let idempotency = Idempotency(database: database, keys: dataKeys, now: now)
   let photoAccess = PhotoAccessCache()
   let groups = GroupStore(database: database)
-  let memberships = MembershipStore(database: database, photoAccess: photoAccess)
   let collectionMembers = CollectionMemberStore(database: database)
   let quotas = QuotaStore(keys: dataKeys)
   let contacts = ContactLookup(database: database, users: users, quotas: quotas)
   let codes = GroupCodeStore(database: database, quotas: quotas, users: users)
   let publicURL = dependencies.settings.string("PUBLIC_URL", default: "http://127.0.0.1:8080")
-  let tables = GroupTables.schema(pageOrigin: publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL)
   let photos = try PhotoModule(
     in: dependencies, database: database, keys: dataKeys, idempotency: idempotency, users: users,
     photoAccess: photoAccess,
-    deliveries: [TextInviteOutbox.delivery(through: InvitesClient(in: dependencies))])
+    deliveries: [
+      TextInviteOutbox.delivery(through: InvitesClient(in: dependencies)),
+      DepartureOutbox.delivery(through: AdventuresClient(in: dependencies)),
+    ])
+  let memberships = MembershipStore(
+    database: database, photoAccess: photoAccess,
+    departures: DepartureOutbox(outbox: photos.outbox, serviceAddresses: dependencies.serviceAddresses))
+  let tables = GroupTables.schema(
+    pageOrigin: publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL, memberships: memberships)
   let objects = try StoredObjectModule(in: dependencies, database: database, keys: dataKeys)
   return try Server(
     .groups, in: dependencies, database: database,
@@ -54,7 +60,7 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
     InternalRelationRoutes(relations: RelationStore(database: database)).add(to: routes)
     InternalGroupCodeRoutes(codes: codes).add(to: routes)
     GroupTableRoutes(
-      schema: tables, transaction: RestTransaction(database, idempotency), codes: codes, photoAccess: photoAccess,
+      schema: tables, transaction: RestTransaction(database, idempotency), codes: codes, memberships: memberships,
       now: now
     ).add(to: routes)
     CollectionRoutes(collections: CollectionStore(database: database), idempotency: idempotency, now: now)

@@ -7,6 +7,14 @@ package struct AdventuresClient: Sendable {
 
   package init(in dependencies: Dependencies) { client = ServiceClient(.adventures, in: dependencies) }
 
+  /// Ends what the users had as members of the group. Safe to repeat, in any order: who is a member now is asked of
+  /// groups. At most ``EndedMemberships/usersMax`` users.
+  package func endMemberships(of users: [UserID], in group: GroupID) async throws {
+    let _: EmptyBody = try await client.call(
+      .POST, "/internal/groups/\(group)/departures", body: EndedMemberships(users: users), isRepeatable: true,
+      timeout: .seconds(15))
+  }
+
   /// Whether a submission that the viewer sees names this photo of its author.
   ///
   /// - Throws: ``Wire/Failure/unavailable`` when that is not known, also where a server has no such route.

@@ -3,11 +3,18 @@ import Synchronization
 import Web
 import Wire
 
-/// The groups that users are in, cached for a moment: so long somebody who was removed may still be shown what they saw.
+/// The groups that users are in, cached for a moment. Who leaves a group or is removed loses it at once when groups
+/// says so (``endCache(of:)``), else with the end of the cached answer.
 package final class GroupMemberships: Sendable {
+  private struct State {
+    var entries: [UserID: (groups: [GroupID], until: ContinuousClock.Instant)] = [:]
+    /// Grows when memberships end: answers to calls that were made before are not cached.
+    var endings = 0
+  }
+
   private let client: GroupsClient
   private let lifetime: Duration
-  private let entries = Mutex<[UserID: (groups: [GroupID], until: ContinuousClock.Instant)]>([:])
+  private let state = Mutex(State())
   private static let entriesMax = 20_000
 
   package init(_ client: GroupsClient, lifetime: Duration = .seconds(2)) {
@@ -20,14 +27,26 @@ package final class GroupMemberships: Sendable {
   package func groups(
     of user: UserID, whenFetched: ([GroupID]) async throws -> Void = { _ in }
   ) async throws -> [GroupID] {
-    let cached = entries.withLock { entries in entries[user].flatMap { $0.until > .now ? $0.groups : nil } }
+    let (cached, endings) = state.withLock { state in
+      (state.entries[user].flatMap { $0.until > .now ? $0.groups : nil }, state.endings)
+    }
     if let cached { return cached }
+    let until = ContinuousClock.now + lifetime
     let groups = try await client.groups(of: user)
     try await whenFetched(groups)
-    entries.withLock { entries in
-      if entries.count >= Self.entriesMax { entries = [:] }
-      entries[user] = (groups, .now + lifetime)
+    state.withLock { state in
+      guard state.endings == endings else { return }
+      if state.entries.count >= Self.entriesMax { state.entries = [:] }
+      state.entries[user] = (groups, until)
     }
     return groups
+  }
+
+  /// The user is in a group no longer.
+  package func endCache(of user: UserID) {
+    state.withLock { state in
+      state.endings += 1
+      state.entries[user] = nil
+    }
   }
 }

@@ -19,7 +19,9 @@ package struct GroupsClient: Sendable {
 
   /// The groups that the user is in now, at most ``MemberOfGroups/groupsMax``.
   package func groups(of user: UserID) async throws -> [GroupID] {
-    let member: MemberOfGroups = try await client.call(.GET, "/internal/users/\(user)/groups")
+    let member: MemberOfGroups = try await Self.userNotFound.checking {
+      try await client.call(.GET, "/internal/users/\(user)/groups")
+    }
     return member.groups
   }
 
@@ -75,6 +77,7 @@ package struct GroupsClient: Sendable {
     }
   }
 
+  private static let userNotFound = NotFoundCode(code: "user_not_found")
   private static let groupNotFound = NotFoundCode(code: "group_not_found")
   private static let collectionNotFound = NotFoundCode(code: "collection_not_found")
 }

@@ -52,6 +52,46 @@ extension SignedInUser {
   }
 }
 
+/// A group of the table `social_groups`.
+struct TestGroup: Sendable {
+  let id: String
+  let code: String
+}
+
+extension TestStack {
+  /// A group of `owner`, with those members.
+  func makeGroup(_ owner: SignedInUser, with members: [SignedInUser] = []) async throws -> TestGroup {
+    let row = try await owner.insert("social_groups", #"{"name": "Ours"}"#)
+    let group = TestGroup(id: row.text("id"), code: row.text("invite_code"))
+    for member in members {
+      let joined = try await member.rest(.POST, "social_groups/join", #"{"invite_code": "\#(group.code)"}"#)
+      guard joined.status == 200 else { throw Unexpected(reply: joined.text) }
+    }
+    return group
+  }
+
+  /// Waits until adventures has forgotten which groups they were in before.
+  func forgetGroups(of users: SignedInUser...) async throws {
+    let group = "01a1fd42-9c11-7f3e-8d25-5b7a3c9e1f04"
+    let reply = try await adventures.with(with(key: "groups")).send(
+      .POST, "/internal/groups/\(group)/departures", json: ["users": users.map(\.id.description)])
+    guard reply.status == 204 else { throw Unexpected(reply: "\(reply.status) \(reply.text)") }
+  }
+}
+
+extension SignedInUser {
+  /// Removes a member, as the owner; without `member`, leaves.
+  func remove(_ member: SignedInUser? = nil, from group: TestGroup) async throws {
+    let user = (member ?? self).id
+    let reply = try await rest(
+      .DELETE, "group_members?group_id=eq.\(group.id)&user_id=eq.\(user)", prefer: "return=representation")
+    guard reply.status == 200, reply.list.count == 1 else { throw Unexpected(reply: "\(reply.status) \(reply.text)") }
+  }
+
+  /// How many rows a GET shows.
+  func count(_ path: String) async throws -> Int { try await rows(path).count }
+}
+
 struct TestHunt: Sendable {
   let id: String
   let code: String

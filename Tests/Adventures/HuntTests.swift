@@ -84,6 +84,50 @@ import Testing
     }
   }
 
+  @Test(arguments: engines) func fiftyTimesTheSameJoinIsOneParticipant(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let hunt = try await alice.makeHunt()
+      let replies = try await atOnce(50) { number in
+        number % 2 == 0
+          ? try await bob.join(hunt)
+          : try await bob.rest(.POST, "scavenger_hunts/\(hunt.id)/join", #"{"invite_code": "\#(hunt.code)"}"#)
+      }
+      #expect(replies.allSatisfy { $0.status == 200 && $0.int("participant_count") == 1 }, "\(replies.map(\.text))")
+      #expect(
+        try await alice.rows("hunt_participants?hunt_id=eq.\(hunt.id)").map { $0.text("user_id") } == ["\(bob.id)"])
+      #expect(try await alice.count("hunt_leaderboard?hunt_id=eq.\(hunt.id)") == 1)
+    }
+  }
+
+  @Test(arguments: engines) func whoIsInWhenTheHuntEndsIsInAndNobodyAfter(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      var people: [SignedInUser] = []
+      for number in 0..<10 { people.append(try await stack.signIn("person\(number)")) }
+      let hunt = try await alice.makeHunt()
+      // The last one has joined before, so that they may submit while it ends.
+      #expect(try await people[9].join(hunt).status == 200)
+      let statuses = try await atOnce(11) { [people] number in
+        switch number {
+        case 10:
+          try await alice.rest(.PATCH, "scavenger_hunts?id=eq.\(hunt.id)", #"{"status": "completed"}"#).status
+        case 9: try await people[9].submit(hunt.checkpoints[0]).status == 201 ? 201 : 400
+        default: try await people[number].join(hunt).status
+        }
+      }
+      #expect(statuses.allSatisfy { [200, 201, 400].contains($0) }, "\(statuses)")
+      // One 200 is the end of the hunt, and one participant was there before.
+      let joined = statuses.filter { $0 == 200 }.count
+      #expect(try await alice.count("hunt_participants?hunt_id=eq.\(hunt.id)") == joined)
+      #expect(
+        try await alice.count("checkpoint_submissions?checkpoint_id=eq.\(hunt.checkpoints[0])")
+          == statuses.filter { $0 == 201 }.count)
+      #expect(try await stack.signIn("late").join(hunt).status == 400)
+      #expect(try await people[9].join(hunt).status == 200)
+    }
+  }
+
   @Test(arguments: engines) func submissionsAreForTheTimeOfTheHunt(_ engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))

@@ -71,6 +71,10 @@ import Testing
       #expect(changed.status == 200 && changed.text == #"{"name":"b","stars":1}"#)
       let silent = try await app.send(put(query, #"[{"id":"\#(id)","name":"c"}]"#, prefer: "return=minimal"))
       #expect(silent.status == 204 && silent.body.isEmpty)
+      let silentlyMade = try await app.send(
+        put("id=eq.\(other)", #"{"id":"\#(other)","name":"e"}"#, prefer: "return=minimal"))
+      #expect(silentlyMade.status == 204 && silentlyMade.body.isEmpty)
+      #expect(try await app.delete("places", "id=eq.\(other)").status == 204)
 
       let row = #"{"id":"\#(id)","name":"d"}"#
       for (query, body, code) in [

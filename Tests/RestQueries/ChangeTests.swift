@@ -142,12 +142,13 @@ import Wire
       let merge = "resolution=merge-duplicates,return=representation"
       let id = try await app.post("places", #"{"name":"a","stars":1,"code":"k"}"#).changedKeys[0]
       let again = try await app.post("places", #"{"id":"\#(id)","name":"b"}"#, "select=name,stars", prefer: merge)
-      #expect(again.text == #"[{"name":"b","stars":1}]"#)
+      #expect(again.status == 200 && again.text == #"[{"name":"b","stars":1}]"#)
       #expect(again.header("preference-applied") == "resolution=merge-duplicates, return=representation")
       let byCode = try await app.post(
         "places", #"[{"name":"c","code":"k"},{"name":"d","code":"l"}]"#, "on_conflict=user_id,code&select=name,stars",
         prefer: merge)
       #expect(byCode.text == #"[{"name":"c","stars":1},{"name":"d","stars":3}]"#)
+      #expect(byCode.status == 201)
       let ignored = try await app.post(
         "places", #"[{"name":"e","code":"k"},{"name":"f","code":"m"}]"#, "on_conflict=user_id,code&select=name",
         prefer: "resolution=ignore-duplicates,return=representation")
@@ -161,6 +162,46 @@ import Wire
       let unknown = RestRequest(
         .post, "places", query: "on_conflict=name", prefer: [merge], body: Array(#"{"name":"x"}"#.utf8))
       #expect(try await app.code(unknown) == "42P10")
+    }
+  }
+
+  @Test(arguments: engines) func anUpsertSaysWhetherItHasMadeARow(engine: Engine) async throws {
+    try await PlacesApp.with(engine) { app in
+      let (merge, ignore) = ("resolution=merge-duplicates", "resolution=ignore-duplicates")
+      let id = try await app.post("places", #"{"name":"a","code":"k"}"#).changedKeys[0]
+      let new = (0..<3).map { _ in "\(ID<Any>.new(at: app.now))" }
+      let same = #"{"id":"\#(id.uppercased())","name":"b"}"#
+      for (body, query, prefer, status) in [
+        // A row that is there, one that is not, both, and none.
+        (same, "", merge, 200), (#"{"id":"\#(new[0])","name":"b"}"#, "", merge, 201),
+        (#"[\#(same),{"id":"\#(new[1])","name":"b"}]"#, "", merge, 201), (#"{"name":"b"}"#, "", merge, 201),
+        ("[\(same),\(same)]", "", merge, 200), ("[]", "", merge, 200),
+        // By other columns than the id, with an id of its own that the row does not get, and with that of the row.
+        (#"{"name":"c","code":"k"}"#, "on_conflict=user_id,code", merge, 200),
+        (#"{"id":"\#(new[2])","name":"c","code":"k"}"#, "on_conflict=user_id,code", merge, 200),
+        (#"{"id":"\#(id)","name":"c","code":"k"}"#, "on_conflict=user_id,code", merge, 200),
+        (#"{"name":"c","code":"l"}"#, "on_conflict=user_id,code", merge, 201),
+        // PostgREST has 201 for what it ignores.
+        (same, "", ignore, 201), ("[]", "", ignore, 201),
+      ] {
+        for returns in ["minimal", "headers-only", "representation"] {
+          // What was made the first time is there the second.
+          let answer = try await app.post("places", body, query, prefer: "\(prefer),return=\(returns)")
+          let isRepeated = returns != "minimal" && prefer == merge && !(body == #"{"name":"b"}"#)
+          #expect(answer.status == (isRepeated ? 200 : status), "\(body) \(query) \(prefer) \(returns)")
+          #expect(answer.body.isEmpty == (returns != "representation"), "\(returns)")
+        }
+      }
+      for (returns, status, isSilent) in [
+        ("minimal", 204, true), ("headers-only", 204, true), ("representation", 200, false),
+      ] {
+        let patched = try await app.patch("places", "id=eq.\(id)", #"{"stars":2}"#, prefer: "return=\(returns)")
+        #expect(patched.status == status && patched.body.isEmpty == isSilent, "\(returns)")
+        let none = try await app.patch("places", "id=eq.\(new[2])", #"{"stars":2}"#, prefer: "return=\(returns)")
+        #expect(none.status == status && none.body.isEmpty == isSilent, "\(returns)")
+        let deleted = try await app.delete("places", "id=eq.\(new[2])", prefer: "return=\(returns)")
+        #expect(deleted.status == status && deleted.body.isEmpty == isSilent, "\(returns)")
+      }
     }
   }
 

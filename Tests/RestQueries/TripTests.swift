@@ -87,7 +87,9 @@ import Wire
       let merged = try await app.post(
         "trips", #"[{"id":"\#(id)","name":"near"},{"id":"\#(ID<Any>.new(at: Date()))","name":"new"}]"#, "select=name",
         prefer: [merge])
-      #expect(merged.text == #"[{"name":"near"},{"name":"new"}]"#)
+      #expect(merged.status == 201 && merged.text == #"[{"name":"near"},{"name":"new"}]"#)
+      let again = try await app.post("trips", #"{"id":"\#(id)","name":"near"}"#, "select=name", prefer: [merge])
+      #expect(again.status == 200 && again.text == #"[{"name":"near"}]"#)
       let ignored = try await app.post(
         "trips", #"{"id":"\#(id)","name":"x"}"#, prefer: ["resolution=ignore-duplicates,return=representation"])
       #expect(ignored.text == "[]")

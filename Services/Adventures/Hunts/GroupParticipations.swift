@@ -1,32 +1,63 @@
+import Clients
 import Database
+import EventFeed
 import Foundation
 import RestQueries
 import Wire
 
-/// Ends the participation of those who took part in a hunt as members of its group and are in the group no longer.
-/// Their rights have ended before: statements compare the groups of the caller.
+/// Ends what people have in hunts as members of a group, when they are in the group no longer: the participation, and
+/// the right to read the topics of its hunts. Their other rights have ended before: statements compare the groups of
+/// the caller.
 struct GroupParticipations: Sendable {
   let database: any Database
+  let memberships: GroupMemberships
   let now: @Sendable () -> Date
 
   private static let batchSize = 100
+  /// Of a group, the newest.
+  private static let huntsMax = 1000
+
+  /// The groups that the user is in. What they had in others has ended.
+  func groups(of user: UserID) async throws -> [GroupID] {
+    try await memberships.groups(of: user) { try await end(of: user, outside: $0) }
+  }
+
+  /// Those of the users who are not in the group lose it at once. Safe to repeat, and to call late: who has come back
+  /// meanwhile keeps what they have.
+  func endMemberships(of users: [UserID], in group: GroupID) async throws {
+    for user in users {
+      memberships.endCache(of: user)
+      let groups = try await groups(of: user)
+      // Participation may have come from a request that had asked for the groups before.
+      try await end(of: user, outside: groups)
+      guard !groups.contains(group) else { continue }
+      try await hideHunts(of: group, from: RestQueries.Caller(user, at: now(), groups: groups))
+    }
+  }
 
   /// - Parameter groups: all that the user is in.
   func end(of user: UserID, outside groups: [GroupID]) async throws {
-    let now = now()
-    let ended = try await database.readOnce { db in try Self.outside(groups, user, on: db) }
-    guard !ended.isEmpty else { return }
+    // There may be more of them: nothing is known to have ended.
+    guard groups.count < MemberOfGroups.groupsMax else { return }
+    while true {
+      let ended = try await database.readOnce { db in try Self.outside(groups, user, on: db) }
+      guard !ended.isEmpty else { return }
+      try await end(ended, of: RestQueries.Caller(user, at: now(), groups: groups))
+    }
+  }
+
+  private func end(_ hunts: [String], of caller: RestQueries.Caller) async throws {
     try await database.write { db in
-      _ = try Hunt.lock(ended, on: db)
-      for hunt in ended {
+      _ = try Hunt.lock(hunts, on: db)
+      for hunt in hunts {
         let deleted = try db.change(
           """
-          delete from hunt_participant where hunt_id = \(ID<Hunt>(hunt)) and user_id = \(user)
-            and group_id is not null and (group_id in (\(list: groups))) is not true
+          delete from hunt_participant where hunt_id = \(ID<Hunt>(hunt)) and user_id = \(caller.id)
+            and group_id is not null and (group_id in (\(list: caller.groups))) is not true
           """)
         guard deleted == 1 else { continue }
-        let sees = try Hunt.isVisible(hunt, RestQueries.Caller(user, at: now, groups: groups), on: db)
-        try ParticipantStore.ended(user, in: hunt, sees: sees, at: now, on: db)
+        let sees = try Hunt.isVisible(hunt, caller, on: db)
+        try ParticipantStore.ended(caller.id, in: hunt, sees: sees, at: caller.now, on: db)
       }
     }
   }
@@ -34,9 +65,28 @@ struct GroupParticipations: Sendable {
   private static func outside(_ groups: [GroupID], _ user: UserID, on db: any Connection) throws -> [String] {
     try db.rows(
       """
-      select hunt_id, group_id from hunt_participant where user_id = \(user) and group_id is not null
+      select hunt_id from hunt_participant where user_id = \(user) and group_id is not null
+        and (group_id in (\(list: groups))) is not true
       order by hunt_id limit \(batchSize)
       """
-    ).filter { !groups.contains(try $0.get("group_id")) }.map { try $0.get("hunt_id") }
+    ).map { try $0.get("hunt_id") }
+  }
+
+  private func hideHunts(of group: GroupID, from caller: RestQueries.Caller) async throws {
+    let hidden: [String] = try await database.readOnce { db in
+      try db.rows(
+        """
+        select h.id from hunt h where h.group_id = \(group) and not (\(AdventureTables.isVisible("h.id", caller)))
+        order by h.id desc limit \(Self.huntsMax)
+        """
+      ).map { try $0.get("id") }
+    }
+    guard !hidden.isEmpty else { return }
+    try await database.write { db in
+      for start in stride(from: 0, to: hidden.count, by: Self.batchSize) {
+        let hunts = hidden[start..<min(start + Self.batchSize, hidden.count)]
+        HuntEvents.hidden(Array(hunts), of: group, from: caller.id, at: caller.now, on: db)
+      }
+    }
   }
 }

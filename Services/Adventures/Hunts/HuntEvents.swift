@@ -111,6 +111,14 @@ struct HuntEvents {
       access: [AccessChange(topic: topic, user: user, mayRead: true)], of: user, at: now, on: db)
   }
 
+  /// Hunts that somebody sees no longer, as they are not in the group any more.
+  static func hidden(_ hunts: [String], of group: GroupID, from user: UserID, at now: Date, on db: any Connection) {
+    EventFeed.record(
+      "hunts_hidden", to: [EventTopic.user(user)], ["group_id": group],
+      access: hunts.map { AccessChange(topic: EventTopic.hunt($0), user: user, mayRead: false) }, of: user, at: now,
+      on: db)
+  }
+
   static func left(_ user: UserID, _ hunt: String, sees: Bool, at now: Date, on db: any Connection) {
     let topic = EventTopic.hunt(hunt)
     EventFeed.record(

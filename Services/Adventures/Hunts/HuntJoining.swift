@@ -10,6 +10,7 @@ struct HuntJoining: Sendable {
   let codes: HuntCodes
   let groups: GroupsClient
   let users: UsersClient
+  let participations: GroupParticipations
 
   /// Joins a hunt that the caller sees, or whose code they have. Safe to repeat.
   ///
@@ -39,17 +40,23 @@ struct HuntJoining: Sendable {
   private func join(_ id: String, byCode: Bool, for caller: RestQueries.Caller) async throws -> RestAnswer {
     let name = try await users.names(of: [caller.id])[caller.id]?.name
     let engine = database.engine
-    return try await database.write { db in
+    let (group, answer) = try await database.write { db -> (GroupID?, RestAnswer) in
       guard let hunt = try Hunt.lock([id], on: db).first else { throw Failure.huntNotFound }
       let isIn = try ParticipantStore.isParticipant(caller.id, throughGroups: caller.groups, in: hunt.id, on: db)
       guard isIn || !hunt.isOver(at: caller.now) else { throw RestFailure.huntNotRunning("The hunt is over") }
-      let needsGroup = !byCode && hunt.createdBy != caller.id
-      // A member of the group takes part as one; others see the hunt only because they take part already.
-      let group = needsGroup ? hunt.groupID.flatMap { caller.groups.contains($0) ? $0 : nil } : nil
+      // A member of the group takes part as one, also by the code, which every member can read.
+      let isCreator = hunt.createdBy == caller.id
+      let group = isCreator ? nil : hunt.groupID.flatMap { caller.groups.contains($0) ? $0 : nil }
       if !isIn || byCode { try ParticipantStore.add(caller.id, to: hunt, through: group, at: caller.now, on: db) }
       try ParticipantNames.store([caller.id: name], at: caller.now, on: db)
-      return try Self.row(of: hunt.id, for: caller, on: db, engine)
+      return (group, try Self.row(of: hunt.id, for: caller, on: db, engine))
     }
+    // Whoever was removed while they joined: what their removal has ended did not have this participation yet.
+    guard let group else { return answer }
+    let groups = try await participations.memberships.groups(of: caller.id)
+    guard !groups.contains(group) else { return answer }
+    try await participations.end(of: caller.id, outside: groups)
+    throw Failure.huntNotFound
   }
 
   private static func row(

@@ -5,9 +5,10 @@ import Wire
 
 /// The statements on participants. The caller holds the hunt's lock.
 enum ParticipantStore {
-  /// Adds somebody who is not in yet. Whoever is in as a member of the group and comes by the code stays without it.
+  /// Adds somebody who is not in yet. Whoever was in as a member of the group and comes back by the code stays without
+  /// it.
   ///
-  /// - Parameter group: by whose membership; nil for the creator and for those who have the code.
+  /// - Parameter group: by whose membership; nil for the creator and for those who are in none and have the code.
   static func add(
     _ user: UserID, to hunt: Hunt, through group: GroupID?, at now: Date, on db: any Connection
   ) throws {

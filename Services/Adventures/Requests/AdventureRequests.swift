@@ -8,7 +8,6 @@ import Wire
 
 /// Answers requests to the tables: finds out what other services know, then reads, or writes by the rules of the table.
 struct AdventureRequests: Sendable {
-  let groups: GroupMemberships
   let participations: GroupParticipations
   let users: UsersClient
   let names: ParticipantNames
@@ -36,8 +35,7 @@ struct AdventureRequests: Sendable {
   /// The caller, with the groups where the table needs them.
   func caller(_ user: UserID, for table: Table) async throws -> RestQueries.Caller {
     guard AdventureTables.usesGroups.contains(table.name) else { return RestQueries.Caller(user, at: now()) }
-    let found = try await groups.groups(of: user) { try await participations.end(of: user, outside: $0) }
-    return RestQueries.Caller(user, at: now(), groups: found)
+    return RestQueries.Caller(user, at: now(), groups: try await participations.groups(of: user))
   }
 
   private func rules(

@@ -9,13 +9,19 @@ extension MembershipStore {
   ///
   /// - Throws: 404 when the user is not in the group.
   func leave(_ id: GroupID, _ user: UserID, at now: Date) async throws {
-    defer { photoAccess.invalidate() }
-    try await database.write { db in try Self.leave(id, user, at: now, on: db) }
+    defer { membershipsEnded() }
+    try await database.write { db in try leave(id, user, at: now, on: db) }
   }
 
-  /// The same within a transaction, after which ``photoAccess`` is to be invalidated.
-  static func leave(_ id: GroupID, _ user: UserID, at now: Date, on db: any Connection) throws {
-    guard let group = try GroupStore.lock(id, on: db), let role = try activeRole(of: user, in: id, on: db) else {
+  /// To be called after a transaction that has ended memberships.
+  func membershipsEnded() {
+    photoAccess.invalidate()
+    departures?.wakeUp()
+  }
+
+  /// The same within a transaction, after which ``membershipsEnded()`` is to be called.
+  func leave(_ id: GroupID, _ user: UserID, at now: Date, on db: any Connection) throws {
+    guard let group = try GroupStore.lock(id, on: db), let role = try Self.activeRole(of: user, in: id, on: db) else {
       throw Failure.groupNotFound
     }
     try end(user, role, in: group, at: now, on: db)
@@ -25,16 +31,16 @@ extension MembershipStore {
   ///
   /// - Throws: 404 when the caller is not in the group, 403 when the caller is not its owner, 404 `member_not_found`.
   func remove(_ user: UserID, from id: GroupID, by owner: UserID, at now: Date) async throws {
-    defer { photoAccess.invalidate() }
-    try await database.write { db in try Self.remove(user, from: id, by: owner, at: now, on: db) }
+    defer { membershipsEnded() }
+    try await database.write { db in try remove(user, from: id, by: owner, at: now, on: db) }
   }
 
-  /// The same within a transaction, after which ``photoAccess`` is to be invalidated.
-  static func remove(
+  /// The same within a transaction, after which ``membershipsEnded()`` is to be called.
+  func remove(
     _ user: UserID, from id: GroupID, by owner: UserID, at now: Date, on db: any Connection
   ) throws {
-    let group = try lock(id, by: owner, on: db)
-    guard let role = try activeRole(of: user, in: id, on: db) else { throw Failure.memberNotFound }
+    let group = try Self.lock(id, by: owner, on: db)
+    guard let role = try Self.activeRole(of: user, in: id, on: db) else { throw Failure.memberNotFound }
     try end(user, role, in: group, removedBy: user == owner ? nil : owner, at: now, on: db)
   }
 
@@ -53,12 +59,12 @@ extension MembershipStore {
   ///
   /// - Throws: 404 when the caller is not in the group, 403 when the caller is not its owner.
   func close(_ id: GroupID, by owner: UserID, at now: Date) async throws {
-    defer { photoAccess.invalidate() }
-    try await database.write { db in try Self.close(Self.lock(id, by: owner, on: db), at: now, on: db) }
+    defer { membershipsEnded() }
+    try await database.write { db in try close(Self.lock(id, by: owner, on: db), at: now, on: db) }
   }
 
-  /// The same within a transaction that holds the group's lock, after which ``photoAccess`` is to be invalidated.
-  static func close(_ group: Group, at now: Date, on db: any Connection) throws {
+  /// The same within a transaction that holds the group's lock, after which ``membershipsEnded()`` is to be called.
+  func close(_ group: Group, at now: Date, on db: any Connection) throws {
     if group.isLimited {
       try db.change(
         """
@@ -80,7 +86,7 @@ extension MembershipStore {
   }
 
   /// Ends a membership, and finds a new owner or closes the group where that is necessary.
-  private static func end(
+  private func end(
     _ user: UserID, _ role: GroupRole, in group: Group, removedBy remover: UserID? = nil, at now: Date,
     on db: any Connection
   ) throws {
@@ -97,7 +103,8 @@ extension MembershipStore {
     try db.change(
       "update social_group set member_count = member_count - 1, updated_at = \(now) where id = \(group.id)")
     GroupEvents.left(user, group.id, as: try row?.get("id"), removedBy: remover, at: now, on: db)
-    if role == .owner { try setLongestStandingOwner(of: group.id, at: now, on: db) }
+    try departures?.add([user], from: group.id, at: now, on: db)
+    if role == .owner { try Self.setLongestStandingOwner(of: group.id, at: now, on: db) }
   }
 
   private static func setOwner(_ newOwner: UserID, of id: GroupID, at now: Date, on db: any Connection) throws {
@@ -122,10 +129,11 @@ extension MembershipStore {
 
   /// The row of a closed group is kept for as long as photos refer to it (``PhotoSweep``), without name, description,
   /// and users.
-  private static func close(_ id: GroupID, at now: Date, on db: any Connection) throws {
+  private func close(_ id: GroupID, at now: Date, on db: any Connection) throws {
     let members = try db.rows("delete from membership where group_id = \(id) returning user_id, state")
-      .filter { try $0.get("state") == "active" }
-    GroupEvents.closed(id, members: try members.map { try $0.get("user_id") }, at: now, on: db)
+      .filter { try $0.get("state") == "active" }.map { try $0.get("user_id", as: UserID.self) }
+    GroupEvents.closed(id, members: members, at: now, on: db)
+    try departures?.add(members, from: id, at: now, on: db)
     try db.change(
       """
       update social_group set member_count = 0, closed_at = \(now), updated_at = \(now), name = '', description = null,

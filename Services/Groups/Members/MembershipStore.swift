@@ -9,6 +9,8 @@ import Wire
 struct MembershipStore: Sendable {
   let database: any Database
   let photoAccess: PhotoAccessCache
+  /// nil where nobody needs to be told who leaves.
+  var departures: DepartureOutbox?
 
   /// The user's role and state in the group, for other services.
   ///

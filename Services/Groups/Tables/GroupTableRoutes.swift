@@ -10,7 +10,7 @@ struct GroupTableRoutes: Sendable {
   let schema: RestSchema
   let transaction: RestTransaction
   let codes: GroupCodeStore
-  let photoAccess: PhotoAccessCache
+  let memberships: MembershipStore
   let now: @Sendable () -> Date
 
   /// Seconds.
@@ -26,7 +26,7 @@ struct GroupTableRoutes: Sendable {
   ) async throws -> RestAnswer {
     let operation = try RestOperation(request, in: schema)
     if operation.table.name == "group_members", request.method == .post { try await checkCodes(in: operation, user) }
-    defer { if !operation.isRead { photoAccess.invalidate() } }
+    defer { if !operation.isRead { memberships.membershipsEnded() } }
     return try await transaction.answer(operation, for: RestQueries.Caller(user, at: now()))
   }
 

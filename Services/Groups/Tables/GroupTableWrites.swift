@@ -4,7 +4,9 @@ import RestQueries
 import Wire
 
 /// The writes of ``GroupTables``, by the rules that every group has.
-enum GroupTableWrites {
+struct GroupTableWrites: Sendable {
+  let memberships: MembershipStore
+
   /// The creator is the first member and the owner.
   static func insertGroup(_ row: RowValues, _ caller: Caller, _ db: any Connection) throws {
     guard (row["invite_code"] ?? .null) == .null else { throw RestFailure.generated("invite_code") }
@@ -29,10 +31,10 @@ enum GroupTableWrites {
     }
   }
 
-  static func closeGroups(_ keys: [String], _ caller: Caller, _ db: any Connection) throws {
+  func closeGroups(_ keys: [String], _ caller: Caller, _ db: any Connection) throws {
     for id in keys.compactMap({ GroupID($0) }) {
-      let group = try lockedGroup(id, of: caller, on: db)
-      try MembershipStore.close(group, at: caller.now, on: db)
+      let group = try Self.lockedGroup(id, of: caller, on: db)
+      try memberships.close(group, at: caller.now, on: db)
     }
   }
 
@@ -61,7 +63,7 @@ enum GroupTableWrites {
 
   /// The caller leaves; the owner removes others. The caller's own memberships come last, as an owner who has left
   /// removes nobody.
-  static func endMemberships(_ keys: [String], _ caller: Caller, _ db: any Connection) throws {
+  func endMemberships(_ keys: [String], _ caller: Caller, _ db: any Connection) throws {
     var members: [(group: GroupID, user: UserID)] = []
     for key in keys {
       guard let id = MembershipID(key), let member = try MembershipStore.member(id, on: db) else {
@@ -74,9 +76,9 @@ enum GroupTableWrites {
     for (group, user) in others + own {
       do {
         if user == caller.id {
-          try MembershipStore.leave(group, user, at: caller.now, on: db)
+          try memberships.leave(group, user, at: caller.now, on: db)
         } else {
-          try MembershipStore.remove(user, from: group, by: caller.id, at: caller.now, on: db)
+          try memberships.remove(user, from: group, by: caller.id, at: caller.now, on: db)
         }
         // Another transaction was first: what was read is no longer so.
       } catch is Failure { throw DatabaseFailure.contended }

@@ -7,9 +7,12 @@ import Wire
 /// Groups that were made under `/api/groups` are in them, too, and keep their limits.
 enum GroupTables {
   /// - Parameter pageOrigin: scheme and host of the page that a code opens.
-  static func schema(pageOrigin: String) -> RestSchema { RestSchema(groups(pageOrigin), members) }
+  static func schema(pageOrigin: String, memberships: MembershipStore) -> RestSchema {
+    let writes = GroupTableWrites(memberships: memberships)
+    return RestSchema(groups(pageOrigin, writes), members(writes))
+  }
 
-  private static func groups(_ pageOrigin: String) -> Table {
+  private static func groups(_ pageOrigin: String, _ writes: GroupTableWrites) -> Table {
     Table(
       "social_groups", from: "social_group",
       columns: [
@@ -27,21 +30,23 @@ enum GroupTables {
         deletes: { group, caller in isOwner(group.id, caller) }),
       writes: TableWrites(
         insert: GroupTableWrites.insertGroup, update: GroupTableWrites.changeGroups,
-        delete: GroupTableWrites.closeGroups))
+        delete: writes.closeGroups))
   }
 
-  private static let members = Table(
-    "group_members", from: "membership",
-    columns: [
-      Column("id", .uuid, .key), Column("group_id", .uuid, .onInsert), Column("user_id", .uuid, .owner),
-      Column("joined_at", .timestamp, .createdAt),
-    ],
-    relations: [.one("social_groups", by: "group_id")], unique: [["group_id", "user_id"]], nested: ["invite_code"],
-    access: Access(
-      sees: { member, caller in "\(member.state) = 'active' and \(isOfMember(member.group_id, caller))" },
-      inserts: { member, caller in "\(member.user_id) = \(caller.id)" },
-      deletes: { member, caller in "\(member.user_id) = \(caller.id) or \(isOwner(member.group_id, caller))" }),
-    writes: TableWrites(insert: GroupTableWrites.insertMember, delete: GroupTableWrites.endMemberships))
+  private static func members(_ writes: GroupTableWrites) -> Table {
+    Table(
+      "group_members", from: "membership",
+      columns: [
+        Column("id", .uuid, .key), Column("group_id", .uuid, .onInsert), Column("user_id", .uuid, .owner),
+        Column("joined_at", .timestamp, .createdAt),
+      ],
+      relations: [.one("social_groups", by: "group_id")], unique: [["group_id", "user_id"]], nested: ["invite_code"],
+      access: Access(
+        sees: { member, caller in "\(member.state) = 'active' and \(isOfMember(member.group_id, caller))" },
+        inserts: { member, caller in "\(member.user_id) = \(caller.id)" },
+        deletes: { member, caller in "\(member.user_id) = \(caller.id) or \(isOwner(member.group_id, caller))" }),
+      writes: TableWrites(insert: GroupTableWrites.insertMember, delete: writes.endMemberships))
+  }
 
   private static func isOfMember(_ group: SQL, _ caller: Caller) -> SQL {
     "\(group) in (select m.group_id from membership m where m.user_id = \(caller.id) and m.state = 'active')"

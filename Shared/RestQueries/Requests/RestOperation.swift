@@ -50,8 +50,7 @@ package struct RestOperation: Sendable {
       let writer = StatementWriter(engine: engine, caller: caller)
       switch request.method {
       case .get, .head: return try read(writer, on: db)
-      case .post: return try insert(writer, on: db, whenInserted)
-      case .put: return try put(writer, on: db, whenInserted)
+      case .post, .put: return try insert(writer, on: db, whenInserted)
       case .patch: return try update(writer, on: db)
       case .delete: return try delete(writer, on: db)
       }

@@ -5,7 +5,7 @@ extension RestOperation {
   func update(_ writer: StatementWriter, on db: any Connection) throws -> RestAnswer {
     guard let rule = table.access.updates else { throw RestFailure.permissionDenied(table.name) }
     let changes = try RowChanges(self, writer.caller)
-    guard !changes.isEmpty else { return try written(200, [], range: "*/*", writer, on: db) }
+    guard !changes.isEmpty else { return try written(200, silently: 204, [], range: "*/*", writer, on: db) }
     let keys = try updatedKeys(changes, rule, writer, on: db)
     if let key = changes.key, keys.contains(where: { $0 != key }) {
       throw RestFailure.columnDenied(table.key, of: table.name)
@@ -14,7 +14,7 @@ extension RestOperation {
     try require(table.access.sees, of: keys, writer, on: db)
     let total = preferences.count == nil ? nil : keys.count
     return try written(
-      200, keys, range: Self.contentRange(first: 0, count: keys.count, total: total), writer, on: db)
+      200, silently: 204, keys, range: Self.contentRange(first: 0, count: keys.count, total: total), writer, on: db)
   }
 
   /// The keys of the rows that are changed, or that the service is to change.

@@ -1,15 +1,16 @@
 import Database
 
 extension RestOperation {
-  /// - Parameter status: of a PUT: 201 for a new row, 200 for one that was there.
+  /// POST, and PUT of the one row of a key.
   func insert(
-    _ writer: StatementWriter, status: Int = 201, on db: any Connection, _ whenInserted: () throws -> Void
+    _ writer: StatementWriter, on db: any Connection, _ whenInserted: () throws -> Void
   ) throws -> RestAnswer {
     guard let rule = table.access.inserts else { throw RestFailure.permissionDenied(table.name) }
     let rows = try (body?.rows ?? []).map {
       try NewRow($0, columns: body?.columns ?? [], operation: self, writer.caller)
     }
     let conflict = try conflict(writer)
+    let present = try keysPresent(among: rows, conflict, writer, on: db)
     let keys: [String]
     if let insert = table.writes.insert {
       keys = try rows.compactMap { try insertEach($0, insert, conflict, writer, on: db) }
@@ -21,13 +22,31 @@ extension RestOperation {
     if case .merge = conflict, keys.count < rows.count { throw RestFailure.duplicate("\(table.name)_pkey") }
     try require(rule, of: keys, writer, on: db)
     try whenInserted()
-    if request.method == .put { return try written(status, keys, range: "*/*", writer, on: db) }
+    let hasInserted = present.map { present in zip(rows, keys).contains { $0.key == $1 && !present.contains($1) } }
+    let status = hasInserted ?? true ? 201 : 200
+    if request.method == .put { return try written(status, silently: 204, keys, range: "*/*", writer, on: db) }
     let isSingle = keys.count == 1
     let location =
       preferences.returns != .representation && isSingle ? "/\(table.name)?\(table.key)=eq.\(keys[0])" : nil
     return try written(
-      201, keys, range: Self.contentRange(first: 0, count: 0, total: preferences.count == nil ? nil : keys.count),
+      status, silently: status, keys,
+      range: Self.contentRange(first: 0, count: 0, total: preferences.count == nil ? nil : keys.count),
       location: location, writer, on: db)
+  }
+
+  /// Those keys of the new rows that rows have already; nil unless such rows are changed. Whatever has another key after
+  /// the statement, or one of these, was not inserted.
+  private func keysPresent(
+    among rows: [NewRow], _ conflict: Conflict, _ writer: StatementWriter, on db: any Connection
+  ) throws -> Set<String>? {
+    guard case .merge = conflict else { return nil }
+    let row = resource.row
+    let found = try db.rows(
+      """
+      select \(row.name).\(table.storedKey) as key from \(table.source) \(row.name)
+      where \(writer.isKey(of: row, table, in: rows.compactMap(\.key)))
+      """)
+    return Set(try found.map { try $0.get("key") })
   }
 
   /// What happens to a row that is there already.
@@ -66,13 +85,16 @@ extension RestOperation {
   }
 
   /// The answer to a write: the rows as the caller sees them now, if they were asked for.
+  ///
+  /// - Parameter silentStatus: without the rows.
   func written(
-    _ status: Int, _ keys: [String], range: String, location: String? = nil, _ writer: StatementWriter,
+    _ status: Int, silently silentStatus: Int, _ keys: [String], range: String, location: String? = nil,
+    _ writer: StatementWriter,
     on db: any Connection
   ) throws -> RestAnswer {
     guard preferences.returns == .representation else {
       try requireSingle(keys.count)
-      return try answer(status == 200 ? 204 : status, rows: nil, range: range, location: location, keys: keys)
+      return try answer(silentStatus, rows: nil, range: range, location: location, keys: keys)
     }
     let page = try representation(of: keys, writer, on: db)
     try requireSingle(page.rows.count)

@@ -1,5 +1,3 @@
-import Database
-
 /// PUT: the one row of a key, which is inserted or changed.
 extension RestOperation {
   /// - Throws: ``RestFailure`` PGRST105 unless the key is the only condition, PGRST114 with a page, PGRST115 when the
@@ -12,19 +10,5 @@ extension RestOperation {
     guard let type = table.column(table.key)?.type, let rows = body?.rows, rows.count == 1,
       let sent = rows[0][table.key], try type.value(of: sent) == type.value(ofText: text)
     else { throw RestFailure.differentKey }
-  }
-
-  func put(
-    _ writer: StatementWriter, on db: any Connection, _ whenInserted: () throws -> Void
-  ) throws -> RestAnswer {
-    guard let key = table.column(table.key), let sent = body?.rows.first?[table.key] else {
-      throw RestFailure.differentKey
-    }
-    let found = try db.row(
-      """
-      select 1 as found from \(table.source) as \(resource.row.name)
-      where \(resource.row.name).\(table.storedKey) = \(try key.type.value(of: sent))
-      """)
-    return try insert(writer, status: found == nil ? 201 : 200, on: db, whenInserted)
   }
 }

@@ -61,6 +61,15 @@ package struct MemberOfGroups: Codable, Sendable, Hashable {
   package init(groups: [GroupID]) { self.groups = groups }
 }
 
+/// Users whose membership of a group has ended, for the service that keeps what only members see.
+package struct EndedMemberships: Codable, Sendable {
+  package static let usersMax = 50
+
+  package let users: [UserID]
+
+  package init(users: [UserID]) { self.users = users }
+}
+
 /// Adds a user to a group by an invite, or to a collection with the invite's role.
 package struct JoinByInvite: Codable, Sendable {
   package let inviteID: InviteID

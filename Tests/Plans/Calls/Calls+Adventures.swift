@@ -9,6 +9,7 @@ extension Calls {
     let (alice, bob) = (try await signIn(31), try await signIn(32))
     try await tableCalls(alice)
     let hunt = try await huntCalls(alice, bob)
+    try await departureCalls(alice, bob)
     try await shareCalls(alice, bob)
     for name in ["health_check", "health_check_detailed", "get_system_metrics"] {
       try await alice.browser.ok(.GET, "/rest/v1/rpc/\(name)")
@@ -65,6 +66,25 @@ extension Calls {
     let draft = try await made(alice, "scavenger_hunts", ["title": "Draft"])
     try await alice.browser.ok(.DELETE, "/rest/v1/scavenger_hunts?id=eq.\(draft)")
     return hunt
+  }
+
+  /// Bob is removed from a group with two hunts, and takes part in one of them.
+  private func departureCalls(_ alice: SignedInUser, _ bob: SignedInUser) async throws {
+    let row = try await alice.browser.ok(.POST, "/rest/v1/social_groups", ["name": "Hunters"]).list.first
+    guard let group = row?["id"] as? String, let code = row?["invite_code"] as? String else {
+      throw Unexpected(reply: "no group")
+    }
+    try await bob.browser.ok(.POST, "/rest/v1/social_groups/join", ["invite_code": code])
+    // Ends what is cached of both.
+    let departures = "/internal/groups/\(group)/departures"
+    let groups = inside(stack.adventures, as: "groups")
+    try await groups.ok(.POST, departures, encoding: EndedMemberships(users: [alice.id, bob.id]))
+    let hunt = try await made(alice, "scavenger_hunts", ["title": "Theirs", "group_id": group])
+    _ = try await made(alice, "scavenger_hunts", ["title": "Next", "group_id": group])
+    try await bob.browser.ok(.POST, "/rest/v1/scavenger_hunts/\(hunt)/join")
+    try await alice.browser.ok(.DELETE, "/rest/v1/group_members?group_id=eq.\(group)&user_id=eq.\(bob.id)")
+    try await groups.ok(.POST, departures, encoding: EndedMemberships(users: [bob.id]))
+    try await alice.browser.ok(.DELETE, "/rest/v1/social_groups?id=eq.\(group)")
   }
 
   private func shareCalls(_ alice: SignedInUser, _ bob: SignedInUser) async throws {
