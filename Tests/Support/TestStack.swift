@@ -10,6 +10,7 @@ import Invites
 import Lists
 import Logging
 import ServiceLifecycle
+import Testing
 import Timepoints
 import Web
 import Wire
@@ -180,15 +181,25 @@ package func running<T>(_ services: [any Service], _ body: () async throws -> T)
   let running = Task { try await group.run() }
   do {
     let result = try await body()
-    await group.triggerGracefulShutdown()
-    try await running.value
+    try await stop(group, running)
     return result
   } catch {
-    await group.triggerGracefulShutdown()
     // `try?`: the error of the test is the one to report.
-    try? await running.value
+    try? await stop(group, running)
     throw error
   }
+}
+
+/// Services that do not stop are a failure of the test.
+private func stop(_ group: ServiceGroup, _ running: Task<Void, any Error>) async throws {
+  await group.triggerGracefulShutdown()
+  let limit = Task {
+    try await Task.sleep(for: .seconds(240))
+    Issue.record("the services did not stop in four minutes")
+    running.cancel()
+  }
+  defer { limit.cancel() }
+  try await running.value
 }
 
 /// Polls until a condition is true.
