@@ -122,6 +122,18 @@ import Wire
     }
   }
 
+  @Test func aUsersDataHaveWhatIsOpenUntilTheyAreErased() async throws {
+    try await withReplicas { first, second in
+      let alice = try first.person()
+      #expect(try await join(second, alice).refusal == nil)
+      let auth = first.events.with(["X-Service-Key": TestStack.keys["auth"] ?? ""])
+      let path = "/internal/users/\(alice.id)/data"
+      #expect(try await auth.get(path).int("open_connections") == 1)
+      #expect(try await auth.send(.DELETE, path).status < 300)
+      #expect(try await auth.get(path).int("open_connections") == 0)
+    }
+  }
+
   @Test func aReplicaThatWasTakenForDeadCountsAgain() async throws {
     try await withReplicas { first, second in
       let (alice, bob, database) = (try first.person(), try first.person(), first.testDatabase)

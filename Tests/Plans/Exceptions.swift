@@ -33,6 +33,7 @@ struct StatementException {
     "delete from alert where (event_id, user_id) in (", "delete from alert_thread where (user_id, name) in (",
     "delete from held_alert where (device_id, until, event_id) in (",
     "delete from device where id in ( select id from device where signed_out_at",
+    "delete from open_connection where (replica, number) in (",
     "delete from charge where id in ( select id from charge where settled_at",
   ].map { .init($0, because: "a batch of few rows") }
 
