@@ -13,7 +13,7 @@ import Wire
   private static let killCount = settings["KITH_GENERATION_KILLS"].flatMap { Int($0) } ?? 3
   private static let userCount = 4
   private static let cost = 5
-  private static let atOnce = 8
+  private static let concurrency = 8
   /// The steps of a scene without a picture that a model is asked for.
   private static let stepCount = 10
 
@@ -44,7 +44,7 @@ import Wire
         // What a killed process had asked for and not stored is asked for again, and nothing else.
         let asked = gemini.calls.all.count
         #expect(asked >= Self.jobCount * Self.stepCount)
-        #expect(asked <= Self.jobCount * Self.stepCount + Self.killCount * Self.atOnce * 3)
+        #expect(asked <= Self.jobCount * Self.stepCount + Self.killCount * Self.concurrency * 3)
       }
     }
   }
@@ -53,7 +53,7 @@ import Wire
     let timepoints = try await testDatabase.open("timepoints", [])
     let made = try await timepoints.read { db in
       try db.rows("select id, status from timepoint order by id").map { row in
-        (id: try row.get("id", as: TimepointID.self).description, status: try row.get("status", as: String.self))
+        (id: try row.get("id", as: String.self), status: try row.get("status", as: String.self))
       }
     }
     await timepoints.close()
@@ -90,7 +90,7 @@ import Wire
 
     init(in testDatabase: TestDatabase, _ settings: [String: String], count: Int) async throws {
       let settings = settings.merging([
-        "GENERATIONS_AT_ONCE": "\(GenerationKillTests.atOnce)", "GENERATIONS_AT_ONCE_PER_USER": "4",
+        "GENERATIONS_AT_ONCE": "\(GenerationKillTests.concurrency)", "GENERATIONS_AT_ONCE_PER_USER": "4",
       ]) { $1 }
       let others = try ServiceProcesses(["auth", "credits", "timepoints"], in: testDatabase, settings)
       try await others.ready()
