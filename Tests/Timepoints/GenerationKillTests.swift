@@ -36,8 +36,9 @@ import Wire
         try await killing.value
         #expect(Set(ids).count == Self.jobCount)
         try await eventually("the end of all jobs", within: .seconds(600)) {
-          try await testDatabase.count("generation_job", in: "timepoints") == 0
-            && testDatabase.count("charge where settled_at is null", in: "timepoints") == 0
+          let jobs = try await testDatabase.count("generation_job", in: "timepoints")
+          let charges = try await testDatabase.count("charge where settled_at is null", in: "timepoints")
+          return jobs == 0 && charges == 0
         }
         await replicas.stop()
         try await expectPaid(ids, in: testDatabase)
@@ -102,7 +103,8 @@ import Wire
         try await process.healthy("/health/ready")
         replicas.append(Replica(environment: environment, process: process))
       }
-      (self.testDatabase, self.others, self.replicas) = (testDatabase, others, Mutex(replicas))
+      (self.testDatabase, self.others) = (testDatabase, others)
+      self.replicas = Mutex(replicas)
     }
 
     func users(_ count: Int, credits: Int) async throws -> [SignedInUser] {
