@@ -113,7 +113,7 @@ let package = Package(
       ] + .buffers, resources: ["de", "en", "es", "fr", "pt"].map { "Push/Texts/\($0).json" }),
     .service(
       "Adventures",
-      ["Tokens", "EventFeed", "Quotas", "RestQueries", "RestRoutes", .httpTypes, .lifecycle, .logging]),
+      ["Tokens", "Outbox", "EventFeed", "Quotas", "RestQueries", "RestRoutes", .httpTypes, .lifecycle, .logging]),
     .service(
       "Timepoints",
       [
@@ -197,7 +197,7 @@ let package = Package(
         .crypto, .hummingbird,
         .httpClient, .lifecycle, .logging,
       ] + .serviceTests + .programs),
-    .tests("Adventures", ["Adventures", "Database", "Support", "Wire", .nioHTTP1]),
+    .tests("Adventures", ["Adventures", "Clients", "Database", "Support", "Wire", .nioHTTP1]),
     .tests(
       "Timepoints",
       ["Timepoints", .httpClient, .nio, .crypto, .hummingbird, .logging] + .serviceTests + .programs),
