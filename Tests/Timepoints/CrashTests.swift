@@ -30,11 +30,33 @@ import Wire
       try await allIsSettled(stack)
       // The token has ended.
       let user = try await stack.signIn("alice")
-      #expect(try await accounts(of: user, in: stack) == [])
+      let wrong = try await accounts(of: user, in: stack)
+      #expect(wrong == [])
       let completed = try await stack.count("timepoint where status = 'completed'", in: "timepoints")
       #expect(completed > 0, "the premise")
-      #expect(try await user.balance() == before - 5 * completed)
-      #expect(try await user.held() == 0)
+      let (balance, held) = (try await user.balance(), try await user.held())
+      #expect(balance == before - 5 * completed)
+      #expect(held == 0)
+    }
+  }
+
+  /// The scene is paid, and writing down that it is complete fails for longer than any generation is tried.
+  @Test(arguments: engines) func aPaidSceneIsShownHoweverOftenThatFails(_ engine: Engine) async throws {
+    let failures = Failures(count: 14)
+    try await withStack(engine, wrapDatabase: { CompletionFailingDatabase(inner: $0, failures: failures) }) { stack in
+      let alice = try await stack.signIn("alice")
+      let before = try await alice.balance()
+      let begun = try await alice.browser.post("/api/v1/timepoints/generate", ["query": "The first flight"])
+      #expect(begun.status == 200)
+      try await eventually("fourteen failures") {
+        stack.clock.advance(by: .seconds(10))
+        return failures.isOver
+      }
+      try await allIsSettled(stack)
+      let user = try await stack.signIn("alice")
+      let scene = try await user.browser.get("/api/v1/timepoints/\(begun.string("id"))")
+      #expect(scene.string("status") == "completed", "\(scene.text)")
+      #expect(try await user.balance() == before - 5)
     }
   }
 

@@ -21,6 +21,15 @@ final class Crashes: Sendable {
 
   func revive() { state.withLock { $0.isDead = false } }
 
+  /// Whether a statement is on a table of the timepoints service.
+  ///
+  /// - Throws: when it is, and the service is dead.
+  func requireLife(for sql: SQL) throws -> Bool {
+    guard ["timepoint", "generation_", " charge "].contains(where: sql.text.contains) else { return false }
+    if isDead { throw DatabaseFailure.unavailable("dead") }
+    return true
+  }
+
   /// Nothing dies any more.
   func end() { state.withLock { ($0.isDead, $0.isEnabled) = (false, false) } }
 
@@ -43,7 +52,9 @@ struct CrashingDatabase: Database {
   var engine: Engine { inner.engine }
 
   func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
-    try await inner.read { [crashes] db in try body(CrashingConnection(inner: db, crashes: crashes)) }
+    try await inner.read { [crashes] db in
+      try body(CheckedConnection(inner: db) { _ = try crashes.requireLife(for: $0) })
+    }
   }
 
   @discardableResult
@@ -51,10 +62,10 @@ struct CrashingDatabase: Database {
     _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
   ) async throws -> T {
     let (result, isOurs) = try await inner.write(isolation) { [crashes] db in
-      let connection = CrashingConnection(inner: db, crashes: crashes)
-      let result = try body(connection)
-      if connection.isOurs, crashes.dies() { throw DatabaseFailure.unavailable("died before the commit") }
-      return (result, connection.isOurs)
+      var isOurs = false
+      let result = try body(CheckedConnection(inner: db) { if try crashes.requireLife(for: $0) { isOurs = true } })
+      if isOurs, crashes.dies() { throw DatabaseFailure.unavailable("died before the commit") }
+      return (result, isOurs)
     }
     if isOurs, crashes.dies() { throw DatabaseFailure.outcomeUnknown }
     return result
@@ -65,17 +76,56 @@ struct CrashingDatabase: Database {
   func close() async { await inner.close() }
 }
 
-/// Not `Sendable`: like every connection it is used within one body, on one thread.
-private final class CrashingConnection: Connection {
-  private let inner: any Connection
-  private let crashes: Crashes
-  /// Whether a statement was on a table of the timepoints service.
-  private(set) var isOurs = false
+/// How often something still fails.
+final class Failures: Sendable {
+  private let left: Mutex<Int>
 
-  init(inner: any Connection, crashes: Crashes) {
-    self.inner = inner
-    self.crashes = crashes
+  init(count: Int) { left = Mutex(count) }
+
+  var isOver: Bool { left.withLock { $0 == 0 } }
+
+  func takeOne() -> Bool {
+    left.withLock { left in
+      guard left > 0 else { return false }
+      left -= 1
+      return true
+    }
   }
+}
+
+/// A database in which it fails to write down that a timepoint is complete.
+struct CompletionFailingDatabase: Database {
+  let inner: any Database
+  let failures: Failures
+
+  var engine: Engine { inner.engine }
+
+  func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
+    try await inner.read(body)
+  }
+
+  @discardableResult
+  func write<T: Sendable>(
+    _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
+  ) async throws -> T {
+    try await inner.write(isolation) { [failures] db in
+      try body(
+        CheckedConnection(inner: db) { sql in
+          guard sql.text.contains("status = 'completed', scene"), failures.takeOne() else { return }
+          throw DatabaseFailure.unavailable("not written")
+        })
+    }
+  }
+
+  func migrate(_ migrations: [Migration]) async throws { try await inner.migrate(migrations) }
+  func truncateWriteAheadLog() async throws { try await inner.truncateWriteAheadLog() }
+  func close() async { await inner.close() }
+}
+
+/// Calls `check` before each statement. Not `Sendable`: like every connection it is used within one body, on one thread.
+private struct CheckedConnection: Connection {
+  let inner: any Connection
+  let check: (SQL) throws -> Void
 
   func rows(_ sql: SQL) throws -> [Row] {
     try check(sql)
@@ -95,12 +145,5 @@ private final class CrashingConnection: Connection {
   func enqueue(_ sql: SQL) throws {
     try check(sql)
     try inner.enqueue(sql)
-  }
-
-  private func check(_ sql: SQL) throws {
-    let names = ["timepoint", "generation_", " charge "]
-    guard names.contains(where: sql.text.contains) else { return }
-    isOurs = true
-    if crashes.isDead { throw DatabaseFailure.unavailable("dead") }
   }
 }

@@ -78,6 +78,11 @@ enum ChargeStore {
     return try row.map { reached.contains(try $0.enumValue("state")) } ?? false
   }
 
+  /// Whether the credits are captured, or will be.
+  static func isEarned(_ id: ChargeID, on db: any Connection) throws -> Bool {
+    try db.row("select id from charge where id = \(id) and state in ('earned', 'captured')") != nil
+  }
+
   static func settled(_ id: ChargeID, _ state: Charge.State, at now: Date, on db: any Connection) throws {
     try db.change(
       """

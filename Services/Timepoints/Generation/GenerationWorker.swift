@@ -59,9 +59,7 @@ struct GenerationRun: Sendable {
   }
 
   private func scene(of job: GenerationJob, _ row: SagaRow) async throws -> GeneratedScene {
-    guard row.tries <= GenerationSettings.triesMax,
-      now().timeIntervalSince(job.createdAt) < GenerationSettings.jobSecondsMax
-    else { throw JobFailure(failure: .generationGivenUp) }
+    if try await isGivenUp(job, row) { throw JobFailure(failure: .generationGivenUp) }
     try await row.step { db in try TimepointStore.begin(job.id, on: db) }
     let steps = GenerationSteps(row: row, timepoint: job.id, database: database, images: images)
     return try await withLease(of: row) {
@@ -71,6 +69,13 @@ struct GenerationRun: Sendable {
         signals.send(job.id)
       }
     }
+  }
+
+  /// What is paid is shown, however often that was tried: all its steps are stored.
+  private func isGivenUp(_ job: GenerationJob, _ row: SagaRow) async throws -> Bool {
+    let isOld = now().timeIntervalSince(job.createdAt) >= GenerationSettings.jobSecondsMax
+    guard isOld || row.tries > GenerationSettings.triesMax else { return false }
+    return try await !database.readOnce { db in try ChargeStore.isEarned(job.charge, on: db) }
   }
 
   /// Renews the lease while `body` runs. When another worker has it, `body` is cancelled.
