@@ -66,6 +66,7 @@ extension Calls {
         try GenerationJobStore.end(id, of: user, at: now, on: db)
         try ChargeStore.open(charge, at: now, due: now + 3600, on: db)
         _ = try ChargeStore.decide(charge.id, .void, due: now, on: db)
+        _ = try ChargeStore.isEarned(charge.id, on: db)
         try ChargeStore.delete(charge.id, on: db)
         _ = try ChargeStore.sweep(before: now - 86_400, limit: 100, on: db)
       }
