@@ -49,13 +49,15 @@ struct OpenConnectionStore: Sendable {
     }
   }
 
-  /// Removes a bounded number of connections of replicas that have ended.
-  static func remove(of ended: [String], on db: any Connection) throws {
+  /// Removes connections of replicas that have ended.
+  ///
+  /// - Returns: how many.
+  static func remove(of ended: [String], limit: Int, on db: any Connection) throws -> Int {
     try db.change(
       """
       delete from open_connection where (replica, number) in (
         select replica, number from open_connection where replica in (\(list: ended))
-        order by replica, number limit 1000)
+        order by replica, number limit \(limit))
       """)
   }
 }

@@ -49,12 +49,12 @@ struct PresenceStore: Sendable {
     }
   }
 
-  /// Removes a bounded number of those who were present on replicas that have ended.
-  static func remove(of ended: [String], on db: any Connection) throws -> [Entry] {
+  /// Removes who was present on replicas that have ended.
+  static func remove(of ended: [String], limit: Int, on db: any Connection) throws -> [Entry] {
     try db.rows(
       """
       delete from presence where ref in (
-        select ref from presence where replica in (\(list: ended)) order by ref limit 1000)
+        select ref from presence where replica in (\(list: ended)) order by ref limit \(limit))
       returning topic, key, ref, meta
       """
     ).map(Entry.init)

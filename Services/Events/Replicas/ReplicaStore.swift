@@ -5,6 +5,7 @@ import Foundation
 /// counts as long as its lease lives, so that nothing stays after a crash.
 struct ReplicaStore: Sendable {
   let database: any Database
+  private static let batchSize = 1000
 
   func setLease(of replica: String, until end: Date) async throws {
     try await database.write { db in
@@ -30,14 +31,12 @@ struct ReplicaStore: Sendable {
         """
       ).map { try $0.get("id", as: String.self) }
       guard !expired.isEmpty else { return [] }
-      try OpenConnectionStore.remove(of: expired, on: db)
-      let entries = try PresenceStore.remove(of: expired, on: db)
-      try db.change(
-        """
-        delete from presence_replica where id in (\(list: expired))
-          and not exists (select 1 from presence where presence.replica = presence_replica.id)
-          and not exists (select 1 from open_connection where open_connection.replica = presence_replica.id)
-        """)
+      let count = try OpenConnectionStore.remove(of: expired, limit: Self.batchSize, on: db)
+      let entries = try PresenceStore.remove(of: expired, limit: Self.batchSize, on: db)
+      // Else the rest is removed the next time.
+      if max(count, entries.count) < Self.batchSize {
+        try db.change("delete from presence_replica where id in (\(list: expired))")
+      }
       return entries
     }
   }

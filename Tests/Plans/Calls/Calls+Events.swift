@@ -44,6 +44,9 @@ extension Calls {
       _ = try await presences.add(entry, insteadOf: "old", by: "here")
       _ = try await presences.entries(of: "lists:7", at: now)
       _ = try await replicas.removeExpired(at: now)
+      // One of which there is nothing more.
+      try await replicas.setLease(of: "empty", until: now - 7200)
+      _ = try await replicas.removeExpired(at: now - 3600)
       try await presences.remove("new")
       let relay = ConversationRelay(database: database, logger: quiet, now: { clock.now })
       _ = try await relay.message(of: #"{"replica":"another","row":"\#(EventID.new(at: now))"}"#)
