@@ -21,6 +21,7 @@ import Wire
     private struct State {
       var acknowledged: [Int] = []
       var readCounts: [Int: Int] = [:]
+      var isStopped = false
       var endedAt: ContinuousClock.Instant?
     }
 
@@ -31,6 +32,10 @@ import Wire
 
     func acknowledge(_ task: Int) { state.withLock { $0.acknowledged.append(task) } }
     func set(_ count: Int, readBy reader: Int) { state.withLock { $0.readCounts[reader] = count } }
+    /// Nothing is written from now on, but what is being sent.
+    func stopWriting() { state.withLock { $0.isStopped = true } }
+    var isStopped: Bool { state.withLock { $0.isStopped } }
+    /// Nothing is acknowledged any more.
     func end() { state.withLock { $0.endedAt = .now } }
     var acknowledged: [Int] { state.withLock { $0.acknowledged } }
     var isOver: Bool { state.withLock { $0.endedAt != nil } }
@@ -72,12 +77,13 @@ import Wire
         }
         try await expectProgress(progress, "after the last end")
       } catch {
-        progress.end()
+        progress.stopWriting()
         for reader in readers { reader.cancel() }
         throw error
       }
-      progress.end()
+      progress.stopWriting()
       await writer.value
+      progress.end()
       for reader in readers { expect(try await reader.value, progress) }
       for process in running.values { _ = await process.stop() }
     }
@@ -125,11 +131,11 @@ import Wire
   /// Creates tasks, each until that is acknowledged.
   private static func write(to list: Int, _ lists: Browser, _ progress: Progress) async {
     var number = 0
-    while !progress.isOver {
+    while !progress.isStopped {
       number += 1
       let app = lists.with(["Idempotency-Key": "task-\(number)"])
       let task: [String: any Sendable] = ["task": ["title": "Task \(number)"]]
-      while !progress.isOver {
+      while !progress.isStopped {
         // `try?`: the service was killed.
         let reply = try? await app.post("/api/v1/lists/\(list)/tasks", task)
         if let reply, reply.status == 201 {
