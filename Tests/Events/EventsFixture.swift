@@ -79,9 +79,7 @@ func withEvents(
   try await withTestDatabase(engine) { testDatabase in
     let owner = TopicOwner()
     try await running([owner.server()]) {
-      let url = try await owner.url
-      try await withEvents(
-        on: testDatabase, owner, overrides.merging(["LISTS_URL": url, "GROUPS_URL": url]) { $1 }, body)
+      try await withEvents(on: testDatabase, owner, overrides, body)
     }
   }
 }
@@ -93,8 +91,10 @@ func withEvents(
 ) async throws {
   let url = try await owner.url
   let settings = TestStack.settings(testDatabase, appleKeys: "http://127.0.0.1:1").overlaid(
-    ["LISTS_URL": url, "GROUPS_URL": url, "SERVICE_KEY": TestStack.keys["events"] ?? "", "EVENTS_CLOSE_SECONDS": "0"]
-      .merging(overrides) { $1 })
+    [
+      "LISTS_URL": url, "GROUPS_URL": url, "ADVENTURES_URL": url, "SERVICE_KEY": TestStack.keys["events"] ?? "",
+      "EVENTS_CLOSE_SECONDS": "0",
+    ].merging(overrides) { $1 })
   let (clock, ended) = (TestClock(), EndedSessionList())
   ended.add([], at: clock.now)
   // Tests change the database without a signal.
