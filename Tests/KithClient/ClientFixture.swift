@@ -12,7 +12,8 @@ extension TestStack {
   ///   - now: the clock of the phone; nil: that of the server.
   func kithClient(
     at base: String? = nil, tokens: any TokenStore = MemoryTokenStore(), attemptsMax: Int = 5,
-    now: (@Sendable () -> Date)? = nil, transport: any Transport = URLSessionTransport()
+    now: (@Sendable () -> Date)? = nil, transport: any Transport = URLSessionTransport(),
+    live: LiveConnections = LiveConnections(sockets: NIOWebSocketTransport())
   ) throws -> KithClient {
     var retries = RetryPolicy()
     retries.attemptsMax = attemptsMax
@@ -20,25 +21,27 @@ extension TestStack {
     let clock = clock
     retries.now = now ?? { clock.now }
     guard let url = URL(string: base ?? gateway.base) else { throw Unexpected(reply: "no URL") }
-    return KithClient(baseURL: url, tokens: tokens, retries: retries, transport: transport)
+    return KithClient(baseURL: url, tokens: tokens, retries: retries, transport: transport, live: live)
   }
 
   /// The same, with a new account.
   func signedUpClient(
     _ name: String, tokens: any TokenStore = MemoryTokenStore(), now: (@Sendable () -> Date)? = nil,
-    transport: any Transport = URLSessionTransport()
+    transport: any Transport = URLSessionTransport(),
+    live: LiveConnections = LiveConnections(sockets: NIOWebSocketTransport())
   ) async throws -> KithClient {
-    let client = try kithClient(tokens: tokens, now: now, transport: transport)
+    let client = try kithClient(tokens: tokens, now: now, transport: transport, live: live)
     try await client.auth.signUp(email: "\(name)@example.com", password: "correct horse", name: name)
     return client
   }
 
   /// The same with access tokens of 15 minutes. Those of a sign-in by e-mail live for 30 days.
   func clientWithShortTokens(
-    _ name: String, now: (@Sendable () -> Date)? = nil, transport: any Transport
+    _ name: String, now: (@Sendable () -> Date)? = nil, transport: any Transport = URLSessionTransport(),
+    live: LiveConnections = LiveConnections(sockets: NIOWebSocketTransport())
   ) async throws -> KithClient {
     let user = try await signIn(name)
-    let client = try kithClient(now: now, transport: transport)
+    let client = try kithClient(now: now, transport: transport, live: live)
     try await client.auth.sessions.start(
       TokenPair(accessToken: user.access, refreshToken: user.refresh, expiresIn: 900))
     return client

@@ -53,6 +53,74 @@ import Testing
     }
   }
 
+  /// Two devices change the same tasks for some rounds, are restarted at any time, and lose answers.
+  @Test(arguments: engines) func twoDevicesThatAreRestartedConverge(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signedUpClient("alice")
+      let port = try #require(URL(string: stack.gateway.base)?.port)
+      try await CuttingProxy.run(before: port, cutsInHundred: 10, seed: 5) { proxy, base in
+        var random = SeededRandom(seed: 11)
+        let clients = try await (0..<2).asyncMap { _ in
+          let tokens = MemoryTokenStore()
+          try await stack.kithClient(tokens: tokens).auth
+            .signIn(email: "alice@example.com", password: "correct horse")
+          return try stack.kithClient(at: base, tokens: tokens, attemptsMax: 2)
+        }
+        let files = [Self.file(), Self.file()]
+        let list = try await alice.lists.create(name: "Groceries")
+        for title in ["a", "b", "c", "d"] { _ = try await alice.tasks.create(TaskFields(title: title), in: list.id) }
+        for device in 0..<2 { try await synced(OfflineLists(client: clients[device], file: files[device])) }
+        var conflicts = 0
+        for round in 0..<6 {
+          for device in 0..<2 {
+            // Each time the app is started anew.
+            let lists = OfflineLists(client: clients[device], file: files[device])
+            for task in await lists.tasks(in: .server(list.id)) where Int.random(in: 0..<3, using: &random) > 0 {
+              switch Int.random(in: 0..<8, using: &random) {
+              case 0: try await lists.complete(task)
+              case 1: try await lists.reopen(task)
+              case 2 where round > 3: try await lists.delete(task)
+              case 3: try await lists.change(task, TaskFields(starred: Bool.random(using: &random)))
+              default: try await lists.change(task, TaskFields(title: "\(task.title)\(device)\(round)"))
+              }
+            }
+            _ = try await lists.createTask(TaskFields(title: "new \(device) \(round)"), in: .server(list.id))
+          }
+          for device in 0..<2 where Bool.random(using: &random) {
+            conflicts += try await synced(OfflineLists(client: clients[device], file: files[device]))
+          }
+        }
+        for device in [0, 1, 0] {
+          conflicts += try await synced(OfflineLists(client: clients[device], file: files[device]))
+        }
+        let shown = try await files.indices.asyncMap { device in
+          await OfflineLists(client: clients[device], file: files[device]).tasks(in: .server(list.id)).map(\.content)
+        }
+        #expect(shown[0] == shown[1])
+        let server = try await alice.tasks.all(in: list.id)
+          .map { "\($0.title) \($0.starred ?? false) \($0.status == "done")" }
+        #expect(shown[0].sorted() == server.sorted())
+        // What was made on the devices is there once.
+        #expect(shown[0].filter { $0.hasPrefix("new ") }.count <= 12)
+        // The premise: both have changed the same, and answers were lost.
+        #expect(conflicts > 0 && proxy.lostAnswers > 0)
+      }
+    }
+  }
+
+  /// - Returns: how many changes could not be applied.
+  @discardableResult
+  private func synced(_ lists: OfflineLists) async throws -> Int {
+    var conflicts = 0
+    try await eventually("a synchronisation") {
+      do {
+        conflicts = try await lists.sync().conflicts.count
+        return true
+      } catch KithFailure.unreachable { return false }
+    }
+    return conflicts
+  }
+
   @Test(arguments: engines) func aQueueSurvivesARestartAndIsSentOnce(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (client, file) = (try await stack.signedUpClient("alice"), Self.file())
@@ -114,4 +182,12 @@ extension OfflineLists {
 
 extension OfflineTask {
   fileprivate var content: String { "\(title) \(starred) \(isDone)" }
+}
+
+extension Collection {
+  fileprivate func asyncMap<Value>(_ transform: (Element) async throws -> Value) async throws -> [Value] {
+    var values: [Value] = []
+    for element in self { values.append(try await transform(element)) }
+    return values
+  }
 }

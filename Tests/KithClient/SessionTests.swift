@@ -1,6 +1,7 @@
 import Database
 import Foundation
 import Support
+import Synchronization
 import Testing
 
 @testable import KithClient
@@ -122,6 +123,21 @@ import Testing
       let user = try await client.auth.signIn(phoneNumber: "+15550001111", code: "424242", firstName: "Alice")
       #expect(user.firstName == "Alice")
       #expect(try await client.auth.account().id == user.id)
+    }
+  }
+
+  @Test func anOutsideIssuersTokensAreUsed() async throws {
+    try await withStack(engines[0]) { stack in
+      // Any token that the server accepts; here one of its own.
+      let user = try await stack.signIn("alice")
+      let client = try stack.kithClient()
+      let asked = Mutex<[Bool]>([])
+      await client.auth.signIn { isRejected in
+        asked.withLock { $0.append(isRejected) }
+        return isRejected ? user.access : "a token that has ended"
+      }
+      #expect(try await client.credits.balance().balance == 50)
+      #expect(asked.withLock { $0 } == [false, true])
     }
   }
 }

@@ -22,13 +22,23 @@ public struct KithClient: Sendable {
   ///   - tokens: where the session is kept. Apps use `KeychainTokenStore`.
   ///   - retries: when a call is repeated.
   ///   - transport: how requests are sent.
+  ///   - webSockets: how live channels are connected. nil: by server-sent events, as where there are no WebSockets.
   public init(
     baseURL: URL, tokens: any TokenStore, retries: RetryPolicy = RetryPolicy(),
-    transport: any Transport = URLSessionTransport()
+    transport: any Transport = URLSessionTransport(),
+    webSockets: (any WebSocketTransport)? = URLSessionWebSocketTransport()
+  ) {
+    self.init(
+      baseURL: baseURL, tokens: tokens, retries: retries, transport: transport,
+      live: LiveConnections(sockets: webSockets))
+  }
+
+  init(
+    baseURL: URL, tokens: any TokenStore, retries: RetryPolicy, transport: any Transport, live: LiveConnections
   ) {
     let exchanger = Exchanger(transport: transport, policy: retries)
     let cache = ResponseCache(now: retries.now)
     let sessions = Sessions(baseURL: baseURL, exchanger: exchanger, store: tokens, cache: cache)
-    api = API(baseURL: baseURL, exchanger: exchanger, sessions: sessions, cache: cache)
+    api = API(baseURL: baseURL, exchanger: exchanger, sessions: sessions, cache: cache, live: live)
   }
 }

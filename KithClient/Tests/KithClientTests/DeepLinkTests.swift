@@ -67,6 +67,66 @@ import Testing
     #expect(try await links.open(try #require(URL(string: "https://example.com"))) == .unknown)
   }
 
+  @Test func anAppThatWasKilledRedeemsWithTheSameKey() async throws {
+    let (client, transport) = try await KithClient.scripted { _, count in
+      // The answer is lost, and the app is killed while it waits.
+      if count <= 1 { throw CancellationError() }
+      return .json(#"{"group_id":"g","group_name":"Us"}"#)
+    }
+    let (file, link) = (URL.temporaryFile, try #require(URL(string: "daily://invite?code=ABC123")))
+    let first = DeepLinks(client: client, file: file, webHosts: Self.hosts)
+    await #expect(throws: CancellationError.self) { try await first.open(link) }
+    let second = DeepLinks(client: client, file: file, webHosts: Self.hosts)
+    #expect(await second.pending == .code("ABC123"))
+    #expect(
+      try await second.redeemPending() == .redeemed(.group(JoinedGroup(groupID: "g", groupName: "Us"))))
+    let keys = transport.requests.map { $0.headers["Idempotency-Key"] }
+    #expect(keys.count == 2 && keys[0] == keys[1] && keys[0] != nil)
+    let third = DeepLinks(client: client, file: file, webHosts: Self.hosts)
+    #expect(try await third.redeemPending() == .ignored)
+    #expect(try await third.open(link) == .ignored)
+    #expect(transport.requests.count == 2)
+  }
+
+  @Test func linksThatWaitAreRedeemedInTheirTurn() async throws {
+    let (client, transport) = try await KithClient.scripted(isSignedIn: false) { request, _ in
+      .json(#"{"group_id":"g","group_name":"Us"}"#)
+    }
+    let links = links(client)
+    for code in ["AAAA11", "BBBB22", "AAAA11"] {
+      #expect(try await links.open(try #require(URL(string: "daily://invite?code=\(code)"))) == .waiting)
+    }
+    #expect(try await links.redeemPending() == .waiting)
+    #expect(transport.requests.isEmpty)
+    try await client.auth.sessions.start(TokenPair(accessToken: "a.b.c", refreshToken: "r", expiresIn: 3600))
+    #expect(await links.pending == .code("AAAA11"))
+    #expect(try await links.redeemPending() != .ignored)
+    #expect(await links.pending == .code("BBBB22"))
+    #expect(try await links.redeemPending() != .ignored)
+    #expect(try await links.redeemPending() == .ignored)
+    #expect(transport.requests.count == 2)
+  }
+
+  @Test func anotherAccountMayUseTheSameLink() async throws {
+    func token(_ user: String) -> TokenPair {
+      let claims = Data(#"{"sub":"\#(user)"}"#.utf8).base64EncodedString().replacingOccurrences(of: "=", with: "")
+      return TokenPair(accessToken: "e30.\(claims).c2ln", refreshToken: "r", expiresIn: 3600)
+    }
+    let (client, transport) = try await KithClient.scripted(isSignedIn: false) { _, _ in
+      .json(#"{"group_id":"g","group_name":"Us"}"#)
+    }
+    let (links, link) = (links(client), try #require(URL(string: "https://kith.example/i/K7QM2XWP")))
+    for user in ["alice", "bob"] {
+      try await client.auth.sessions.start(token(user))
+      guard case .redeemed = try await links.open(link) else {
+        Issue.record("not redeemed")
+        return
+      }
+      #expect(try await links.open(link) == .ignored)
+    }
+    #expect(transport.requests.count == 2)
+  }
+
   @Test func aCodeOfAListJoinsTheList() async throws {
     let (client, _) = try await KithClient.scripted { request, _ in
       request.url.path == "/api/invites/redeem"

@@ -92,6 +92,53 @@ import Testing
     #expect(Bearer(token: "opaque", expiresAt: nil).userID == nil)
   }
 
+  @Test func signingInWithoutARefreshToken() async throws {
+    let login = """
+      {"message": "Login successful", "token": "eyJhbGciOiJIUzI1NiJ9...", "user": {"id": 4, "email": "test3@test3.com"}}
+      """
+    let pair = try read(TokenPair.self, login)
+    #expect(pair.accessToken == "eyJhbGciOiJIUzI1NiJ9..." && pair.refreshToken == nil)
+    // Such a session ends with its token, as the document says of 401.
+    let (client, transport) = try await KithClient.scripted(isSignedIn: false) { request, count in
+      count == 1 ? .json(login) : count == 2 ? .json(#"{"lists": []}"#) : .refusal(401, "unauthorized")
+    }
+    try await client.auth.signIn(email: "test3@test3.com", password: "password")
+    #expect(try await client.lists.all().isEmpty)
+    await #expect(throws: KithFailure.signedOut) { try await client.lists.all() }
+    #expect(await client.auth.sessions.state == .signedOut(.ended))
+    #expect(transport.requests.count == 3)
+  }
+
+  @Test func everyModelOfAdventures() throws {
+    let place = """
+      {"id": "p", "user_id": "u", "name": "Favorite Coffee Shop", "address": "123 Main St, San Francisco, CA",
+       "latitude": 37.7749, "longitude": -122.4194, "category": "coffee", "place_type": "coffee",
+       "created_at": "2024-01-01T10:00:00Z", "updated_at": "2024-01-01T10:00:00Z"}
+      """
+    #expect(try read(SavedPlace.self, place).latitude == 37.7749)
+    let member = #"{"id": "m", "group_id": "g", "user_id": "u", "joined_at": "2024-01-01T10:00:00.123456+00:00"}"#
+    #expect(try read(SocialGroup.Membership.self, member).userID == "u")
+    let checkpoint = """
+      {"id": "c", "hunt_id": "h", "title": "Find the Red Door", "description": "Look for a red door", "location":
+       {"latitude": 37.7749, "longitude": -122.4194}, "photo_required": true, "points": 20, "order_index": 0,
+       "created_at": "2024-01-01T10:00:00Z"}
+      """
+    #expect(try read(ScavengerHunt.Checkpoint.self, checkpoint).location?.longitude == -122.4194)
+    let submission = """
+      {"id": "s", "checkpoint_id": "c", "user_id": "u", "photo_url": "https://a.example/photo.jpg",
+       "submitted_at": "2024-01-01T10:00:00Z", "verified": false}
+      """
+    #expect(try read(ScavengerHunt.Submission.self, submission).verified == false)
+    let share = """
+      {"id": "e", "user_id": "u", "route_data": {"origin": {"latitude": 37.7749, "longitude": -122.4194, "address":
+       "123 Main St"}, "destination": {"latitude": 37.7849, "longitude": -122.4094, "address": "456 Oak St"},
+       "distance": 5.2, "duration": 1800, "transport_mode": "driving", "estimated_arrival": "2024-01-01T15:30:00Z"},
+       "recipients": ["uuid1", "uuid2"], "is_active": true, "expires_at": "2024-01-01T16:00:00Z",
+       "created_at": "2024-01-01T15:00:00Z", "updated_at": "2024-01-01T15:00:00Z"}
+      """
+    #expect(try read(ArrivalShare.self, share).routeData["transport_mode"] == "driving")
+  }
+
   @Test func creditsAndPurchases() throws {
     let balance = #"{"balance": 45, "lifetime_earned": 50, "lifetime_spent": 5}"#
     #expect(try read(Credits.Balance.self, balance).available == nil)
@@ -143,6 +190,73 @@ import Testing
     #expect(try read(TimepointProgress.self, step).step == "judge")
     let done = #"{"event": "done", "progress": 100, "data": {"timepoint_id": "t", "status": "completed"}}"#
     #expect(try read(TimepointProgress.self, done).timepointID == "t")
+  }
+
+  @Test func answersOfTimepoints() throws {
+    let tokens = #"{"access_token": "a", "refresh_token": "r", "token_type": "bearer", "expires_in": 900}"#
+    #expect(try read(TokenPair.self, tokens).expiresIn == 900)
+    struct Costs: Decodable { let costs: [String: Int] }
+    let costs = """
+      {"costs": {"generate_balanced": 5, "generate_hd": 10, "generate_hyper": 5, "generate_gemini3": 5, "chat": 1,
+       "temporal_jump": 2}}
+      """
+    // The names of operations are not those of properties.
+    #expect(try read(Costs.self, costs).costs["temporal_jump"] == 2)
+    let entry = """
+      [{"amount": -5, "balance_after": 45, "type": "generation", "description": null, "created_at":
+       "2026-02-09T12:00:00Z"}]
+      """
+    #expect(try read([Credits.Entry].self, entry).first?.balanceAfter == 45)
+    let scene = """
+      {"id": "t", "query": "q", "slug": "oppenheimer-trinity-abc123", "status": "completed", "year": -44,
+       "has_image": true, "image_url": "https://a.example/t/image", "visibility": "public",
+       "share_url": "https://timepointai.com/t/oppenheimer-trinity-abc123", "characters": {"characters": []},
+       "scene": {}, "dialog": [], "tags": [], "credits_charged": 5}
+      """
+    let timepoint = try read(Timepoint.self, scene)
+    #expect(timepoint.shareURL?.host == "timepointai.com" && timepoint.isFinished && timepoint.year == -44)
+    let start = #"{"event": "start", "step": "initialization", "progress": 0}"#
+    #expect(
+      try read(TimepointProgress.self, start)
+        == TimepointProgress(
+          event: "start", step: "initialization", progress: 0, data: nil, error: nil))
+    let survey = """
+      {"timepoint_id": "t", "questions": ["Why?"], "responses": [{"character_name": "Ada", "question": "Why?",
+       "response": "So.", "sentiment": "neutral", "key_points": ["a"], "emotional_tone": "calm"}], "summary": null,
+       "mode": "parallel", "total_characters": 1, "latency_ms": 3}
+      """
+    #expect(try read(CharacterSurvey.self, survey).responses.first?.keyPoints == ["a"])
+  }
+
+  /// What the documents show of errors, in each of their forms.
+  @Test func errorsOfEveryDocument() {
+    let nested =
+      #"{"error": {"code": "ERROR_CODE", "message": "Human readable error message", "details": "Additional details"}}"#
+    #expect(Refusal(.json(nested, status: 400)).code == .other("ERROR_CODE"))
+    #expect(Refusal(.json(nested, status: 400)).message == "Human readable error message")
+    let fields =
+      #"{"error": {"code": "validation_error", "message": "No.", "details": {"title": ["must not be empty"]}}}"#
+    let refusal = Refusal(.json(fields, status: 422))
+    #expect(refusal.code == .known(.validationError) && refusal.fields.map(\.message) == ["must not be empty"])
+    let detail = #"{"detail": "Insufficient credits. This operation costs 5 credits."}"#
+    #expect(Refusal(.json(detail, status: 402)).message == "Insufficient credits. This operation costs 5 credits.")
+    #expect(Refusal(.json(#"{"error": "Too many connected users"}"#, status: 429)).code == .other("http_429"))
+    let limited = #"{"error": {"message": "No.", "status": 429, "retry_after": 7, "timestamp": "2026-01-01"}}"#
+    let head = HTTPResponse.json(limited, status: 429, headers: ["Retry-After": "7"])
+    #expect(Refusal(head).retryAfterSeconds == 7 && Refusal(head).message == "No.")
+    let names: [(String, KnownFailureCode)] = [
+      ("AUTH_REQUIRED", .unauthorized), ("INVALID_CREDENTIALS", .invalidCredentials),
+      ("USER_NOT_FOUND", .userNotFound), ("GROUP_NOT_FOUND", .groupNotFound), ("HUNT_NOT_FOUND", .huntNotFound),
+      ("PERMISSION_DENIED", .forbidden), ("VALIDATION_ERROR", .validationError),
+      ("RATE_LIMIT_EXCEEDED", .rateLimited), ("SERVER_ERROR", .internalError), ("NOT_CONNECTED", .serviceUnavailable),
+    ]
+    for (name, code) in names { #expect(FailureCode(name) == .known(code)) }
+    let table = """
+      {"type": "about:blank", "title": "Forbidden", "status": 403, "detail": "permission denied", "code": "42501",
+       "message": "permission denied", "hint": null, "error": {"code": "PERMISSION_DENIED", "message":
+       "permission denied", "details": null}}
+      """
+    #expect(Refusal(.json(table, status: 403)).code == .known(.forbidden))
   }
 
   @Test func errors() {

@@ -54,6 +54,13 @@ public struct SavedPlace: Sendable, Equatable, Decodable, Identifiable {
 
 /// A group of people who go out together, joined by a code.
 public struct SocialGroup: Sendable, Equatable, Decodable, Identifiable {
+  public struct Membership: Sendable, Equatable, Decodable, Identifiable {
+    public let id: String
+    public let groupID: String
+    public let userID: String
+    public let joinedAt: Date
+  }
+
   public let id: String
   public let name: String
   public let description: String?
@@ -121,6 +128,8 @@ public struct ScavengerHunt: Sendable, Equatable, Decodable, Identifiable {
   public let description: String?
   public let createdBy: String
   public let groupID: String?
+  /// Who has it can join.
+  public let inviteCode: String?
   public let status: AdventureStatus
   public let startTime: Date?
   public let endTime: Date?

@@ -2,10 +2,14 @@ import Foundation
 
 /// Scavenger hunts.
 extension Adventures {
+  /// Those that the user made, takes part in, or sees in a group; the newest first. Kept for 5 minutes.
   public func hunts() async throws -> [ScavengerHunt] {
     try await rows("scavenger_hunts", ["order": "created_at.desc"], .hunts)
   }
 
+  /// Makes a draft with its checkpoints.
+  ///
+  /// - Throws: ``KithFailure``, such as `VALIDATION_ERROR` with the fields at fault.
   public func createHunt(
     title: String, description: String? = nil, in group: SocialGroup.ID? = nil,
     checkpoints: [ScavengerHunt.NewCheckpoint]
@@ -25,12 +29,25 @@ extension Adventures {
     _ = try await api.send(try Call.post("/rest/v1/scavenger_hunts/\(id)/join").with { $0.cache = .hunts })
   }
 
-  /// A draft becomes active, an active one completed or cancelled.
-  public func changeHunt(_ id: ScavengerHunt.ID, to status: AdventureStatus) async throws -> ScavengerHunt {
-    try await row(
-      try Call.patch("/rest/v1/scavenger_hunts", ["status": status.rawValue]).filtered("id", id), .hunts)
+  /// Joins the hunt that a code is for. Safe to repeat.
+  ///
+  /// - Throws: ``KithFailure``, such as `HUNT_NOT_FOUND`.
+  public func joinHunt(code: String) async throws -> ScavengerHunt {
+    try await row(try .post("/rest/v1/scavenger_hunts/join", ["invite_code": code]), .hunts)
   }
 
+  /// A draft becomes active, an active one completed or cancelled.
+  ///
+  /// - Throws: ``KithFailure``, for who has not made it and for other changes.
+  public func changeHunt(
+    _ id: ScavengerHunt.ID, to status: AdventureStatus, startingAt start: Date? = nil
+  ) async throws -> ScavengerHunt {
+    var body = ["status": status.rawValue]
+    body["start_time"] = start?.rfc3339
+    return try await row(try Call.patch("/rest/v1/scavenger_hunts", body).filtered("id", id), .hunts)
+  }
+
+  /// In their order. Kept for 5 minutes.
   public func checkpoints(of id: ScavengerHunt.ID) async throws -> [ScavengerHunt.Checkpoint] {
     try await rows("hunt_checkpoints", ["hunt_id": "eq.\(id)", "order": "order_index"], .hunts)
   }

@@ -6,10 +6,14 @@ import Foundation
 public struct Adventures: Sendable {
   let api: API
 
+  /// The user's own, the newest first. Kept for 30 minutes.
   public func plans() async throws -> [AdventurePlan] {
     try await rows("adventure_plans", ["order": "created_at.desc"], .plans)
   }
 
+  /// Makes a draft.
+  ///
+  /// - Throws: ``KithFailure``, such as `VALIDATION_ERROR`.
   public func createPlan(
     title: String, description: String? = nil, stops: [AdventurePlan.Stop] = []
   ) async throws -> AdventurePlan {
@@ -22,6 +26,9 @@ public struct Adventures: Sendable {
       try .post("/rest/v1/adventure_plans", Body(title: title, description: description, stops: stops)), .plans)
   }
 
+  /// What is nil stays as it is.
+  ///
+  /// - Throws: ``KithFailure/invalid(_:)`` for one that is not the user's.
   public func changePlan(
     _ id: AdventurePlan.ID, title: String? = nil, status: AdventureStatus? = nil
   ) async throws -> AdventurePlan {
@@ -31,12 +38,15 @@ public struct Adventures: Sendable {
     return try await row(try Call.patch("/rest/v1/adventure_plans", body).filtered("id", id), .plans)
   }
 
+  /// Safe to repeat: what is not there stays so.
   public func deletePlan(_ id: AdventurePlan.ID) async throws { try await delete("adventure_plans", id, .plans) }
 
+  /// The user's own, the newest first.
   public func places() async throws -> [SavedPlace] {
     try await rows("saved_places", ["order": "created_at.desc"], .places)
   }
 
+  /// - Throws: ``KithFailure``, such as `VALIDATION_ERROR` for a place that is not on the earth.
   public func savePlace(
     name: String, address: String, at coordinate: Coordinate, category: String? = nil
   ) async throws -> SavedPlace {
@@ -53,12 +63,15 @@ public struct Adventures: Sendable {
     return try await row(try .post("/rest/v1/saved_places", body), .places)
   }
 
+  /// Safe to repeat.
   public func deletePlace(_ id: SavedPlace.ID) async throws { try await delete("saved_places", id, .places) }
 
+  /// Those that the user is in. Kept for 15 minutes.
   public func socialGroups() async throws -> [SocialGroup] {
     try await rows("social_groups", [:], .socialGroups)
   }
 
+  /// Makes a group, with a code for others to join.
   public func createSocialGroup(name: String, description: String? = nil) async throws -> SocialGroup {
     var body = ["name": name]
     body["description"] = description
@@ -70,6 +83,14 @@ public struct Adventures: Sendable {
     try await row(try .post("/rest/v1/social_groups/join", ["invite_code": code]), .socialGroups)
   }
 
+  /// Who is in a group that the user is in. Kept for 15 minutes.
+  public func members(ofSocialGroup id: SocialGroup.ID) async throws -> [SocialGroup.Membership] {
+    try await rows("group_members", ["group_id": "eq.\(id)", "order": "joined_at"], .socialGroups)
+  }
+
+  /// Safe to repeat.
+  ///
+  /// - Throws: ``KithFailure/signedOut``, and the failures of a call.
   public func leaveSocialGroup(_ id: SocialGroup.ID) async throws {
     guard let user = await api.sessions.userID else { throw KithFailure.signedOut }
     let call = Call.delete("/rest/v1/group_members").filtered("group_id", id).filtered("user_id", user)
@@ -95,6 +116,7 @@ public struct Adventures: Sendable {
     return try await row(try .post("/rest/v1/eta_shares", body), .arrivals)
   }
 
+  /// Safe to repeat.
   public func endArrival(_ id: ArrivalShare.ID) async throws { try await delete("eta_shares", id, .arrivals) }
 
   func rows<Row: Decodable & Sendable>(

@@ -31,6 +31,7 @@ public struct Auth: Sendable {
     try await signIn(try Call.post("/api/v1/auth/apple").with(json: body, isSnakeCase: false))
   }
 
+  /// - Throws: ``KithFailure``, with the code `invalid_credentials` for a wrong address or password.
   public func signIn(email: String, password: String) async throws {
     try await signIn(try .post("/api/v1/auth/sign_in", ["email": email, "password": password]))
   }
@@ -79,12 +80,15 @@ public struct Auth: Sendable {
     _ = try? await api.send(try Call.post("/api/v1/auth/logout", ["refresh_token": token]).anonymous)
   }
 
+  /// Kept for an hour.
   public func account() async throws -> Account { try await api.value(.get("/api/v1/auth/me", cache: .users)) }
 
+  /// Kept for an hour.
   public func profile() async throws -> Profile {
     try await api.value(.get("/api/v1/users/profile", cache: .users), as: User.self).user
   }
 
+  /// What is nil stays as it is. Safe to repeat.
   public func changeProfile(name: String? = nil, timeZone: TimeZone? = nil) async throws -> Profile {
     var body: [String: String] = [:]
     body["name"] = name
@@ -93,9 +97,12 @@ public struct Auth: Sendable {
     return try await api.value(call, as: User.self).user
   }
 
+  /// Not repeated when there is no answer: the first attempt may have changed it. Other devices are signed out.
+  ///
+  /// - Throws: ``KithFailure``, such as `invalid_credentials`, `same_password`, or `validation_error` for a weak one.
   public func changePassword(from current: String, to new: String) async throws {
     _ = try await api.send(
-      try .patch("/api/v1/users/profile/password", ["current_password": current, "password": new]))
+      try Call.patch("/api/v1/users/profile/password", ["current_password": current, "password": new]).once)
   }
 
   /// Has a mail sent with which the user chooses a new password. Says nothing about whether there is an account.
@@ -103,6 +110,7 @@ public struct Auth: Sendable {
     _ = try await api.send(try Call.post("/api/v1/auth/password", ["email": email]).anonymous.once)
   }
 
+  /// Where the user is signed in.
   public func deviceSessions() async throws -> [DeviceSession] {
     struct Answer: Decodable { let sessions: [DeviceSession] }
     return try await api.value(.get("/api/v1/auth/sessions"), as: Answer.self).sessions
@@ -113,6 +121,7 @@ public struct Auth: Sendable {
     _ = try await api.send(.delete("/api/v1/auth/sessions/\(id)"))
   }
 
+  /// How the user can sign in.
   public func identities() async throws -> [Identity] {
     struct Answer: Decodable { let identities: [Identity] }
     return try await api.value(.get("/api/v1/auth/identities"), as: Answer.self).identities

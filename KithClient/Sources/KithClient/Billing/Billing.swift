@@ -54,8 +54,10 @@ public struct Billing: Sendable {
     try await api.value(Call.get("/api/v1/billing/products").anonymous)
   }
 
+  /// The user's subscription.
   public func status() async throws -> Status { try await api.value(.get("/api/v1/billing/status")) }
 
+  /// What the user has bought.
   public func purchases() async throws -> [Purchase] { try await api.value(.get("/api/v1/billing/purchases")) }
 
   /// A page of Stripe's on which the user pays. Open it in a browser.

@@ -11,26 +11,36 @@ public struct Collections: Sendable {
     ).data
   }
 
+  /// - Throws: ``KithFailure``, such as `collection_not_found` or `forbidden`.
   public func collection(_ id: SharedCollection.ID) async throws -> SharedCollection {
     try await api.value(.get("/collections/\(id)"), as: Data<SharedCollection>.self).data
   }
 
+  /// - Throws: ``KithFailure``, such as `collection_name_taken`.
   public func create(name: String) async throws -> SharedCollection {
     try await api.value(try .post("/collections", ["name": name]), as: Data<SharedCollection>.self).data
   }
 
+  /// Only its owner may. Safe to repeat.
+  ///
+  /// - Throws: ``KithFailure``, such as `collection_name_taken` or `insufficient_permissions`.
   public func rename(_ id: SharedCollection.ID, to name: String) async throws -> SharedCollection {
     try await api.value(try .patch("/collections/\(id)", ["name": name]), as: Data<SharedCollection>.self).data
   }
 
+  /// Only its owner may. Safe to repeat.
   public func delete(_ id: SharedCollection.ID) async throws {
     _ = try await api.send(.delete("/collections/\(id)"))
   }
 
+  /// With the owner.
   public func members(of id: SharedCollection.ID) async throws -> [SharedCollection.Member] {
     try await api.value(.get("/collections/\(id)/members"), as: Data<[SharedCollection.Member]>.self).data
   }
 
+  /// Only the owner may, and not their own role. Safe to repeat.
+  ///
+  /// - Throws: ``KithFailure``, such as `owner_is_fixed`.
   public func change(
     _ member: SharedCollection.Member.ID, of id: SharedCollection.ID, to role: SharedCollection.Role
   ) async throws -> SharedCollection.Member {
@@ -39,6 +49,7 @@ public struct Collections: Sendable {
     ).data
   }
 
+  /// Only the owner may. Safe to repeat.
   public func remove(_ member: SharedCollection.Member.ID, from id: SharedCollection.ID) async throws {
     _ = try await api.send(.delete("/collections/\(id)/members/\(member)"))
   }

@@ -21,6 +21,7 @@ public struct Credits: Sendable {
 
   let api: API
 
+  /// What the user has now.
   public func balance() async throws -> Balance { try await api.value(.get("/api/v1/credits/balance")) }
 
   /// Newest first.

@@ -14,12 +14,25 @@ public actor DeepLinks {
     case unknown
   }
 
-  private struct State: Codable {
-    var pending: DeepLink?
-    /// The last links that were answered for good.
-    var settled: [DeepLink] = []
+  private struct Waiting: Codable {
+    let link: DeepLink
+    /// The `Idempotency-Key`: a link whose answer was lost, also because the app was killed, is redeemed once.
+    var key = UUID().uuidString.lowercased()
   }
 
+  /// An account may use a link that another one on this device has used.
+  private struct Settled: Codable, Equatable {
+    let link: DeepLink
+    let userID: String?
+  }
+
+  private struct State: Codable {
+    var waiting: [Waiting] = []
+    /// The last links that were answered for good.
+    var settled: [Settled] = []
+  }
+
+  private static let waitingMax = 20
   private static let settledMax = 50
   private let client: KithClient
   private let webHosts: Set<String>
@@ -28,7 +41,7 @@ public actor DeepLinks {
   private var running: Set<DeepLink> = []
 
   /// - Parameters:
-  ///   - file: where a link waits; in the app's Application Support folder.
+  ///   - file: where links wait; in the app's Application Support folder.
   ///   - webHosts: the hosts of the app's https links.
   public init(client: KithClient, file: URL, webHosts: Set<String>) {
     self.client = client
@@ -37,42 +50,56 @@ public actor DeepLinks {
     state = self.file.read() ?? State()
   }
 
-  /// The link that waits, for example to show its code during onboarding.
-  public var pending: DeepLink? { state.pending }
+  /// The first link that waits, for example to show its code during onboarding.
+  public var pending: DeepLink? { state.waiting.first?.link }
 
   /// - Parameter isOnboarding: whether the user is still being asked for their name and so on. The link then waits.
-  /// - Throws: the refusal, such as `invite_expired`. The link is then settled, and not tried again.
+  /// - Throws: the refusal, such as `invite_expired`: the link is then settled, and not tried again. And the error of
+  ///   the file system when the link cannot be stored.
   public func open(_ url: URL, isOnboarding: Bool = false) async throws -> Outcome {
     guard let link = DeepLink(url, webHosts: webHosts) else { return .unknown }
-    guard !state.settled.contains(link), !running.contains(link) else { return .ignored }
-    guard !isOnboarding, case .signedIn = await client.auth.sessions.state else {
-      try keep(link)
-      return .waiting
-    }
+    guard !running.contains(link) else { return .ignored }
+    // Before anything is sent, so that an app that is killed meanwhile knows of it.
+    try keep(link)
+    guard !isOnboarding, case .signedIn = await client.auth.sessions.state else { return .waiting }
     return try await redeem(link)
   }
 
-  /// Redeems the link that waits, if there is one. To be called after onboarding, and at the start.
+  /// Redeems the first link that waits, if there is one. To be called after onboarding and at the start, and again
+  /// while ``pending`` is not nil. Safe to repeat.
+  ///
+  /// - Throws: as ``open(_:isOnboarding:)``.
   public func redeemPending() async throws -> Outcome {
-    guard let link = state.pending, !running.contains(link) else { return .ignored }
+    guard let link = pending, !running.contains(link) else { return .ignored }
     guard case .signedIn = await client.auth.sessions.state else { return .waiting }
     return try await redeem(link)
   }
 
   private func redeem(_ link: DeepLink) async throws -> Outcome {
     // The state of the session was awaited: the link may have been settled meanwhile.
-    guard !state.settled.contains(link), running.insert(link).inserted else { return .ignored }
+    guard let waiting = state.waiting.first(where: { $0.link == link }), running.insert(link).inserted else {
+      return .ignored
+    }
     defer { running.remove(link) }
     do {
-      let redeemed = try await client.invites.redeem(link)
-      try settle(link)
+      // Says whose session it is.
+      _ = try await client.api.sessions.bearer()
+      let user = await client.auth.sessions.userID
+      if state.settled.contains(Settled(link: link, userID: user)) {
+        try settle(link, of: user)
+        return .ignored
+      }
+      let redeemed: RedeemedLink
+      do { redeemed = try await client.invites.redeem(link, idempotencyKey: waiting.key) } catch let failure
+        as KithFailure where !Self.isForLater(failure)
+      {
+        try settle(link, of: user)
+        throw failure
+      }
+      try settle(link, of: user)
       return .redeemed(redeemed)
     } catch let failure as KithFailure where Self.isForLater(failure) {
-      try keep(link)
       return .waiting
-    } catch let failure as KithFailure {
-      try settle(link)
-      throw failure
     }
   }
 
@@ -85,28 +112,42 @@ public actor DeepLinks {
   }
 
   private func keep(_ link: DeepLink) throws {
-    guard state.pending != link else { return }
-    state.pending = link
-    try file.write(state)
+    guard !state.waiting.contains(where: { $0.link == link }) else { return }
+    var next = state
+    next.waiting = (next.waiting + [Waiting(link: link)]).suffix(Self.waitingMax)
+    try file.write(next)
+    state = next
   }
 
-  private func settle(_ link: DeepLink) throws {
-    if state.pending == link { state.pending = nil }
-    state.settled = (state.settled + [link]).suffix(Self.settledMax)
+  private func settle(_ link: DeepLink, of user: String?) throws {
+    state.waiting.removeAll { $0.link == link }
+    let settled = Settled(link: link, userID: user)
+    state.settled = (state.settled.filter { $0 != settled } + [settled]).suffix(Self.settledMax)
     try file.write(state)
   }
 }
 
 extension Invites {
   /// Redeems a link of either kind. A code is one of a group, or one of a list.
-  public func redeem(_ link: DeepLink) async throws -> RedeemedLink {
+  ///
+  /// - Parameter idempotencyKey: give your own, and keep it, to repeat the call after a restart of the app. Safe to
+  ///   repeat with the same one for a day.
+  /// - Throws: ``KithFailure``, such as `invite_expired`.
+  public func redeem(
+    _ link: DeepLink, idempotencyKey: String = UUID().uuidString.lowercased()
+  ) async throws -> RedeemedLink {
     do {
       switch link {
-      case .share(let token): return .collection(try await accept(try await resolve(token: token).id))
+      case .share(let token):
+        let invite = try await resolve(token: token)
+        return .collection(try await accept(invite.id, idempotencyKey: idempotencyKey))
       case .code(let code):
-        do { return .group(try await redeem(code)) } catch let failure as KithFailure
+        do { return .group(try await redeem(code, idempotencyKey: idempotencyKey)) } catch let failure as KithFailure
           where failure.code == .known(.inviteNotFound)
-        { return .list(try await acceptList(code: code)) }
+        {
+          // Another request, so another key.
+          return .list(try await acceptList(code: code, idempotencyKey: "\(idempotencyKey)-list"))
+        }
       }
     } catch let failure as KithFailure {
       switch failure.code {

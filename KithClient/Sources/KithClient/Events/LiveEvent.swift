@@ -11,25 +11,24 @@ public struct LiveEvent: Sendable, Equatable {
   public let payload: JSONValue
 }
 
+/// What another reader of a topic has sent with ``Events/broadcast(_:_:on:)``. It is not kept, and has no number.
+public struct LiveMessage: Sendable, Equatable {
+  public let topic: String
+  public let name: String
+  public let payload: JSONValue
+}
+
 /// What a subscription tells.
 public enum LiveUpdate: Sendable, Equatable {
   /// The connection is there: read the state now, and apply the events that follow once more.
   case connected
   case event(LiveEvent)
+  /// Comes over a WebSocket only.
+  case message(LiveMessage)
   /// Something was missed that the server does not have any more: read the state of the topic again.
   case gap(topic: String)
   /// The connection is lost, and a new one is tried by itself.
   case disconnected
   /// The right to read the topic has ended. The subscription ends with it.
   case ended(reason: String)
-}
-
-/// Where a subscription goes on: the number of the last event that was applied, per topic. Keep it with the state.
-public struct EventPosition: Sendable, Equatable, Codable {
-  var lastEventID: String?
-
-  /// The beginning: from the next event on.
-  public init() {}
-
-  init(lastEventID: String?) { self.lastEventID = lastEventID }
 }

@@ -64,21 +64,30 @@ struct ServerSentEventParser {
   }
 }
 
-extension HTTPStream {
-  /// The events of the body, until it ends.
-  var events: AsyncThrowingStream<ServerSentEventParser.Event, any Error> {
-    let body = body
-    return AsyncThrowingStream { continuation in
-      let reading = Task {
-        var parser = ServerSentEventParser()
-        do {
-          for try await chunk in body {
-            for event in parser.add(chunk) { continuation.yield(event) }
-          }
-          continuation.finish()
-        } catch { continuation.finish(throwing: error) }
-      }
-      continuation.onTermination = { _ in reading.cancel() }
+/// The events of a response, until it ends or is cancelled.
+struct ServerSentEvents: Sendable {
+  let all: AsyncThrowingStream<ServerSentEventParser.Event, any Error>
+  private let reading: Task<Void, Never>
+
+  init(of body: AsyncThrowingStream<Data, any Error>) {
+    let (events, continuation) = AsyncThrowingStream<ServerSentEventParser.Event, any Error>.makeStream()
+    all = events
+    reading = Task {
+      var parser = ServerSentEventParser()
+      do {
+        for try await chunk in body {
+          for event in parser.add(chunk) { continuation.yield(event) }
+        }
+        continuation.finish()
+      } catch { continuation.finish(throwing: error) }
     }
+    continuation.onTermination = { [reading] _ in reading.cancel() }
   }
+
+  /// Ends the connection.
+  func cancel() { reading.cancel() }
+}
+
+extension HTTPStream {
+  var events: ServerSentEvents { ServerSentEvents(of: body) }
 }

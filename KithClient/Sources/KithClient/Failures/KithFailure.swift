@@ -56,20 +56,62 @@ public struct Refusal: Sendable, Equatable {
 }
 
 extension Refusal {
+  /// A problem document, whose members are also in `error` where an API has its errors there.
   private struct Body: Decodable {
+    struct Detailed: Decodable {
+      private enum Key: CodingKey { case code, message, details }
+      var code: String?
+      var message: String?
+      var details: Details?
+
+      /// `error` may also be a text.
+      init(from decoder: any Decoder) throws {
+        guard let members = try? decoder.container(keyedBy: Key.self) else { return }
+        code = try? members.decode(String.self, forKey: .code)
+        message = try? members.decode(String.self, forKey: .message)
+        details = try? members.decode(Details.self, forKey: .details)
+      }
+    }
+
     let code: String?
     let message: String?
     let detail: String?
     let errors: [Field]?
+    let error: Detailed?
+  }
+
+  /// The fields of `error.details`, where it has an object. It may also be a text.
+  private struct Details: Decodable {
+    var fields: [Field] = []
+
+    init(from decoder: any Decoder) throws {
+      guard let all = try? decoder.singleValueContainer().decode([String: [String]].self) else { return }
+      fields = all.sorted { $0.key < $1.key }.flatMap { name, messages in
+        messages.map { Field(field: name, message: $0) }
+      }
+    }
+  }
+
+  /// Whether the server has named the error, and so has answered itself.
+  var hasCode: Bool { code.text != "http_\(status)" }
+
+  init(status: Int, code: FailureCode, message: String, retryAfterSeconds: Double? = nil) {
+    self.status = status
+    self.code = code
+    self.message = message
+    fields = []
+    requestID = nil
+    self.retryAfterSeconds = retryAfterSeconds
   }
 
   init(_ response: HTTPResponse, now: Date = Date()) {
     // `try?`: a proxy in between may answer without a problem document.
     let body = try? JSONDecoder().decode(Body.self, from: response.body)
     status = response.status
-    code = FailureCode(body?.code ?? "http_\(response.status)")
-    message = body?.message ?? body?.detail ?? "HTTP \(response.status)"
-    fields = body?.errors ?? []
+    // The code inside is a name, where the one outside may be that of a database.
+    code = FailureCode(body?.error?.code ?? body?.code ?? "http_\(response.status)")
+    message = body?.message ?? body?.detail ?? body?.error?.message ?? "HTTP \(response.status)"
+    fields = body?.errors ?? body?.error?.details?.fields ?? []
     requestID = response.head["X-Request-ID"]
     retryAfterSeconds = response.head.retryAfterSeconds(now: now)
   }

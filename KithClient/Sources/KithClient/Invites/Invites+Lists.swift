@@ -5,6 +5,9 @@ extension Invites {
   private struct Invite<Value: Decodable & Sendable>: Decodable, Sendable { let invite: Value }
   private struct All<Value: Decodable & Sendable>: Decodable, Sendable { let invites: [Value] }
 
+  /// Makes a link with which several can join a list. Only its owner may.
+  ///
+  /// - Throws: ``KithFailure``, such as `validation_error`.
   public func createLink(
     to list: SharedList.ID, role: ListRole, maxUses: Int? = nil, expiresAt: Date? = nil
   ) async throws -> CodeLink<Int> {
@@ -18,10 +21,12 @@ extension Invites {
       .invite
   }
 
+  /// The newest first, for the list's owner.
   public func links(to list: SharedList.ID) async throws -> [CodeLink<Int>] {
     try await api.value(.get("/api/v1/lists/\(list)/invites"), as: All<CodeLink<Int>>.self).invites
   }
 
+  /// Nobody can use the link any more. Safe to repeat.
   public func deleteLink(_ id: Int, to list: SharedList.ID) async throws {
     _ = try await api.send(.delete("/api/v1/lists/\(list)/invites/\(id)"))
   }
@@ -32,11 +37,20 @@ extension Invites {
   }
 
   /// Joins the list that a code is for.
-  public func acceptList(code: String) async throws -> JoinedList {
+  ///
+  /// - Parameter idempotencyKey: give your own, and keep it, to repeat the call after a restart of the app.
+  /// - Throws: ``KithFailure``, such as `invite_unusable` or `already_member`.
+  public func acceptList(
+    code: String, idempotencyKey: String = UUID().uuidString.lowercased()
+  ) async throws -> JoinedList {
     struct Answer: Decodable { let list: JoinedList }
-    return try await api.value(try .post("/api/v1/invites/\(code)/accept"), as: Answer.self).list
+    let call = try Call.post("/api/v1/invites/\(code)/accept").with { $0.idempotencyKey = idempotencyKey }
+    return try await api.value(call, as: Answer.self).list
   }
 
+  /// Declines a direct invitation, one of ``mine()``.
+  ///
+  /// - Throws: ``KithFailure``, such as `invite_not_found` for one that is not for the user, and for a link.
   public func declineList(code: String) async throws {
     _ = try await api.send(try .post("/api/v1/invites/\(code)/decline"))
   }

@@ -33,10 +33,19 @@ public struct Invites: Sendable {
   }
 
   /// Joins the group that a code is for.
-  public func redeem(_ code: String) async throws -> JoinedGroup {
-    try await api.value(try .post("/api/invites/redeem", ["invite_code": code]))
+  ///
+  /// - Parameter idempotencyKey: give your own, and keep it, to repeat the call after a restart of the app.
+  /// - Throws: ``KithFailure``, such as `invite_not_found`, also for a code that has expired or was used.
+  public func redeem(
+    _ code: String, idempotencyKey: String = UUID().uuidString.lowercased()
+  ) async throws -> JoinedGroup {
+    let call = try Call.post("/api/invites/redeem", ["invite_code": code])
+    return try await api.value(call.with { $0.idempotencyKey = idempotencyKey })
   }
 
+  /// Text invitations to a group that nobody has used yet.
+  ///
+  /// - Throws: ``KithFailure``, such as `not_a_member`.
   public func pending(in group: SharedGroup.ID) async throws -> [PendingInvite] {
     struct Answer: Decodable { let invites: [PendingInvite] }
     return try await api.value(.get("/api/invites/pending/\(group)"), as: Answer.self).invites
@@ -54,11 +63,13 @@ public struct Invites: Sendable {
       try .post("/api/groups/\(group)/invites", Body(maxUses: maxUses, expiresAt: expiresAt)))
   }
 
+  /// The newest first, for the members of the group.
   public func links(to group: SharedGroup.ID) async throws -> [CodeLink<String>] {
     struct Answer: Decodable { let invites: [CodeLink<String>] }
     return try await api.value(.get("/api/groups/\(group)/invites"), as: Answer.self).invites
   }
 
+  /// Nobody can use the link any more. Safe to repeat.
   public func deleteLink(_ id: String, to group: SharedGroup.ID) async throws {
     _ = try await api.send(.delete("/api/groups/\(group)/invites/\(id)"))
   }

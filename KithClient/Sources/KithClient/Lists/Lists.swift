@@ -7,6 +7,7 @@ public struct Lists: Sendable {
 
   let api: API
 
+  /// The user's own, and those that are shared with them.
   public func all() async throws -> [SharedList] { try await changes(since: nil).changed }
 
   /// The lists that have changed since a cursor; without one, all.
@@ -23,6 +24,9 @@ public struct Lists: Sendable {
       hasMore: false)
   }
 
+  /// With its members.
+  ///
+  /// - Throws: ``KithFailure``, such as `list_not_found`, also for a list of strangers.
   public func list(_ id: SharedList.ID) async throws -> SharedList {
     try await api.value(.get("/api/v1/lists/\(id)", cache: .lists), as: One.self).list
   }
@@ -57,6 +61,7 @@ public struct Lists: Sendable {
     _ = try await api.send(changing(Call.delete("/api/v1/lists/\(id)").ifMatch(version)))
   }
 
+  /// Without the owner, who has no membership.
   public func memberships(of id: SharedList.ID) async throws -> [ListMembership] {
     struct Answer: Decodable { let memberships: [ListMembership] }
     return try await api.value(.get("/api/v1/lists/\(id)/memberships"), as: Answer.self).memberships
@@ -71,6 +76,9 @@ public struct Lists: Sendable {
     return response.status == 202 ? nil : try WireCoding.decode(Membership.self, from: response.body).membership
   }
 
+  /// Changes what a member may do. Safe to repeat.
+  ///
+  /// - Throws: ``KithFailure``, such as `viewers_only_read`.
   public func change(
     _ membership: ListMembership.ID, of id: SharedList.ID, to role: ListRole
   ) async throws -> ListMembership {

@@ -25,6 +25,7 @@ public actor OfflineLists {
   /// How many changes wait.
   public var pendingCount: Int { state.queue.count }
 
+  /// In the order of the list, with the changes that wait.
   public func tasks(in list: OfflineList.ID) -> [OfflineTask] { state.shownTasks(in: list) }
 
   /// Tells whenever something has changed.
@@ -37,12 +38,14 @@ public actor OfflineLists {
     return stream
   }
 
+  /// - Throws: the errors of the file system; nothing is then changed. So do the other changes.
   public func createList(name: String) throws -> OfflineList.ID {
     let id = OfflineID.newList()
     try enqueue(PendingChange(.createList(name: name), of: id, title: name))
     return id
   }
 
+  /// Makes a task, also in a list that was not sent yet.
   public func createTask(_ fields: TaskFields, in list: OfflineList.ID) throws -> OfflineTask.ID {
     let id = OfflineID.new()
     let title = fields.values["title"]?.string ?? ""
@@ -50,25 +53,30 @@ public actor OfflineLists {
     return id
   }
 
+  /// Sets some fields of a task.
   public func change(_ task: OfflineTask, _ fields: TaskFields) throws {
     let seen = state.shownValues(of: fields.values.keys, in: task.id)
     try enqueue(PendingChange(.changeTask(fields: fields, seen: seen), of: task.id, title: task.title))
   }
 
+  /// Completes a task.
   public func complete(_ task: OfflineTask) throws {
     try enqueue(PendingChange(.completeTask, of: task.id, title: task.title))
   }
 
+  /// Reopens a task.
   public func reopen(_ task: OfflineTask) throws {
     try enqueue(PendingChange(.reopenTask, of: task.id, title: task.title))
   }
 
+  /// Deletes a task, whatever others have changed of it meanwhile.
   public func delete(_ task: OfflineTask) throws {
     try enqueue(PendingChange(.deleteTask, of: task.id, title: task.title))
   }
 
-  /// Sends what waits, and reads what has changed. Callers that come together share one run.
+  /// Sends what waits, and reads what has changed. Callers that come together share one run. Safe to repeat.
   ///
+  /// - Returns: what was sent, and the conflicts since the last run that came to its end.
   /// - Throws: the failures of a call. What was sent stays sent, and the rest waits.
   @discardableResult
   public func sync() async throws -> SyncReport {
@@ -99,9 +107,11 @@ public actor OfflineLists {
       let outcome = try await sender.send(change, state)
       try settle(change, outcome)
       report.sentCount += 1
-      report.conflicts += outcome.conflict.map { [$0] } ?? []
     }
     try await pull()
+    report.conflicts = state.conflicts ?? []
+    state.conflicts = nil
+    try save()
     return report
   }
 
@@ -116,6 +126,8 @@ public actor OfflineLists {
       if case .createTask = change.kind { state.sentIDs[change.id] = task.id }
     }
     if outcome.isGone, let number = state.serverID(change.id) { state.removeTask(number) }
+    // Stored, as what follows may fail, and the app may be killed before it has told.
+    if let conflict = outcome.conflict { state.conflicts = (state.conflicts ?? []) + [conflict] }
     try save()
   }
 

@@ -36,6 +36,8 @@ struct OfflineState: Sendable, Codable {
   var tasks: [Int: [Int: ListTask]] = [:]
   var taskCursors: [Int: String] = [:]
   var queue: [PendingChange] = []
+  /// What could not be applied, and was not told yet.
+  var conflicts: [OfflineConflict]?
   /// The server's ids of what was made on this device.
   var sentIDs: [OfflineID: Int] = [:]
 

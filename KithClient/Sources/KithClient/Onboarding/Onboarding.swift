@@ -17,6 +17,17 @@ public actor Onboarding {
 
   public var isComplete: Bool { state.step == .complete }
 
+  /// To be called at the start of the app: a session that was stored just before the app was killed is gone on with.
+  /// Safe to repeat.
+  ///
+  /// - Throws: ``KithFailure``, when the server cannot be asked for the user's name.
+  public func resume() async throws {
+    guard state.step == .codeVerification, case .signedIn = await client.auth.sessions.state else { return }
+    try await advance(.signedIn(firstName: try await client.auth.profile().name ?? ""))
+  }
+
+  /// From the welcome to the phone number. This and the other steps throw the errors of the file system, and the
+  /// failures of their call; the step then stays. One that does not belong to the present step changes nothing.
   public func begin() async throws { try await advance(.begun) }
 
   /// Has a code texted.
@@ -32,6 +43,7 @@ public actor Onboarding {
     try await advance(.codeSent(phoneNumber: number.text))
   }
 
+  /// Back to the phone number.
   public func correctNumber() async throws { try await advance(.numberRejected) }
 
   /// Signs in with the texted code.
@@ -57,8 +69,10 @@ public actor Onboarding {
     return outcome
   }
 
+  /// On without the invite, which goes on waiting.
   public func postponeInvite() async throws { try await advance(.invitePostponed) }
 
+  /// - Throws: ``KithFailure/invalid(_:)`` for an empty name.
   public func enter(firstName: String) async throws {
     let next = state.after(.named(firstName), hasInvite: false)
     guard next != state else { throw KithFailure.invalid("Please enter a name.") }

@@ -41,7 +41,9 @@ public struct OnboardingState: Sendable, Equatable, Codable {
     case (.codeVerification, .signedIn(let name)):
       next.firstName = Self.trimmed(name)
       next.step = hasInvite ? .inviteRedemption : next.stepAfterInvite
-    case (.inviteRedemption, .inviteSettled), (.inviteRedemption, .invitePostponed): next.step = stepAfterInvite
+    // Another one may wait.
+    case (.inviteRedemption, .inviteSettled): if !hasInvite { next.step = stepAfterInvite }
+    case (.inviteRedemption, .invitePostponed): next.step = stepAfterInvite
     case (.nameEntry, .named(let name)):
       guard !Self.trimmed(name).isEmpty else { return self }
       next.firstName = Self.trimmed(name)

@@ -16,7 +16,7 @@ public struct Photo: Sendable, Equatable, Decodable, Identifiable {
 }
 
 /// A photo that was sent.
-public struct SentPhoto: Sendable, Equatable, Decodable {
+public struct SentPhoto: Sendable, Equatable, Codable {
   public let photoID: Photo.ID
   public let expiresAt: Date
 }

@@ -23,7 +23,6 @@ public struct Photos: Sendable {
     progress: (@Sendable (Double) -> Void)? = nil
   ) async throws -> SentPhoto {
     let (body, byteCount) = try Self.body(content)
-    guard byteCount <= Self.bytesMax else { throw KithFailure.invalid("A photo has at most 10 MB.") }
     let call = try Call.post("/api/photos/upload").with {
       $0.query = [("group_id", group)]
       $0.body = body
@@ -64,14 +63,19 @@ public struct Photos: Sendable {
     try await api.exchanger.send(HTTPRequest("GET", link), isRepeatable: true)
   }
 
-  private static func body(_ content: Content) throws -> (HTTPRequest.Body, Int) {
+  /// - Throws: ``KithFailure/invalid(_:)`` for a file that cannot be read, and for more than 10 MB.
+  static func body(_ content: Content) throws -> (HTTPRequest.Body, Int) {
+    let (body, byteCount): (HTTPRequest.Body, Int)
     switch content {
-    case .data(let data): return (.data(data), data.count)
+    case .data(let data): (body, byteCount) = (.data(data), data.count)
     case .file(let file):
-      guard let count = try file.resourceValues(forKeys: [.fileSizeKey]).fileSize else {
+      // `try?`: whatever the reason, the file cannot be sent.
+      guard let count = try? file.resourceValues(forKeys: [.fileSizeKey]).fileSize else {
         throw KithFailure.invalid("The file cannot be read.")
       }
-      return (.file(file), count)
+      (body, byteCount) = (.file(file), count)
     }
+    guard byteCount <= Self.bytesMax else { throw KithFailure.invalid("A photo has at most 10 MB.") }
+    return (body, byteCount)
   }
 }

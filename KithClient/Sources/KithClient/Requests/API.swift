@@ -6,6 +6,14 @@ struct API: Sendable {
   let exchanger: Exchanger
   let sessions: Sessions
   let cache: ResponseCache
+  let live: LiveConnections
+
+  /// The same over another transport.
+  func over(_ transport: any Transport) -> API {
+    API(
+      baseURL: baseURL, exchanger: Exchanger(transport: transport, policy: exchanger.policy), sessions: sessions,
+      cache: cache, live: live)
+  }
 
   /// The decoded body of a successful answer.
   func value<Body: Decodable & Sendable>(_ call: Call, as type: Body.Type = Body.self) async throws -> Body {
@@ -22,7 +30,7 @@ struct API: Sendable {
       return response
     }
     let request = try call.request(to: baseURL)
-    let key = ResponseCache.Key(user: await sessions.userID, url: request.url)
+    let key = ResponseCache.Key(user: await sessions.cacheUser(), url: request.url)
     let kept = await cache.entry(key)
     if let kept, await cache.isFresh(kept, for: policy) { return kept.response }
     let generation = await cache.generation

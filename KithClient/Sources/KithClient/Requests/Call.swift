@@ -74,13 +74,9 @@ struct Call: Sendable {
   /// Without a bearer.
   var anonymous: Call { with { $0.bearer = .none } }
 
-  /// Sent once: a repetition would have another result, such as a code that was used.
-  var once: Call {
-    with {
-      $0.isRepeatable = false
-      $0.idempotencyKey = nil
-    }
-  }
+  /// Sent once: the server does it as often as it comes, or a repetition would have another result, such as a code that
+  /// was used.
+  var once: Call { with { $0.isRepeatable = false } }
 
   func request(to base: URL) throws -> HTTPRequest {
     guard var components = URLComponents(url: base, resolvingAgainstBaseURL: false) else {

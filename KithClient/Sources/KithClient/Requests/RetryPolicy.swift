@@ -42,9 +42,9 @@ public struct RetryPolicy: Sendable {
     }
   }
 
-  /// 1, 2, 4, 8 … 30 seconds, of which at least half.
+  /// Up to 2, 4, 8, 16 and 30 seconds, of which at least half: so from 1 second on.
   func backoff(_ attempt: Int) -> Duration {
-    let doubled = backoffMin * (1 << min(attempt - 1, 16))
+    let doubled = backoffMin * (1 << min(attempt, 16))
     return min(doubled, backoffMax) * jitter()
   }
 

@@ -12,6 +12,8 @@ public actor Sessions {
     case unread
     case none(SessionState.Reason)
     case stored(StoredSession)
+    /// An access token without a refresh token.
+    case unrenewable
     case outside(OutsideTokens)
   }
 
@@ -58,6 +60,14 @@ public actor Sessions {
   /// The signed-in user, once an access token is there.
   public var userID: String? { access?.userID }
 
+  /// Whose answers may be shown from the cache. An outside issuer may have another user without having said so.
+  func cacheUser() async -> String? {
+    guard case .outside(let outside) = source else { return userID }
+    // `try?`: without a token, there is nobody whose answers are in the cache.
+    guard let token = try? await outside(false) else { return nil }
+    return Bearer(token: token, expiresAt: nil).userID ?? token
+  }
+
   /// Reads the stored session and exchanges its refresh token, as an app does when it starts.
   ///
   /// - Returns: the state: also signed in when the server could not be reached.
@@ -69,10 +79,14 @@ public actor Sessions {
 
   func start(_ pair: TokenPair) throws {
     begin()
-    let session = StoredSession(refreshToken: pair.refreshToken)
-    source = .stored(session)
     access = bearer(of: pair)
-    try write(session)
+    if let refreshToken = pair.refreshToken {
+      let session = StoredSession(refreshToken: refreshToken)
+      source = .stored(session)
+      try write(session)
+    } else {
+      source = .unrenewable
+    }
     tell()
   }
 
@@ -156,6 +170,7 @@ public actor Sessions {
   }
 
   private func refreshed() async throws -> Bearer {
+    if case .unrenewable = source { await end(.ended) }
     guard case .stored(var session) = source else { throw KithFailure.signedOut }
     // `try?`: a locked store has nothing newer. An extension of the app may have exchanged the token meanwhile.
     if refreshing == nil, let newest = try? store.read() { session = newest }
@@ -174,7 +189,7 @@ public actor Sessions {
     switch response.status {
     case 200:
       let pair = try WireCoding.decode(TokenPair.self, from: response.body)
-      let next = StoredSession(refreshToken: pair.refreshToken)
+      let next = StoredSession(refreshToken: pair.refreshToken ?? session.refreshToken)
       source = .stored(next)
       let bearer = bearer(of: pair)
       access = bearer
@@ -182,10 +197,12 @@ public actor Sessions {
       try? store.write(next)
       tell()
       return bearer
-    case 401, 403:
+    default:
+      let refusal = Refusal(response, now: exchanger.policy.now())
+      // Only the server ends a session: what is in between, such as the page of a hotel's network, has no code.
+      guard [401, 403].contains(refusal.status), refusal.hasCode else { throw KithFailure.refused(refusal) }
       await end(.ended)
       throw KithFailure.signedOut
-    default: throw KithFailure.refused(Refusal(response, now: exchanger.policy.now()))
     }
   }
 

@@ -2,9 +2,27 @@ import Foundation
 
 /// The tokens of a sign-in or a refresh.
 struct TokenPair: Sendable, Decodable {
+  private enum CodingKeys: CodingKey { case accessToken, token, refreshToken, expiresIn }
+
   let accessToken: String
-  let refreshToken: String
+  /// nil: the session ends with the access token.
+  let refreshToken: String?
   let expiresIn: Double?
+
+  init(accessToken: String, refreshToken: String?, expiresIn: Double?) {
+    self.accessToken = accessToken
+    self.refreshToken = refreshToken
+    self.expiresIn = expiresIn
+  }
+
+  /// Older APIs have the access token as `token`.
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    accessToken =
+      try members.decodeIfPresent(String.self, forKey: .accessToken) ?? members.decode(String.self, forKey: .token)
+    refreshToken = try members.decodeIfPresent(String.self, forKey: .refreshToken)
+    expiresIn = try members.decodeIfPresent(Double.self, forKey: .expiresIn)
+  }
 }
 
 /// An access token and how long it can be used.

@@ -7,6 +7,7 @@ public struct Tasks: Sendable {
 
   let api: API
 
+  /// All of a list, in their order.
   public func all(in list: SharedList.ID) async throws -> [ListTask] { try await changes(in: list, since: nil).changed }
 
   /// The tasks that have changed since a cursor; without one, all. While `hasMore`, ask again.
@@ -53,6 +54,7 @@ public struct Tasks: Sendable {
     return try await one(Call.post("/api/v1/tasks/\(id)/complete", body).ifMatch(version))
   }
 
+  /// Safe to repeat.
   public func reopen(_ id: ListTask.ID, version: Int? = nil) async throws -> ListTask {
     try await one(Call.post("/api/v1/tasks/\(id)/reopen").ifMatch(version))
   }
@@ -62,6 +64,7 @@ public struct Tasks: Sendable {
     try await one(try .post("/api/v1/tasks/\(id)/assign", ["assigned_to": user]))
   }
 
+  /// Safe to repeat.
   public func unassign(_ id: ListTask.ID) async throws -> ListTask {
     try await one(try .post("/api/v1/tasks/\(id)/unassign"))
   }
@@ -78,16 +81,21 @@ public struct Tasks: Sendable {
     _ = try await api.send(changing(try .post("/api/v1/tasks/\(id)/reorder", ["after_id": other])))
   }
 
+  /// Safe to repeat.
+  ///
+  /// - Parameter reason: for the task's history.
   public func delete(_ id: ListTask.ID, reason: String? = nil, version: Int? = nil) async throws {
     _ = try await api.send(changing(Call.delete("/api/v1/tasks/\(id)", ["reason": reason]).ifMatch(version)))
   }
 
+  /// - Throws: ``KithFailure``, such as `viewers_only_read`.
   public func addSubtask(_ title: String, to id: ListTask.ID) async throws -> ListTask.Subtask {
     struct Answer: Decodable { let subtask: ListTask.Subtask }
     let body = ["subtask": ["title": title, "client_id": UUID().uuidString.lowercased()]]
     return try await api.value(changing(try .post("/api/v1/tasks/\(id)/subtasks", body)), as: Answer.self).subtask
   }
 
+  /// Safe to repeat.
   public func completeSubtask(_ id: ListTask.Subtask.ID, of task: ListTask.ID) async throws {
     _ = try await api.send(changing(try .post("/api/v1/tasks/\(task)/subtasks/\(id)/complete")))
   }
@@ -97,15 +105,18 @@ public struct Tasks: Sendable {
     try await api.value(.get("/api/v1/tasks/search", ["q": text]), as: Several.self).tasks
   }
 
+  /// What is due on the user's present day, what is overdue, and what is done.
   public func today(timeZone: TimeZone = .current) async throws -> Today {
     try await api.value(.get("/api/v1/today", ["timezone": timeZone.ianaName]))
   }
 
+  /// The user's own.
   public func tags() async throws -> [ListTask.Tag] {
     struct Answer: Decodable { let tags: [ListTask.Tag] }
     return try await api.value(.get("/api/v1/tags", cache: .lists), as: Answer.self).tags
   }
 
+  /// - Throws: ``KithFailure``, such as `validation_error` for a name that there is, or `too_many_tags`.
   public func createTag(_ name: String) async throws -> ListTask.Tag {
     try await api.value(changing(try .post("/api/v1/tags", ["tag": ["name": name]])))
   }

@@ -69,6 +69,8 @@ public struct TimepointProgress: Sendable, Equatable, Decodable {
   public let data: JSONValue?
   public let error: String?
 
+  /// Whether nothing comes after it.
+  public var isLast: Bool { event == "done" || event == "error" }
   /// With `done`.
   public var timepointID: Timepoint.ID? { data?["timepoint_id"]?.string }
 }
@@ -79,6 +81,52 @@ public struct CharacterReply: Sendable, Equatable, Decodable {
   public let response: String
   public let sessionID: String?
   public let emotionalTone: String?
+}
+
+/// What a character says.
+public struct DialogLine: Sendable, Equatable, Decodable {
+  public let speaker: String
+  public let text: String
+}
+
+/// What characters answered to the same questions.
+public struct CharacterSurvey: Sendable, Equatable, Decodable {
+  public struct Answer: Sendable, Equatable, Decodable {
+    public let characterName: String
+    public let question: String
+    public let response: String
+    /// `positive`, `negative`, `neutral` or `mixed`.
+    public let sentiment: String?
+    public let keyPoints: [String]?
+    public let emotionalTone: String?
+  }
+
+  public let responses: [Answer]
+  public let summary: String?
+}
+
+/// Scenes in the order of time.
+public struct TemporalSequence: Sendable, Equatable, Decodable {
+  public struct Scene: Sendable, Equatable, Decodable, Identifiable {
+    public let id: Timepoint.ID
+    public let year: Int?
+    public let slug: String
+  }
+
+  public let center: Scene
+  /// The nearest first.
+  public let prior: [Scene]
+  public let next: [Scene]
+}
+
+/// The characters of a request: `all`, or their names.
+struct CharacterNames: Sendable, Encodable {
+  let names: [String]
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    if names.isEmpty { try container.encode("all") } else { try container.encode(names) }
+  }
 }
 
 /// A jump in time: the target is a scene in its own right.

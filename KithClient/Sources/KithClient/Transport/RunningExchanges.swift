@@ -17,28 +17,60 @@ final class RunningExchanges: NSObject, URLSessionDataDelegate, @unchecked Senda
 
   private let lock = NSLock()
   private var running: [Int: Exchange] = [:]
+  private var onEventsFinished: (@Sendable () -> Void)?
 
   func add(_ exchange: Exchange, for task: URLSessionTask) {
     lock.withLock { running[task.taskIdentifier] = exchange }
+  }
+
+  /// Ends an exchange whose task may have completed before it was added: then nobody else would.
+  func abandon(_ task: URLSessionTask) {
+    guard let exchange = lock.withLock({ running.removeValue(forKey: task.taskIdentifier) }) else { return }
+    exchange.head?.resume(throwing: NoAnswer("the task had completed"))
+    exchange.chunks.finish()
+  }
+
+  /// - Parameter action: is called once, when everything of a background session was handed out.
+  func whenEventsAreFinished(_ action: @escaping @Sendable () -> Void) { lock.withLock { onEventsFinished = action } }
+
+  #if !canImport(FoundationNetworking)
+    func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) { eventsFinished() }
+  #endif
+
+  private func eventsFinished() {
+    let action = lock.withLock { () -> (@Sendable () -> Void)? in
+      defer { onEventsFinished = nil }
+      return onEventsFinished
+    }
+    action?()
   }
 
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
+    completionHandler(passOnHead(of: dataTask, response) ? .allow : .cancel)
+  }
+
+  /// Background sessions do not call the method above for uploads: the head is then that of the task.
+  ///
+  /// - Returns: whether the response is one of HTTP.
+  @discardableResult
+  private func passOnHead(of task: URLSessionTask, _ response: URLResponse?) -> Bool {
     let head = lock.withLock { () -> CheckedContinuation<HTTPResponseHead, any Error>? in
-      defer { running[dataTask.taskIdentifier]?.head = nil }
-      return running[dataTask.taskIdentifier]?.head
+      defer { running[task.taskIdentifier]?.head = nil }
+      return running[task.taskIdentifier]?.head
     }
     guard let response = response as? HTTPURLResponse else {
       head?.resume(throwing: NoAnswer("the response is not HTTP"))
-      return completionHandler(.cancel)
+      return false
     }
     head?.resume(returning: HTTPResponseHead(response))
-    completionHandler(.allow)
+    return true
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    if let response = dataTask.response { passOnHead(of: dataTask, response) }
     _ = lock.withLock { running[dataTask.taskIdentifier] }?.chunks.yield(data)
   }
 
@@ -57,6 +89,7 @@ final class RunningExchanges: NSObject, URLSessionDataDelegate, @unchecked Senda
   }
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    if error == nil, let response = task.response { passOnHead(of: task, response) }
     guard let exchange = lock.withLock({ running.removeValue(forKey: task.taskIdentifier) }) else { return }
     guard let error else {
       exchange.head?.resume(throwing: NoAnswer("the connection was closed without a response"))

@@ -6,8 +6,8 @@ import Foundation
 
 /// Sends requests with a `URLSession` of its own, which keeps no cookies and no cache on disk.
 public final class URLSessionTransport: Transport {
-  private let session: URLSession
-  private let exchanges = RunningExchanges()
+  let session: URLSession
+  let exchanges = RunningExchanges()
 
   /// - Parameter configuration: nil: an ephemeral one.
   public init(configuration: URLSessionConfiguration? = nil) {
@@ -24,13 +24,20 @@ public final class URLSessionTransport: Transport {
 
   public func stream(_ request: HTTPRequest, progress: (@Sendable (Int64) -> Void)?) async throws -> HTTPStream {
     try Task.checkCancellation()
-    let task = task(for: request)
+    #if !canImport(FoundationNetworking)
+      if let running = await running(request) { return try await follow(running, progress) }
+    #endif
+    return try await follow(task(for: request), progress)
+  }
+
+  /// Starts a task, or hands out what is still to come of one that is running.
+  private func follow(_ task: URLSessionTask, _ progress: (@Sendable (Int64) -> Void)?) async throws -> HTTPStream {
     let (body, chunks) = AsyncThrowingStream<Data, any Error>.makeStream()
     chunks.onTermination = { _ in task.cancel() }
     let head = try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { head in
         exchanges.add(.init(head: head, chunks: chunks, progress: progress), for: task)
-        task.resume()
+        if task.state == .completed { exchanges.abandon(task) } else { task.resume() }
       }
     } onCancel: {
       task.cancel()
