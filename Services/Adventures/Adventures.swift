@@ -55,6 +55,9 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
     ).add(to: routes)
     ShownPhotoRoutes(database: database, requests: requests).add(to: routes)
     InternalDepartureRoutes(participations: participations).add(to: routes)
+    InternalBlockRoutes(
+      blocks: ShareBlocks(database: database, groups: groups, memberships: memberships, now: now)
+    ).add(to: routes)
     health.add(to: routes)
     InternalTopicRoutes(TopicStore(database: database, groups: memberships, now: now)).add(to: routes)
     PersonalDataRoutes(AdventuresPersonalDataStore(database: database, outbox: outbox, now: now), now: now).add(

@@ -14,10 +14,27 @@ let adventuresMigrations = [
   Migration("plans, places, hunts, shared arrival times", tables),
   Outbox.migration,
   SubmissionPhotos.migration,
+  Migration("indexes in the order of ids", orderedIndexes),
 ]
 
 private let tables = [planTable, placeTable, huntTables, submissionTables, shareTables, QuotaStore.table]
   .joined(separator: "\n")
+
+/// The rows of a user or a group are read in the order of their ids, so that no page of them is sorted.
+private let orderedIndexes = """
+  drop index adventure_plan_user;
+  create index adventure_plan_user on adventure_plan (user_id, id);
+  drop index saved_place_user;
+  create index saved_place_user on saved_place (user_id, id);
+  drop index eta_share_user;
+  create index eta_share_user on eta_share (user_id, id);
+  drop index hunt_created_by;
+  create index hunt_created_by on hunt (created_by, id);
+  drop index hunt_group;
+  create index hunt_group on hunt (group_id, id) where group_id is not null;
+  drop index hunt_participant_user;
+  create index hunt_participant_user on hunt_participant (user_id, hunt_id);
+  """
 
 private let planTable = """
   create table adventure_plan (

@@ -28,6 +28,7 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
     deliveries: [
       TextInviteOutbox.delivery(through: InvitesClient(in: dependencies)),
       DepartureOutbox.delivery(through: AdventuresClient(in: dependencies)),
+      BlockOutbox.delivery(through: AdventuresClient(in: dependencies)),
     ])
   let memberships = MembershipStore(
     database: database, photoAccess: photoAccess,
@@ -68,7 +69,8 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
     CollectionMemberRoutes(members: collectionMembers, users: users, now: now).add(to: routes)
     InternalCollectionRoutes(members: collectionMembers, now: now).add(to: routes)
     BlockRoutes(
-      blocks: BlockStore(database: database), users: users, idempotency: idempotency, photoAccess: photoAccess, now: now
+      blocks: BlockStore(database: database), users: users, idempotency: idempotency, photoAccess: photoAccess,
+      outbox: BlockOutbox(outbox: photos.outbox, serviceAddresses: dependencies.serviceAddresses), now: now
     ).add(to: routes)
     photos.add(to: routes)
     objects.add(to: routes)

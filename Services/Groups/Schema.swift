@@ -33,6 +33,12 @@ let groupsMigrations = [
         """),
     postgres: memberRows(id: "gen_random_uuid()")),
   Migration("files of /storage/v1", storedObjectTables),
+  Migration(
+    "groups of a user in their order",
+    """
+    drop index membership_user;
+    create index membership_user on membership (user_id, state, group_id);
+    """),
 ]
 
 /// - Parameter id: makes a UUID for each row.

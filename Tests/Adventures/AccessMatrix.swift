@@ -92,7 +92,8 @@ enum AccessMatrix {
     }
   }()
 
-  static let verbs = ["read", "count", "filter", "embed", "insert", "forge", "upsert", "put", "patch", "delete"]
+  static let readingVerbs = ["read", "count", "filter", "embed"]
+  static let verbs = readingVerbs + ["insert", "forge", "upsert", "put", "patch", "delete"]
 }
 
 /// A row of alice's, and how somebody would try to reach it.

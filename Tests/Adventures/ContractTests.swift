@@ -135,6 +135,97 @@ import Testing
     }
   }
 
+  @Test(arguments: engines) func aGroupIsMadeJoinedAndLeftAndHasAHunt(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let group = try await alice.insert(
+        "social_groups",
+        """
+        {
+          "name": "Weekend Warriors",
+          "description": "Adventure group for weekend trips"
+        }
+        """)
+      let (id, code) = (group.text("id"), group.text("invite_code"))
+      let refused = try await bob.rest(
+        .POST, "social_groups/join",
+        """
+        {
+          "invite_code": "ABC123"
+        }
+        """)
+      #expect(refused.status == 404 && refused.contractCode == "GROUP_NOT_FOUND", "\(refused.text)")
+      let joined = try await bob.rest(.POST, "social_groups/join", #"{ "invite_code": "\#(code)" }"#)
+      #expect(joined.status == 200 && joined.int("member_count") == 2, "\(joined.text)")
+      let members = try await bob.rows("group_members?group_id=eq.\(id)")
+      #expect(Set(members.map { $0.text("user_id") }) == ["\(alice.id)", "\(bob.id)"])
+
+      try await stack.forgetGroups(of: alice, bob)
+      let hunt = try await alice.insert(
+        "scavenger_hunts",
+        """
+        {
+          "title": "City Scavenger Hunt",
+          "description": "Explore the city and find hidden treasures",
+          "group_id": "\(id)",
+          "checkpoints": [
+            {
+              "title": "Find the Red Door",
+              "description": "Look for a red door on Main Street",
+              "location": {
+                "latitude": 37.7749,
+                "longitude": -122.4194
+              },
+              "photo_required": true,
+              "points": 20
+            }
+          ]
+        }
+        """)
+      #expect(hunt.text("group_id") == id && hunt.int("checkpoint_count") == 1)
+      #expect(try await bob.rest(.POST, "scavenger_hunts/\(hunt.text("id"))/join").status == 200)
+
+      let left = try await bob.rest(.DELETE, "group_members?group_id=eq.\(id)&user_id=eq.\(bob.id)")
+      #expect(left.status == 204, "\(left.text)")
+      #expect(try await alice.rows("group_members?group_id=eq.\(id)").map { $0.text("user_id") } == ["\(alice.id)"])
+    }
+  }
+
+  /// The rows as the contract's models decode them, with snake case converted, and times without a fraction.
+  @Test(arguments: engines) func theModelsOfTheContractAreDecoded(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let end = stack.clock.now.addingTimeInterval(3600).formatted(.iso8601)
+      let route = """
+        {"origin": {"latitude": 1, "longitude": 2}, "destination": {"latitude": 3, "longitude": 4}, "distance": 5.2}
+        """
+      try await alice.insert(
+        "saved_places", #"{"name": "Café", "address": "1 Street", "latitude": 1, "longitude": 2, "category": "x"}"#)
+      try await alice.insert("adventure_plans", #"{"title": "Trip", "stops": [], "route_data": \#(route)}"#)
+      try await alice.insert("social_groups", #"{"name": "Ours"}"#)
+      _ = try await alice.makeHunt()
+      try await alice.insert(
+        "eta_shares", #"{"route_data": \#(route), "recipients": ["\#(alice.id)"], "expires_at": "\#(end)"}"#)
+      try await expect(ContractModels.User.self, from: "users", alice)
+      try await expect(ContractModels.SavedPlace.self, from: "saved_places", alice)
+      try await expect(ContractModels.Adventure.self, from: "adventure_plans", alice)
+      try await expect(ContractModels.SocialGroup.self, from: "social_groups", alice)
+      try await expect(ContractModels.ScavengerHunt.self, from: "scavenger_hunts", alice)
+      try await expect(ContractModels.ETAShare.self, from: "eta_shares", alice)
+    }
+  }
+
+  private func expect<Model: Decodable>(_ type: Model.Type, from table: String, _ user: SignedInUser) async throws {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    decoder.dateDecodingStrategy = .iso8601
+    let reply = try await user.rest(.GET, table)
+    do {
+      let models = try decoder.decode([Model].self, from: reply.body)
+      #expect(models.count == 1, "\(table)")
+    } catch { Issue.record("\(table): \(error): \(reply.text)") }
+  }
+
   @Test(arguments: engines) func anArrivalTimeIsSharedUntilItsLastSecond(_ engine: Engine) async throws {
     try await withStack(engine) { stack in
       var (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))

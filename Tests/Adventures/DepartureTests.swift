@@ -147,7 +147,7 @@ import Wire
       // An answer to a call from before the end is not cached.
       let other = try await stack.makeGroup(alice, with: [bob])
       memberships.endCache(of: bob.id)
-      _ = try await memberships.groups(of: bob.id) { _ in memberships.endCache(of: alice.id) }
+      _ = try await memberships.member(bob.id) { _ in memberships.endCache(of: alice.id) }
       try await alice.remove(bob, from: other)
       #expect(try await memberships.groups(of: bob.id).isEmpty)
     }

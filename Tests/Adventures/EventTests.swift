@@ -56,14 +56,29 @@ import Wire
   @Test(arguments: engines) func topicsAreForThoseWhoSeeTheHunt(_ engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, mallory) = (try await stack.signIn("alice"), try await stack.signIn("mallory"))
-      let hunt = try await alice.makeHunt()
+      let bob = try await stack.signIn("bob")
+      let group = try await stack.makeGroup(alice, with: [bob])
+      let hunt = try await alice.makeHunt(group: group.id)
       let events = stack.adventures.with(stack.with(key: "events"))
-      let path = "/internal/topics/access?topic=scavenger_hunts:\(hunt.id)&user_id="
-      #expect(try await events.get("\(path)\(alice.id)").bool("read") == true)
-      #expect(try await events.get("\(path)\(mallory.id)").bool("read") == false)
-      #expect(try await stack.adventures.with(stack.with(key: "lists")).get("\(path)\(alice.id)").status == 403)
-      let topics = try await events.get("/internal/topics?user_id=\(alice.id)")["topics"] as? [String]
-      #expect(topics == ["scavenger_hunts:\(hunt.id)"])
+      func mayRead(_ topic: String, _ user: SignedInUser) async throws -> Bool? {
+        try await events.get("/internal/topics/access?topic=\(topic)&user_id=\(user.id)").bool("read")
+      }
+      let (seen, submissions) = ("scavenger_hunts:\(hunt.id)", "checkpoint_submissions:\(hunt.id)")
+      for topic in [seen, submissions] {
+        #expect(try await mayRead(topic, alice) == true, "\(topic)")
+        #expect(try await mayRead(topic, mallory) == false, "\(topic)")
+      }
+      // As a member of its group, who sees the hunt, and its submissions only as a participant.
+      try await stack.forgetGroups(of: bob)
+      #expect(try await mayRead(seen, bob) == true)
+      #expect(try await mayRead(submissions, bob) == false)
+      #expect(try await bob.rest(.POST, "scavenger_hunts/\(hunt.id)/join").status == 200)
+      #expect(try await mayRead(submissions, bob) == true)
+      let path = "/internal/topics/access?topic=\(seen)&user_id=\(alice.id)"
+      #expect(try await stack.adventures.with(stack.with(key: "lists")).get(path).status == 403)
+      for (user, topics) in [(alice, [seen, submissions]), (bob, [seen, submissions]), (mallory, [])] {
+        #expect(try await events.get("/internal/topics?user_id=\(user.id)")["topics"] as? [String] == topics)
+      }
     }
   }
 

@@ -3,6 +3,7 @@ import Foundation
 import NIOHTTP1
 import Support
 import Testing
+import Wire
 
 /// The rules of hunts.
 @Suite struct HuntTests {
@@ -30,8 +31,18 @@ import Testing
       let alice = try await stack.signIn("alice")
       let hunt = try await alice.makeHunt(isActive: false)
       let path = "scavenger_hunts?id=eq.\(hunt.id)"
+      let before = stack.clock.now
       let started = try await alice.rest(.PATCH, path, #"{"status": "active"}"#).list.first
-      #expect(started?.text("start_time") == stack.clock.now.formatted(.iso8601))
+      let start = try #require(RFC3339.parse(started?.text("start_time") ?? ""))
+      // Times of rows are whole seconds.
+      #expect((before - 1...stack.clock.now + 1).contains(start))
+      // Together with one that has begun, it is not started: that one keeps its time.
+      let next = try await alice.makeHunt(isActive: false)
+      stack.clock.advance(by: .seconds(5))
+      let both = try await alice.rest(.PATCH, "scavenger_hunts?created_by=eq.\(alice.id)", #"{"status": "active"}"#)
+      #expect(both.status == 400, "\(both.text)")
+      #expect(try await alice.rows(path).first?.text("start_time") == started?.text("start_time"))
+      #expect(try await alice.rows("scavenger_hunts?id=eq.\(next.id)").first?.text("status") == "draft")
       // A draft is deleted, an active hunt is not.
       #expect(try await alice.rest(.DELETE, path).status == 204)
       #expect(try await alice.rows(path).count == 1)

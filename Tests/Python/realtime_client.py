@@ -1,5 +1,6 @@
 # Joins, broadcasts, presence, row changes, a token refresh and a reconnect with Supabase's own Python client.
-# Arguments: the URL of the server, a service key, Alice's token and a newer one, Bob's token, a stranger's token.
+# Arguments: the URL that apps use, that of the events service, a service key, a list, Alice's token and a newer one,
+# Bob's token, a stranger's token.
 import asyncio
 import json
 import sys
@@ -9,8 +10,8 @@ from datetime import datetime, timezone
 
 from realtime import AsyncRealtimeClient
 
-base, key, alice_token, newer_token, bob_token, stranger_token = sys.argv[1:7]
-LIST = "lists:42"
+base, internal, key, number_of_list, alice_token, newer_token, bob_token, stranger_token = sys.argv[1:9]
+LIST = f"lists:{number_of_list}"
 
 
 def deliver(number, change=None):
@@ -24,7 +25,7 @@ def deliver(number, change=None):
     if change:
         event["change"] = change
     request = urllib.request.Request(
-        base + "/internal/events",
+        internal + "/internal/events",
         json.dumps({"events": [event]}).encode(),
         {"content-type": "application/json", "x-service-key": key},
     )
@@ -58,7 +59,7 @@ async def main():
     for event in ("task_changed", "typing", "by_http"):
         channel.on_broadcast(event, broadcasts.append)
     channel.on_postgres_changes(
-        "INSERT", changes.append, table="tasks", schema="public", filter="list_id=eq.42"
+        "INSERT", changes.append, table="tasks", schema="public", filter=f"list_id=eq.{number_of_list}"
     )
     channel.on_presence_sync(lambda: None)
     await channel.subscribe(lambda state, error: states.append(state))
@@ -80,9 +81,10 @@ async def main():
     await until("the event", lambda: "task_changed" in names())
     print("broadcast of the feed")
 
-    deliver(2, {"schema": "public", "table": "tasks", "type": "INSERT", "record": {"id": 2, "list_id": 42}})
+    for row in ({"id": 1, "list_id": 0}, {"id": 2, "list_id": int(number_of_list)}):
+        deliver(2, {"schema": "public", "table": "tasks", "type": "INSERT", "record": row})
     await until("the row", lambda: changes)
-    assert changes[0]["data"]["record"] == {"id": 2, "list_id": 42}, changes
+    assert [change["data"]["record"] for change in changes] == [row], changes
     print("postgres_changes")
 
     bob = AsyncRealtimeClient(base + "/realtime/v1", token=bob_token)

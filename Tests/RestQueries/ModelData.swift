@@ -8,6 +8,10 @@ import Wire
 struct ModelData {
   /// What Alice sees, ordered by id.
   let places: [ModelRow]
+  let notes: [ModelRow]
+
+  /// 2024-01-15
+  static let day = Date(timeIntervalSince1970: 1_705_276_800)
 
   static func insert(_ count: Int, for app: PlacesApp, seed: UInt64) async throws -> ModelData {
     var random = ModelConditions(random: SeededRandom(seed: seed))
@@ -28,12 +32,13 @@ struct ModelData {
         }
       }
     }
-    return ModelData(places: rows.compactMap { $0.seen(by: app.alice) })
+    return ModelData(
+      places: rows.compactMap { $0.seen(by: app.alice) }, notes: rows.flatMap { $0.notesSeen(by: app.alice) })
   }
 
-  private static func id(_ number: Int) -> String {
+  static func id(_ number: Int) -> String {
     let digits = String(number)
-    return "00000000-0000-7000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
+    return "0000abcd-0000-7000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
   }
 }
 
@@ -53,8 +58,16 @@ private struct OwnedPlace: Sendable {
     let isGuest = row.values["is_open"] == .bool(true) && notes.contains { $0.author == user }
     guard owner == user || isGuest else { return nil }
     var seen = row
-    seen.notes = notes.filter { $0.author == user || (!$0.isSecret && owner == user) }.map(\.row)
+    seen.values["note_count"] = .integer(notes.count)
+    seen.notes = visible(to: user)
     return seen
+  }
+
+  /// Also at a place that the user does not see.
+  func notesSeen(by user: UserID) -> [ModelRow] { visible(to: user).map { $0.at(seen(by: user)) } }
+
+  private func visible(to user: UserID) -> [ModelRow] {
+    notes.filter { $0.author == user || (!$0.isSecret && owner == user) }.map(\.row)
   }
 }
 
@@ -67,12 +80,17 @@ extension ModelConditions {
         "id": .text(id), "stars": .integer(Int.random(in: -1...5, using: &random)),
         "latitude": chance(20) ? .null : .number(pick([-1.5, 0, 0.1, 2, 3.25])), "is_open": .bool(chance(50)),
         "code": code, "tags": .list(["a", "b", "c"].filter { _ in chance(40) }),
+        "seen_at": chance(20) ? .null : .time(pick([0, 1, 3600, 86_400])),
+        "visited_on": chance(20) ? .null : .day(Int.random(in: 0...3, using: &random)), "details": details(),
       ])
   }
 
   fileprivate mutating func note(_ id: String) -> ModelRow {
     ModelRow(
-      id: id, values: ["text": .text(pick(Self.words)), "points": .integer(Int.random(in: -1...5, using: &random))])
+      id: id,
+      values: [
+        "id": .text(id), "text": .text(pick(Self.words)), "points": .integer(Int.random(in: -1...5, using: &random)),
+      ])
   }
 }
 
@@ -83,16 +101,20 @@ extension ModelRow {
     case .integer(let value): value.binding
     case .number(let value): .text("\(value)")
     case .text(let value): .text(value)
-    case .list(let list): .text("[" + list.map { "\"\($0)\"" }.joined(separator: ",") + "]")
+    case .list(let list): .text(ModelJSON.array(list.map(ModelJSON.text)).text)
+    case .json(let value): .text(value.text)
+    case .time(let seconds): (ModelData.day + Double(seconds)).binding
+    case .day(let day): .text(ModelConditions.date(day))
     case .null, nil: .null
     }
   }
 
   fileprivate func insertion(_ owner: UserID, at now: Date) -> SQL {
     """
-    insert into place (id, user_id, name, stars, latitude, is_open, code, tags, created_at, updated_at)
+    insert into place (id, user_id, name, stars, latitude, is_open, code, tags, seen_at, visited_on, details,
+      created_at, updated_at)
     values (\(id), \(owner), \("x"), \(value("stars")), \(value("latitude")), \(value("is_open")), \(value("code")),
-      \(value("tags")), \(now), \(now))
+      \(value("tags")), \(value("seen_at")), \(value("visited_on")), \(value("details")), \(now), \(now))
     """
   }
 
@@ -101,21 +123,5 @@ extension ModelRow {
     insert into note (id, place_id, user_id, text, points, is_secret, created_at)
     values (\(id), \(place), \(author), \(value("text")), \(value("points")), \(isSecret), \(now))
     """
-  }
-
-  /// The row as an object of the answer.
-  func json(_ columns: [String]) -> String {
-    columns.map { "\"\($0)\":\(Self.json(values[$0] ?? .null))" }.joined(separator: ",")
-  }
-
-  private static func json(_ value: ModelValue) -> String {
-    switch value {
-    case .null: "null"
-    case .bool(let value): "\(value)"
-    case .integer(let value): "\(value)"
-    case .number(let value): value == value.rounded() ? "\(Int(value))" : "\(value)"
-    case .text(let value): "\"" + value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
-    case .list(let list): "[" + list.map { "\"\($0)\"" }.joined(separator: ",") + "]"
-    }
   }
 }

@@ -1,161 +1,141 @@
 import Foundation
-import RestQueries
 import Support
 
-/// A value of the random data, as the plain model in Swift has it.
-enum ModelValue: Hashable, Sendable {
-  case null, bool(Bool), integer(Int), number(Double), text(String), list([String])
+/// A random query on places or on notes, and the answer that the model has for it.
+struct ModelQuery {
+  let table: String
+  private(set) var parameters: [(String, String)] = []
+  /// The header `Range`.
+  private(set) var range: String?
+  private(set) var offset = 0
+  private var rules: [(ModelRow) -> Bool?] = []
+  private var columns: [ModelColumn] = []
+  private var embed: ModelEmbed?
+  private var orders: [ModelOrder] = []
+  private var limit: Int?
+
+  init(_ random: inout ModelConditions) {
+    table = random.chance(80) ? "places" : "notes"
+    let isPlaces = table == "places"
+    columns = isPlaces ? random.placeColumns() : random.noteColumns()
+    for _ in 0..<random.pick([0, 1, 1, 2]) { add(isPlaces ? random.test() : random.noteTest()) }
+    if random.chance(40) { addTree(&random) }
+    if random.chance(40) {
+      let embed = isPlaces ? random.notesEmbed() : random.placeEmbed()
+      parameters += embed.parameters
+      rules.append { row in embed.keeps(row) }
+      self.embed = embed
+    }
+    let selected = columns.map(\.text) + (embed.map { [$0.text] } ?? [])
+    parameters.append(("select", selected.joined(separator: ",")))
+    addPage(&random)
+  }
+
+  var text: String {
+    parameters.map { name, value in "\(Self.encoded(name))=\(Self.encoded(value))" }.joined(separator: "&")
+  }
+
+  private static func encoded(_ text: String) -> String {
+    text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+  }
+
+  private mutating func add(_ test: ModelTest) {
+    parameters.append((test.column, test.parameter))
+    rules.append(test.holds)
+  }
+
+  private mutating func addTree(_ random: inout ModelConditions) {
+    let isPlaces = table == "places"
+    let tree = random.tree { isPlaces ? $0.test() : $0.noteTest() }
+    parameters.append((tree.name, tree.text))
+    rules.append(tree.holds)
+  }
+
+  private mutating func addPage(_ random: inout ModelConditions) {
+    for order in table == "places" ? random.placeOrders() : random.noteOrders() where random.chance(20) {
+      orders.append(order)
+    }
+    // By the one place of a note.
+    if let place = embed?.place, random.chance(30) {
+      orders.append(random.order("places(stars)") { place($0)?.values["stars"] })
+    }
+    if !orders.isEmpty { parameters.append(("order", orders.map(\.text).joined(separator: ","))) }
+    if random.chance(40) {
+      limit = random.pick([0, 1, 3, 10])
+      parameters.append(("limit", String(limit ?? 0)))
+    }
+    if random.chance(30) {
+      offset = random.pick([0, 1, 5])
+      parameters.append(("offset", String(offset)))
+    }
+    if random.chance(20) { addRange(&random) }
+  }
+
+  /// Lessens the page.
+  private mutating func addRange(_ random: inout ModelConditions) {
+    let first = random.pick([0, 1, 4])
+    let last: Int? = random.chance(70) ? first + random.pick([0, 1, 5]) : nil
+    range = "\(first)-\(last.map(String.init) ?? "")"
+    let ends = [limit.map { offset + $0 }, last.map { $0 + 1 }].compactMap(\.self)
+    offset = max(offset, first)
+    limit = ends.min().map { max(0, $0 - offset) }
+  }
+
+  /// What the model answers, and how many rows there are on all pages.
+  func answer(_ data: ModelData) -> (json: String, total: Int) {
+    let rows = table == "places" ? data.places : data.notes
+    let found = rows.filter { row in rules.allSatisfy { $0(row) == true } }
+      .sorted { ModelOrder.isBefore($0, $1, by: orders) }
+    let page = found.dropFirst(offset).prefix(limit ?? 1000).map { row in
+      "{" + (columns.map { $0.json(row) } + (embed.map { [$0.json(row)] } ?? [])).joined(separator: ",") + "}"
+    }
+    return ("[" + page.joined(separator: ",") + "]", found.count)
+  }
 }
 
-/// A row of the model, with the notes of a place.
-struct ModelRow: Sendable {
-  let id: String
-  let values: [String: ModelValue]
-  var notes: [ModelRow] = []
-}
-
-/// A test of a column that is both a text for the query and a rule of the model. nil is SQL's unknown.
-struct ModelTest {
-  let column: String
-  /// `not.eq.`
-  let operation: String
-  let value: String
-  /// Whether the value may need quotes in a logic tree.
-  var isText = false
+/// A logic tree as a parameter.
+struct ModelTree {
+  let name: String
+  let text: String
   let holds: (ModelRow) -> Bool?
-
-  var parameter: String { operation + value }
-
-  /// Within a logic tree.
-  var item: String {
-    let quoted = "\"" + value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
-    return "\(column).\(operation)\(isText ? quoted : value)"
-  }
 }
 
-/// Makes random conditions, with an evaluation that shares nothing with the statements.
-struct ModelConditions {
-  var random: SeededRandom
-
-  static let words = ["", "a", "b", "ab", "ba", "Ab", "a,b", "(x)", "q\"q", "a%", "_", "a b", "é", "null", "\\"]
-
-  mutating func pick<T>(_ values: [T]) -> T { values[Int.random(in: 0..<values.count, using: &random)] }
-
-  mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
-
-  /// A test of a random column.
-  mutating func test() -> ModelTest {
-    switch Int.random(in: 0..<7, using: &random) {
-    case 0: integers("stars")
-    case 1: numbers()
-    case 2: booleans()
-    case 3: lists()
-    case 4: isIn()
-    case 5: patterns()
-    default: texts()
+extension ModelConditions {
+  /// `or=(…)`, `not.and=(…)`
+  ///
+  /// - Parameter path: the embedded resource to which it belongs, with a dot.
+  mutating func tree(of path: String = "", test: (inout ModelConditions) -> ModelTest) -> ModelTree {
+    let (isOr, isNegated) = (chance(60), chance(25))
+    let (text, rule) = tree(isOr: isOr, depth: 0, test)
+    return ModelTree(name: path + (isNegated ? "not." : "") + (isOr ? "or" : "and"), text: text) { row in
+      rule(row).map { $0 != isNegated }
     }
   }
 
-  mutating func integers(_ column: String) -> ModelTest {
-    let wanted = Int.random(in: -2...6, using: &random)
-    let (word, isTrue) = comparison()
-    return negated(column, "\(word).", String(wanted)) { row in
-      guard case .integer(let value) = row.values[column] else { return nil }
-      return isTrue(value < wanted ? -1 : value > wanted ? 1 : 0)
-    }
-  }
-
-  private mutating func numbers() -> ModelTest {
-    let wanted = pick([-1.5, 0, 0.1, 2, 3.25])
-    let (word, isTrue) = comparison()
-    return negated("latitude", "\(word).", "\(wanted)") { row in
-      guard case .number(let value) = row.values["latitude"] else { return nil }
-      return isTrue(value < wanted ? -1 : value > wanted ? 1 : 0)
-    }
-  }
-
-  private mutating func texts() -> ModelTest {
-    let wanted = pick(Self.words)
-    let (word, isTrue) = comparison()
-    return negated("code", "\(word).", wanted, isText: true) { row in
-      guard case .text(let value) = row.values["code"] else { return nil }
-      return isTrue(Self.order(value, wanted))
-    }
-  }
-
-  static func order(_ one: String, _ two: String) -> Int {
-    if one.utf8.elementsEqual(two.utf8) { return 0 }
-    return one.utf8.lexicographicallyPrecedes(two.utf8) ? -1 : 1
-  }
-
-  /// An operator, and what it says of an order of -1, 0 or 1.
-  private mutating func comparison() -> (String, (Int) -> Bool) {
-    switch Int.random(in: 0..<6, using: &random) {
-    case 0: ("eq", { $0 == 0 })
-    case 1: ("neq", { $0 != 0 })
-    case 2: ("gt", { $0 > 0 })
-    case 3: ("gte", { $0 >= 0 })
-    case 4: ("lt", { $0 < 0 })
-    default: ("lte", { $0 <= 0 })
-    }
-  }
-
-  private mutating func negated(
-    _ column: String, _ operation: String, _ value: String, isText: Bool = false,
-    _ holds: @escaping (ModelRow) -> Bool?
-  ) -> ModelTest {
-    let isNegated = chance(25)
-    return ModelTest(
-      column: column, operation: isNegated ? "not.\(operation)" : operation, value: value, isText: isText
-    ) { row in
-      holds(row).map { $0 != isNegated }
-    }
-  }
-
-  private mutating func booleans() -> ModelTest {
-    let wanted = chance(50)
-    return negated("is_open", chance(50) ? "is." : "eq.", "\(wanted)") { $0.values["is_open"] == .bool(wanted) }
-  }
-
-  private mutating func isIn() -> ModelTest {
-    let wanted = (0..<Int.random(in: 1...4, using: &random)).map { _ in Int.random(in: -2...6, using: &random) }
-    return negated("stars", "in.", "(\(wanted.map(String.init).joined(separator: ",")))") { row in
-      guard case .integer(let value) = row.values["stars"] else { return nil }
-      return wanted.contains(value)
-    }
-  }
-
-  private mutating func lists() -> ModelTest {
-    let wanted = (0..<Int.random(in: 0...2, using: &random)).map { _ in pick(["a", "b", "c"]) }
-    let text = "{\(wanted.joined(separator: ","))}"
-    func list(_ row: ModelRow) -> Set<String> {
-      if case .list(let list) = row.values["tags"] { Set(list) } else { [] }
-    }
-    switch Int.random(in: 0..<3, using: &random) {
-    case 0: return negated("tags", "cs.", text) { list($0).isSuperset(of: wanted) }
-    case 1: return negated("tags", "cd.", text) { list($0).isSubset(of: wanted) }
-    default: return negated("tags", "ov.", text) { !list($0).isDisjoint(with: wanted) }
-    }
-  }
-
-  private mutating func patterns() -> ModelTest {
-    if chance(30) { return negated("code", "is.", "null") { $0.values["code"] == .null } }
-    let part = pick(["a", "b", "A", "é"])
-    func has(_ row: ModelRow, _ isTrue: (String) -> Bool) -> Bool? {
-      if case .text(let value) = row.values["code"] { isTrue(value) } else { nil }
-    }
-    switch Int.random(in: 0..<5, using: &random) {
-    case 0: return negated("code", "like.", "\(part)*", isText: true) { has($0) { $0.hasPrefix(part) } }
-    case 1: return negated("code", "like.", "*\(part)*", isText: true) { has($0) { $0.contains(part) } }
-    case 2:
-      return negated("code", "ilike.", "*\(part)", isText: true) {
-        has($0) { $0.lowercased().hasSuffix(part.lowercased()) }
-      }
-    case 3: return negated("code", "match.", "\(part)$", isText: true) { has($0) { $0.hasSuffix(part) } }
-    default:
-      return negated("code", "imatch.", "^\(part)+", isText: true) {
-        has($0) { $0.lowercased().hasPrefix(part.lowercased()) }
+  private mutating func tree(
+    isOr: Bool, depth: Int, _ test: (inout ModelConditions) -> ModelTest
+  ) -> (String, (ModelRow) -> Bool?) {
+    var items: [String] = []
+    var rules: [(ModelRow) -> Bool?] = []
+    for _ in 0..<pick([1, 2, 3]) {
+      if depth < 3, chance(30) {
+        let (isInnerOr, isNegated) = (chance(50), chance(25))
+        let (text, rule) = tree(isOr: isInnerOr, depth: depth + 1, test)
+        items.append((isNegated ? "not." : "") + (isInnerOr ? "or" : "and") + text)
+        rules.append { row in rule(row).map { $0 != isNegated } }
+      } else {
+        let test = test(&self)
+        items.append(test.item)
+        rules.append(test.holds)
       }
     }
+    let all = rules
+    return ("(\(items.joined(separator: ",")))", { row in Self.combined(all.map { $0(row) }, isOr: isOr) })
+  }
+
+  /// The logic of SQL, with unknown as nil.
+  private static func combined(_ values: [Bool?], isOr: Bool) -> Bool? {
+    if values.contains(isOr) { return isOr }
+    return values.contains(nil) ? nil : !isOr
   }
 }

@@ -6,6 +6,17 @@ import Wire
 
 /// Rows as clients of `postgres_changes` receive them.
 enum ChangedRows {
+  /// The rows that a write has changed, which its answer may have already.
+  static func records(
+    of operation: RestOperation, _ answer: RestAnswer, for caller: RestQueries.Caller, on db: any Connection,
+    _ engine: Engine
+  ) throws -> [[String: JSONValue]] {
+    guard EventFeed.isRecording(on: db), operation.answersWithWholeRows else {
+      return try records(of: operation.table, answer.changedKeys, for: caller, on: db, engine)
+    }
+    return try rows(in: answer)
+  }
+
   /// The rows with these ids as their owner sees them; nothing where no events are recorded.
   static func records(
     of table: Table, _ keys: [String], for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
@@ -16,11 +27,15 @@ enum ChangedRows {
       let ids = keys[start..<min(start + batchSize, keys.count)].joined(separator: ",")
       let request = RestRequest(.get, table.name, query: "id=in.(\(ids))")
       let answer = try RestOperation(request, in: AdventureTables.schema).answer(for: caller, on: db, engine)
-      records += try JSON.decode([JSONValue].self, from: Data(answer.body)).map { value in
-        if case .object(let members) = value { members } else { [:] }
-      }
+      records += try rows(in: answer)
     }
     return records
+  }
+
+  private static func rows(in answer: RestAnswer) throws -> [[String: JSONValue]] {
+    try JSON.decode([JSONValue].self, from: Data(answer.body)).map { value in
+      if case .object(let members) = value { members } else { [:] }
+    }
   }
 
   private static let batchSize = 100
@@ -51,4 +66,6 @@ extension EventTopic {
   static func adventures(_ user: UserID) -> String { "adventures:\(user)" }
   static func etaShares(_ user: UserID) -> String { "eta_shares:\(user)" }
   static func hunt(_ id: String) -> String { "scavenger_hunts:\(id)" }
+  /// What is submitted in a hunt, which not everybody sees who sees the hunt.
+  static func submissions(_ hunt: String) -> String { "checkpoint_submissions:\(hunt)" }
 }

@@ -5,21 +5,21 @@ import Wire
 
 /// The events of rows that only their owner sees, on the owner's topic: `saved_place_added`, `…_changed`, `…_removed`.
 struct OwnRowEvents {
-  let table: Table
   let topic: String
   let name: String
   /// The member of the payload with the row's id.
   let idName: String
 
   func record(
-    _ method: RestRequest.Method, _ keys: [String], for caller: RestQueries.Caller, on db: any Connection,
+    _ operation: RestOperation, _ answer: RestAnswer, for caller: RestQueries.Caller, on db: any Connection,
     _ engine: Engine
   ) throws {
+    let (table, method) = (operation.table, operation.request.method)
     if method == .delete {
-      for key in keys { record("removed", key, ChangedRows.deletion(table, key), caller, on: db) }
+      for key in answer.changedKeys { record("removed", key, ChangedRows.deletion(table, key), caller, on: db) }
       return
     }
-    for row in try ChangedRows.records(of: table, keys, for: caller, on: db, engine) {
+    for row in try ChangedRows.records(of: operation, answer, for: caller, on: db, engine) {
       let isNew = method.change == .insert && row["created_at"] == row["updated_at"]
       record(
         isNew ? "added" : "changed", row["id"]?.text ?? "",

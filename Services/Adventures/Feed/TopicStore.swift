@@ -13,12 +13,16 @@ struct TopicStore: TopicQuerying {
 
   private static let topicsMax = 1000
 
-  /// Who sees a hunt reads and writes its topic.
+  /// Who sees a hunt reads and writes its topic; who sees its submissions reads theirs.
   func access(of user: UserID, to topic: String) async throws -> TopicAccess {
     guard let id = topic.split(separator: ":").last.map(String.init), ID<Hunt>(id)?.description == id,
-      topic == EventTopic.hunt(id)
+      [EventTopic.hunt(id), EventTopic.submissions(id)].contains(topic)
     else { return .none }
     let caller = try await caller(user)
+    guard topic == EventTopic.hunt(id) else {
+      let sees = try await database.readOnce { db in try Hunt.areSubmissionsVisible(in: id, caller, on: db) }
+      return TopicAccess(read: sees, write: false)
+    }
     let sees = try await database.readOnce { db in try Hunt.isVisible(id, caller, on: db) }
     return TopicAccess(read: sees, write: sees)
   }
@@ -26,12 +30,18 @@ struct TopicStore: TopicQuerying {
   func topics(of user: UserID) async throws -> [String] {
     let caller = try await caller(user)
     return try await database.readOnce { db in
-      try db.rows(
+      let found = try db.rows(of: [
         """
         select h.id from hunt h where \(AdventureTables.isVisible("h.id", caller))
         order by h.id desc limit \(Self.topicsMax)
+        """,
         """
-      ).map { EventTopic.hunt(try $0.get("id")) }
+        select h.id from hunt h where \(AdventureTables.areSubmissionsVisible(in: "h.id", caller))
+        order by h.id desc limit \(Self.topicsMax)
+        """,
+      ])
+      return try found[0].map { EventTopic.hunt(try $0.get("id")) }
+        + found[1].map { EventTopic.submissions(try $0.get("id")) }
     }
   }
 

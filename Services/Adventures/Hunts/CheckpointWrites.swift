@@ -9,15 +9,24 @@ struct CheckpointWrites: TableWriting {
   ) throws -> RestAnswer {
     var operation = operation
     try Self.requireValid(operation)
-    let hunts = try Self.hunts(of: operation, for: caller, on: db, engine)
-    _ = try Hunt.lock(hunts, on: db)
+    var hunts: [String: String] = [:]
     if operation.isInsert {
+      let named = Self.huntsNamed(in: operation)
+      // A hunt that is not there is refused like one that the caller does not see.
+      guard try Hunt.lock(Array(named), on: db).count == named.count else {
+        throw RestFailure.newRowDenied(operation.table.name)
+      }
       try Self.setOrder(of: &operation, on: db)
+    } else {
+      hunts = try Self.hunts(of: operation.keys(for: caller, on: db, engine), on: db)
+      _ = try Hunt.lock(Array(Set(hunts.values)), on: db)
     }
     let answer = try operation.answer(for: caller, on: db, engine)
     let events = HuntEvents(caller: caller, engine: engine)
     if operation.request.method == .delete {
-      for hunt in hunts where !answer.changedKeys.isEmpty { events.checkpointsChanged(hunt, on: db) }
+      for key in answer.changedKeys {
+        if let hunt = hunts[key] { events.checkpointDeleted(key, of: hunt, on: db) }
+      }
     } else {
       try events.checkpointsChanged(answer.changedKeys, operation.request.method.change, on: db)
     }
@@ -28,18 +37,16 @@ struct CheckpointWrites: TableWriting {
     try operation.require("location", "must have a latitude and a longitude", \.isLocation)
   }
 
-  /// The hunts whose checkpoints may change.
-  private static func hunts(
-    of operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
-  ) throws -> [String] {
-    if operation.isInsert {
-      return Array(Set((operation.body?.rows ?? []).compactMap { $0["hunt_id"]?.string?.lowercased() }))
+  private static func huntsNamed(in operation: RestOperation) -> Set<String> {
+    Set((operation.body?.rows ?? []).compactMap { $0["hunt_id"]?.string.flatMap { ID<Hunt>($0)?.description } })
+  }
+
+  /// The hunt of each checkpoint.
+  private static func hunts(of keys: [String], on db: any Connection) throws -> [String: String] {
+    try keys.reduce(into: [:]) { hunts, key in
+      let row = try db.row("select hunt_id from hunt_checkpoint where id = \(ID<Hunt>(key))")
+      hunts[key] = try row?.get("hunt_id")
     }
-    let keys = try operation.keys(for: caller, on: db, engine)
-    let rows = try keys.compactMap { key in
-      try db.row("select hunt_id from hunt_checkpoint where id = \(ID<Hunt>(key))")
-    }
-    return Array(Set(try rows.map { try $0.get("hunt_id", as: String.self) }))
   }
 
   /// Those without an `order_index` come last, in the order of the body.

@@ -17,9 +17,9 @@ struct GroupParticipations: Sendable {
   /// Of a group, the newest.
   private static let huntsMax = 1000
 
-  /// The groups that the user is in. What they had in others has ended.
-  func groups(of user: UserID) async throws -> [GroupID] {
-    try await memberships.groups(of: user) { try await end(of: user, outside: $0) }
+  /// The groups that the user is in, and whom blocks keep apart from the user. What they had in other groups has ended.
+  func member(_ user: UserID) async throws -> MemberOfGroups {
+    try await memberships.member(user) { try await end(of: user, outside: $0) }
   }
 
   /// Those of the users who are not in the group lose it at once. Safe to repeat, and to call late: who has come back
@@ -27,7 +27,7 @@ struct GroupParticipations: Sendable {
   func endMemberships(of users: [UserID], in group: GroupID) async throws {
     for user in users {
       memberships.endCache(of: user)
-      let groups = try await groups(of: user)
+      let groups = try await member(user).groups
       // Participation may have come from a request that had asked for the groups before.
       try await end(of: user, outside: groups)
       guard !groups.contains(group) else { continue }
@@ -50,14 +50,14 @@ struct GroupParticipations: Sendable {
     try await database.write { db in
       _ = try Hunt.lock(hunts, on: db)
       for hunt in hunts {
-        let deleted = try db.change(
+        let deleted = try db.row(
           """
           delete from hunt_participant where hunt_id = \(ID<Hunt>(hunt)) and user_id = \(caller.id)
             and group_id is not null and (group_id in (\(list: caller.groups))) is not true
+          returning id
           """)
-        guard deleted == 1 else { continue }
-        let sees = try Hunt.isVisible(hunt, caller, on: db)
-        try ParticipantStore.ended(caller.id, in: hunt, sees: sees, at: caller.now, on: db)
+        guard let deleted else { continue }
+        try ParticipantStore.ended(try deleted.get("id"), of: caller, in: hunt, on: db)
       }
     }
   }

@@ -74,6 +74,13 @@ extension Hunt {
     return try db.row("select h.id from hunt h where h.id = \(id) and \(AdventureTables.isVisible("h.id", caller))")
       != nil
   }
+
+  /// Whether the caller sees what is submitted in it.
+  static func areSubmissionsVisible(in id: String, _ caller: RestQueries.Caller, on db: any Connection) throws -> Bool {
+    guard let id = ID<Hunt>(id) else { return false }
+    let condition = AdventureTables.areSubmissionsVisible(in: "h.id", caller)
+    return try db.row("select h.id from hunt h where h.id = \(id) and \(condition)") != nil
+  }
 }
 
 extension RestFailure {

@@ -5,7 +5,8 @@ import RestQueries
 import Wire
 
 /// The events of hunts, on the topic of the hunt. Each is recorded in the transaction of the change, which holds the
-/// hunt's lock. Its readers are all who see the hunt, so a submission comes without its photo.
+/// hunt's lock. Its readers are all who see the hunt. Those who also see its submissions, which are its creator and its
+/// participants, read these on a topic of their own, without photos.
 struct HuntEvents {
   let caller: RestQueries.Caller
   let engine: Engine
@@ -25,19 +26,23 @@ struct HuntEvents {
         to: [EventTopic.hunt(id)] + (isNew ? [EventTopic.user(caller.id)] : []),
         ["hunt_id": id, "status": row["status"] ?? .null],
         change: ChangedRows.change(AdventureTables.hunts, isNew ? .insert : .update, record),
-        access: isNew ? [AccessChange(topic: EventTopic.hunt(id), user: caller.id, mayRead: true)] : nil,
-        push: name == "hunt_started" ? try startPush(of: id, title: row["title"]?.text, on: db) : nil,
+        access: isNew ? Self.access(of: caller.id, to: id, mayRead: true) : nil,
+        push: name == "hunt_started" ? try startPush(of: id, row, on: db) : nil,
         of: caller.id, at: caller.now, on: db)
     }
   }
 
-  /// Who takes part already is notified of the start.
-  private func startPush(of id: String, title: String?, on db: any Connection) throws -> PushDetails? {
+  /// Who takes part already is notified of the start, and so are the members of the hunt's group, who may still join.
+  private func startPush(
+    of id: String, _ row: [String: JSONValue], on db: any Connection
+  ) throws -> PushDetails? {
     guard EventFeed.isRecording(on: db) else { return nil }
     let participants = try db.rows(
       "select user_id from hunt_participant where hunt_id = \(ID<Hunt>(id)) order by user_id limit \(Self.notifiedMax)")
     return PushDetails(
-      recipients: try participants.map { try $0.get("user_id") }, actor: caller.id, subject: title)
+      recipients: try participants.map { try $0.get("user_id") },
+      readersOf: row["group_id"]?.text.flatMap { GroupID($0) }.map(EventTopic.group), actor: caller.id,
+      subject: row["title"]?.text)
   }
 
   private static let notifiedMax = 500
@@ -67,34 +72,46 @@ struct HuntEvents {
     }
   }
 
-  /// Checkpoints were deleted.
-  func checkpointsChanged(_ hunt: String, on db: any Connection) {
+  func checkpointDeleted(_ key: String, of hunt: String, on db: any Connection) {
     EventFeed.record(
-      "checkpoint_changed", to: [EventTopic.hunt(hunt)], ["hunt_id": hunt], of: caller.id, at: caller.now, on: db)
+      "checkpoint_changed", to: [EventTopic.hunt(hunt)], ["hunt_id": hunt, "checkpoint_id": key],
+      change: ChangedRows.deletion(AdventureTables.checkpoints, key), of: caller.id, at: caller.now, on: db)
   }
 
+  /// Whoever sees the hunt sees on its leaderboard that somebody has submitted something, but not at which checkpoint.
   func submitted(_ keys: [String], on db: any Connection) throws {
-    try record("checkpoint_submitted", .insert, keys, on: db)
+    for hunt in try record("checkpoint_submitted", .insert, keys, on: db).sorted() {
+      EventFeed.record(
+        "checkpoint_submitted", to: [EventTopic.hunt(hunt)], ["hunt_id": hunt, "user_id": caller.id], of: caller.id,
+        at: caller.now, on: db)
+    }
   }
 
   func verified(_ keys: [String], on db: any Connection) throws {
     try record("submission_verified", .update, keys, on: db)
   }
 
+  /// To those who see the submissions.
+  ///
+  /// - Returns: their hunts.
+  @discardableResult
   private func record(
     _ name: String, _ type: RowChange.Kind, _ keys: [String], on db: any Connection
-  ) throws {
+  ) throws -> Set<String> {
+    var hunts: Set<String> = []
     for row in try ChangedRows.records(of: AdventureTables.submissions, keys, for: caller, on: db, engine) {
       guard let checkpoint = row["checkpoint_id"]?.text, let hunt = try Self.hunt(of: checkpoint, on: db) else {
         continue
       }
+      hunts.insert(hunt)
       let user = row["user_id"]?.text.flatMap { UserID($0) }
       EventFeed.record(
-        name, to: [EventTopic.hunt(hunt)],
+        name, to: [EventTopic.submissions(hunt)],
         ["hunt_id": hunt, "checkpoint_id": checkpoint, "user_id": row["user_id"] ?? .null],
         change: ChangedRows.change(AdventureTables.submissions, type, row.filter { $0.key != "photo_url" }),
         of: user, at: caller.now, on: db)
     }
+    return hunts
   }
 
   private static func hunt(of checkpoint: String, on db: any Connection) throws -> String? {
@@ -102,13 +119,12 @@ struct HuntEvents {
   }
 
   static func joined(_ user: UserID, _ hunt: String, as id: String, at now: Date, on db: any Connection) {
-    let topic = EventTopic.hunt(hunt)
     EventFeed.record(
-      "participant_joined", to: [topic, EventTopic.user(user)], ["hunt_id": hunt, "user_id": user],
+      "participant_joined", to: [EventTopic.hunt(hunt), EventTopic.user(user)], ["hunt_id": hunt, "user_id": user],
       change: .of(
         AdventureTables.participants.name, .insert, key: ["id": id],
         ["hunt_id": hunt, "user_id": user, "joined_at": RFC3339.seconds(now)]),
-      access: [AccessChange(topic: topic, user: user, mayRead: true)], of: user, at: now, on: db)
+      access: access(of: user, to: hunt, mayRead: true), of: user, at: now, on: db)
   }
 
   /// Hunts that somebody sees no longer, as they are not in the group any more.
@@ -119,10 +135,22 @@ struct HuntEvents {
       on: db)
   }
 
-  static func left(_ user: UserID, _ hunt: String, sees: Bool, at now: Date, on db: any Connection) {
-    let topic = EventTopic.hunt(hunt)
+  /// - Parameters:
+  ///   - id: of the row.
+  ///   - readable: the topics of the hunt that they may read all the same.
+  static func left(
+    _ user: UserID, _ hunt: String, as id: String, readable: [String], at now: Date, on db: any Connection
+  ) {
     EventFeed.record(
-      "participant_left", to: [topic, EventTopic.user(user)], ["hunt_id": hunt, "user_id": user],
-      access: sees ? nil : [AccessChange(topic: topic, user: user, mayRead: false)], of: user, at: now, on: db)
+      "participant_left", to: [EventTopic.hunt(hunt), EventTopic.user(user)], ["hunt_id": hunt, "user_id": user],
+      change: ChangedRows.deletion(AdventureTables.participants, id),
+      access: access(of: user, to: hunt, mayRead: false).filter { !readable.contains($0.topic) }, of: user, at: now,
+      on: db)
+  }
+
+  private static func access(of user: UserID, to hunt: String, mayRead: Bool) -> [AccessChange] {
+    [EventTopic.hunt(hunt), EventTopic.submissions(hunt)].map {
+      AccessChange(topic: $0, user: user, mayRead: mayRead)
+    }
   }
 }

@@ -60,6 +60,8 @@ struct HuntWrites: TableWriting {
       for hunt in hunts { try hunt.requireTransition(to: status.string ?? "") }
       let isStart = status.string == HuntStatus.active.rawValue && hunts.contains { $0.status == .draft }
       if isStart, row["start_time"] ?? .null == .null {
+        // What has begun keeps its time.
+        if let other = hunts.first(where: { $0.status != .draft }) { throw RestFailure.huntState(from: other.status) }
         operation.body?.set("start_time") { _ in .string(RFC3339.seconds(caller.now)) }
       }
     }

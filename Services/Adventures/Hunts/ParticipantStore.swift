@@ -1,6 +1,7 @@
 import Database
 import EventFeed
 import Foundation
+import RestQueries
 import Wire
 
 /// The statements on participants. The caller holds the hunt's lock.
@@ -44,17 +45,20 @@ enum ParticipantStore {
     return row != nil
   }
 
-  /// Somebody takes part no longer. What they have submitted stays and counts.
+  /// The caller takes part no longer. What they have submitted stays and counts.
   ///
-  /// - Parameter sees: whether they see the hunt all the same.
+  /// - Parameter id: of the row.
   static func ended(
-    _ user: UserID, in hunt: String, sees: Bool, at now: Date, on db: any Connection
+    _ id: String, of caller: RestQueries.Caller, in hunt: String, on db: any Connection
   ) throws {
     try db.change(
       """
       delete from hunt_score
-      where hunt_id = \(ID<Hunt>(hunt)) and user_id = \(user) and completed_checkpoints = 0
+      where hunt_id = \(ID<Hunt>(hunt)) and user_id = \(caller.id) and completed_checkpoints = 0
       """)
-    HuntEvents.left(user, hunt, sees: sees, at: now, on: db)
+    var readable: [String] = []
+    if try Hunt.isVisible(hunt, caller, on: db) { readable.append(EventTopic.hunt(hunt)) }
+    if try Hunt.areSubmissionsVisible(in: hunt, caller, on: db) { readable.append(EventTopic.submissions(hunt)) }
+    HuntEvents.left(caller.id, hunt, as: id, readable: readable, at: caller.now, on: db)
   }
 }

@@ -18,8 +18,7 @@ struct ParticipantWrites: TableWriting {
     let answer = try operation.answer(for: caller, on: db, engine)
     for key in answer.changedKeys {
       guard let hunt = hunts[key] else { continue }
-      let sees = try Hunt.isVisible(hunt, caller, on: db)
-      try ParticipantStore.ended(caller.id, in: hunt, sees: sees, at: caller.now, on: db)
+      try ParticipantStore.ended(key, of: caller, in: hunt, on: db)
     }
     return answer
   }

@@ -35,7 +35,7 @@ enum SubmissionPhotos {
       """
       select s.id from checkpoint_submission s
       where s.photo_name = \(photo.description)
-        and \(AdventureTables.isSubmissionVisible(at: "s.checkpoint_id", viewer)) limit 1
+        and \(AdventureTables.isSubmissionVisible("s.checkpoint_id", of: "s.user_id", viewer)) limit 1
       """) != nil
   }
 

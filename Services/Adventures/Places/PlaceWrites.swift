@@ -9,9 +9,8 @@ struct PlaceWrites: TableWriting {
     _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
   ) throws -> RestAnswer {
     let answer = try operation.answer(for: caller, on: db, engine)
-    try OwnRowEvents(
-      table: AdventureTables.places, topic: EventTopic.savedPlaces(caller.id), name: "saved_place", idName: "place_id"
-    ).record(operation.request.method, answer.changedKeys, for: caller, on: db, engine)
+    try OwnRowEvents(topic: EventTopic.savedPlaces(caller.id), name: "saved_place", idName: "place_id")
+      .record(operation, answer, for: caller, on: db, engine)
     return answer
   }
 }

@@ -11,9 +11,8 @@ struct PlanWrites: TableWriting {
     try operation.require("stops", "must be an array", \.isArray)
     try operation.require("route_data", "must be an object", \.isObject)
     let answer = try operation.answer(for: caller, on: db, engine)
-    try OwnRowEvents(
-      table: AdventureTables.plans, topic: EventTopic.adventures(caller.id), name: "adventure", idName: "adventure_id"
-    ).record(operation.request.method, answer.changedKeys, for: caller, on: db, engine)
+    try OwnRowEvents(topic: EventTopic.adventures(caller.id), name: "adventure", idName: "adventure_id")
+      .record(operation, answer, for: caller, on: db, engine)
     return answer
   }
 }

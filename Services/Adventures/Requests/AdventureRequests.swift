@@ -32,10 +32,11 @@ struct AdventureRequests: Sendable {
     return answer
   }
 
-  /// The caller, with the groups where the table needs them.
+  /// The caller, with their groups and blocks where the table needs them.
   func caller(_ user: UserID, for table: Table) async throws -> RestQueries.Caller {
     guard AdventureTables.usesGroups.contains(table.name) else { return RestQueries.Caller(user, at: now()) }
-    return RestQueries.Caller(user, at: now(), groups: try await participations.groups(of: user))
+    let member = try await participations.member(user)
+    return RestQueries.Caller(user, at: now(), groups: member.groups, blocked: member.blocked ?? [])
   }
 
   private func rules(

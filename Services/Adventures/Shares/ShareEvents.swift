@@ -8,31 +8,56 @@ import Wire
 struct ShareEvents {
   let engine: Engine
 
-  /// - Parameter recipientsBefore: those who have seen the share until now, and do so no longer if they are not among
-  ///   its recipients.
+  /// A share was made or changed. A recipient to whom it is shown, or hidden, by the change gets a row that appears, or
+  /// one that is gone.
+  ///
+  /// - Parameter before: who saw it until now; nil for a new one.
   func changed(
-    _ key: String, for caller: RestQueries.Caller, recipientsBefore: Set<UserID>, on db: any Connection
+    _ key: String, for caller: RestQueries.Caller, before: ShareView?, on db: any Connection
   ) throws {
-    let table = AdventureTables.shares
+    let (table, owner) = (AdventureTables.shares, caller.id)
     guard let row = try ChangedRows.records(of: table, [key], for: caller, on: db, engine).first else { return }
     let isActive = row["is_active"] == .bool(true)
-    let recipients = try ShareStore.recipients(of: key, on: db)
-    let isNew = recipientsBefore.isEmpty
-    record(
-      isNew ? "eta_shared" : isActive ? "eta_changed" : "eta_ended", key, of: caller.id,
-      to: recipients.union([caller.id]), ChangedRows.change(table, isNew ? .insert : .update, row), at: caller.now,
-      on: db)
-    removed(
-      key, of: caller.id, from: recipientsBefore.subtracting(recipients), isOwnerTold: false, at: caller.now, on: db)
+    let recipients = isActive ? try ShareStore.recipients(of: key, on: db) : []
+    let known = before?.recipients ?? []
+    func tell(_ name: String, _ users: Set<UserID>, _ change: RowChange) {
+      record(name, key, of: owner, to: users, change, at: caller.now, on: db)
+    }
+    let (insert, update) = (ChangedRows.change(table, .insert, row), ChangedRows.change(table, .update, row))
+    guard let before else { return tell("eta_shared", recipients.union([owner]), insert) }
+    if isActive {
+      tell("eta_changed", recipients.intersection(known).union([owner]), update)
+      tell("eta_shared", recipients.subtracting(known).subtracting([owner]), insert)
+    } else {
+      tell(before.isActive ? "eta_ended" : "eta_changed", [owner], update)
+    }
+    let left = known.subtracting(recipients).subtracting([owner])
+    tell("eta_ended", left, ChangedRows.deletion(table, key))
   }
 
-  func removed(
-    _ key: String, of owner: UserID, from recipients: Set<UserID>, isOwnerTold: Bool = true, at now: Date,
-    on db: any Connection
-  ) {
+  /// - Parameter recipients: who saw it.
+  func deleted(_ key: String, of owner: UserID, recipients: Set<UserID>, at now: Date, on db: any Connection) {
     record(
-      "eta_ended", key, of: owner, to: isOwnerTold ? recipients.union([owner]) : recipients,
-      ChangedRows.deletion(AdventureTables.shares, key), at: now, on: db)
+      "eta_ended", key, of: owner, to: recipients.union([owner]), ChangedRows.deletion(AdventureTables.shares, key),
+      at: now, on: db)
+  }
+
+  /// A recipient sees the share no longer, though it is not over.
+  func hidden(_ key: String, from recipient: UserID, of owner: UserID, at now: Date, on db: any Connection) {
+    record(
+      "eta_ended", key, of: owner, to: [recipient], ChangedRows.deletion(AdventureTables.shares, key), at: now, on: db)
+  }
+
+  /// A recipient sees the share again, if it is not over.
+  func shown(
+    _ key: String, to recipient: UserID, for owner: RestQueries.Caller, on db: any Connection
+  ) throws {
+    for row in try ChangedRows.records(of: AdventureTables.shares, [key], for: owner, on: db, engine)
+    where row["is_active"] == .bool(true) {
+      record(
+        "eta_shared", key, of: owner.id, to: [recipient], ChangedRows.change(AdventureTables.shares, .insert, row),
+        at: owner.now, on: db)
+    }
   }
 
   /// The time of a share is over.
@@ -40,7 +65,8 @@ struct ShareEvents {
     let recipients = try ShareStore.recipients(of: key, on: db)
     // For its recipients the row is gone.
     record(
-      "eta_ended", key, of: owner, to: recipients, ChangedRows.deletion(AdventureTables.shares, key), at: now, on: db)
+      "eta_ended", key, of: owner, to: recipients.subtracting([owner]),
+      ChangedRows.deletion(AdventureTables.shares, key), at: now, on: db)
     let caller = RestQueries.Caller(owner, at: now)
     for row in try ChangedRows.records(of: AdventureTables.shares, [key], for: caller, on: db, engine) {
       record(

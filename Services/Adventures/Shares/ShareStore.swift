@@ -6,7 +6,7 @@ import Wire
 /// The statements on shares and their recipients.
 enum ShareStore {
   static let weekSeconds = 7 * 86_400.0
-  private static let batchSize = 100
+  static let batchSize = 100
 
   /// - Throws: ``RestQueries/RestFailure`` 400 for a share that has ended, or ends later than in a week.
   static func requireEnd(of keys: [String], at now: Date, on db: any Connection) throws {
@@ -38,11 +38,37 @@ enum ShareStore {
     }
   }
 
-  /// - Returns: those who have seen the share.
-  static func deleteRecipients(of key: String, on db: any Connection) throws -> Set<UserID> {
-    let rows = try db.rows(
-      "delete from eta_recipient where share_id = \(ID<Share>(key)) returning user_id, is_hidden")
-    return Set(try rows.filter { try !$0.get("is_hidden", as: Bool.self) }.map { try $0.get("user_id") })
+  static func deleteRecipients(of key: String, on db: any Connection) throws {
+    try db.change("delete from eta_recipient where share_id = \(ID<Share>(key))")
+  }
+
+  /// Who sees the shares that are there now. They are locked, so that this stays true until the transaction ends.
+  static func views(of keys: [String], at now: Date, on db: any Connection) throws -> [String: ShareView] {
+    var views: [String: ShareView] = [:]
+    for key in keys.sorted() {
+      let row = try db.row(
+        "update eta_share set is_active = is_active where id = \(ID<Share>(key)) returning is_active, expires_at")
+      guard let row else { continue }
+      let isActive = try row.get("is_active", as: Bool.self) && row.get("expires_at", as: Date.self) > now
+      views[key] = ShareView(isActive: isActive, recipients: isActive ? try recipients(of: key, on: db) : [])
+    }
+    return views
+  }
+
+  /// Hides the shares of an owner from a recipient, or shows them.
+  ///
+  /// - Returns: the ids of those that were not so before, at most a batch.
+  static func hide(
+    _ isHidden: Bool, from recipient: UserID, of owner: UserID, on db: any Connection
+  ) throws -> [String] {
+    try db.rows(
+      """
+      update eta_recipient set is_hidden = \(isHidden) where user_id = \(recipient) and share_id in (
+        select r.share_id from eta_recipient r join eta_share s on s.id = r.share_id
+        where r.user_id = \(recipient) and r.is_hidden <> \(isHidden) and s.user_id = \(owner) limit \(batchSize))
+      returning share_id
+      """
+    ).map { try $0.get("share_id") }
   }
 
   /// Writes down that shares have ended.
@@ -86,6 +112,13 @@ enum ShareStore {
     }
     return elements.compactMap { $0.string.flatMap { UserID($0) } }
   }
+}
+
+/// Who sees a share beside its owner.
+struct ShareView {
+  let isActive: Bool
+  /// Empty for one that has ended.
+  let recipients: Set<UserID>
 }
 
 /// The subject of ids of shares.

@@ -55,11 +55,13 @@ struct CheckedShareWrites: TableWriting {
     _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
   ) throws -> RestAnswer {
     let events = ShareEvents(engine: engine)
+    let before = try ShareStore.views(of: try keys(operation, for: caller, on: db, engine), at: caller.now, on: db)
     if operation.request.method == .delete {
       let answer = try operation.answer(for: caller, on: db, engine)
       for key in answer.changedKeys {
-        events.removed(
-          key, of: caller.id, from: try ShareStore.deleteRecipients(of: key, on: db), at: caller.now, on: db)
+        try ShareStore.deleteRecipients(of: key, on: db)
+        events.deleted(
+          key, of: caller.id, recipients: before[key]?.recipients ?? [], at: caller.now, on: db)
       }
       return answer
     }
@@ -69,13 +71,22 @@ struct CheckedShareWrites: TableWriting {
       try ShareStore.requireEnd(of: answer.changedKeys, at: caller.now, on: db)
     }
     for key in answer.changedKeys {
-      let before = try ShareStore.recipients(of: key, on: db)
       if operation.isInsert || members.contains("recipients") {
         try ShareStore.setRecipients(of: key, hidden: hidden, on: db)
       }
-      try events.changed(key, for: caller, recipientsBefore: before, on: db)
+      try events.changed(key, for: caller, before: before[key], on: db)
     }
     return answer
+  }
+
+  /// The shares that may be there already and be changed.
+  private func keys(
+    _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
+  ) throws -> [String] {
+    guard operation.isInsert else { return try operation.keys(for: caller, on: db, engine) }
+    return (operation.body?.rows ?? []).compactMap { row in
+      row["id"]?.string.flatMap { ID<Share>($0) }?.description
+    }
   }
 
   func written() { changes.send() }

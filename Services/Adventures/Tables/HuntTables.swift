@@ -62,7 +62,7 @@ extension AdventureTables {
     relations: [.one("hunt_checkpoints", by: "checkpoint_id")],
     unique: [["checkpoint_id", "user_id"]],
     access: Access(
-      sees: { submission, caller in isSubmissionVisible(at: submission.checkpoint_id, caller) },
+      sees: { submission, caller in isSubmissionVisible(submission.checkpoint_id, of: submission.user_id, caller) },
       inserts: { submission, caller in
         """
         \(submission.checkpoint_id) in (
@@ -80,7 +80,12 @@ extension AdventureTables {
     "hunt_leaderboard", from: "hunt_score",
     columns: [
       Column("hunt_id", .uuid, .never), Column("id", .uuid, .never, stored: "user_id"),
-      Column("name", .text) { score, _ in "select n.name from participant_name n where n.user_id = \(score.user_id)" },
+      Column("name", .text) { score, caller in
+        """
+        select n.name from participant_name n
+        where n.user_id = \(score.user_id) and \(isUnblocked(score.user_id, caller))
+        """
+      },
       Column("score", .integer, .never), Column("completed_checkpoints", .integer, .never),
       Column("completedCheckpoints", .integer, .never, stored: "completed_checkpoints"),
       Column("total_checkpoints", .integer) { score, _ in checkpointCount(of: score.hunt_id) },
@@ -98,13 +103,25 @@ extension AdventureTables {
     """
   }
 
-  /// Whether the caller sees what is submitted at the checkpoint: the hunt's creator and its participants.
-  static func isSubmissionVisible(at checkpoint: SQL, _ caller: Caller) -> SQL {
+  /// Whether the caller sees what a user has submitted at the checkpoint: the hunt's creator and its participants,
+  /// unless there is a block between the two.
+  static func isSubmissionVisible(_ checkpoint: SQL, of user: SQL, _ caller: Caller) -> SQL {
     """
-    \(checkpoint) in (select c.id from hunt_checkpoint c where c.hunt_id in (
-      select own.id from hunt own where own.created_by = \(caller.id)
-      union all \(joined(caller))))
+    \(checkpoint) in (select c.id from hunt_checkpoint c where \(areSubmissionsVisible(in: "c.hunt_id", caller)))
+      and \(isUnblocked(user, caller))
     """
+  }
+
+  /// Whether the caller sees what is submitted in the hunt by those from whom no block keeps them apart.
+  static func areSubmissionsVisible(in hunt: SQL, _ caller: Caller) -> SQL {
+    """
+    \(hunt) in (select own.id from hunt own where own.created_by = \(caller.id)
+      union all \(joined(caller)))
+    """
+  }
+
+  private static func isUnblocked(_ user: SQL, _ caller: Caller) -> SQL {
+    caller.blocked.isEmpty ? "true" : "\(user) not in (\(list: caller.blocked))"
   }
 
   /// The hunts in which the caller takes part: by the hunt's code, or as a member of its group.

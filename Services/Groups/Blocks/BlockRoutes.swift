@@ -10,6 +10,7 @@ struct BlockRoutes: Sendable {
   let users: UsersClient
   let idempotency: Idempotency
   let photoAccess: PhotoAccessCache
+  let outbox: BlockOutbox
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
@@ -24,18 +25,23 @@ struct BlockRoutes: Sendable {
     var request = request
     let call = try await request.idempotentCall(by: context.user.description, context)
     let (blocked, blocker, now): (UserID, UserID, Date) = (try context.blockedUser(), context.user, now())
-    defer { photoAccess.invalidate() }
+    defer {
+      photoAccess.invalidate()
+      outbox.wakeUp()
+    }
     guard blocked != blocker else { throw Failure.invalid(.init("user", "must be somebody else")) }
     return try await idempotency.once(call) {
       guard try await users.people([blocked]).keys.contains(blocked) else { throw Failure.userNotFound }
-    } effect: { _, db in
-      try BlockStore.block(blocked, by: blocker, at: now, on: db)
+    } effect: { [outbox] _, db in
+      if try BlockStore.block(blocked, by: blocker, at: now, on: db) {
+        try outbox.add(between: blocker, and: blocked, at: now, on: db)
+      }
       return try .json(SuccessBody(success: true))
     }.response
   }
 
   @Sendable private func unblock(_ request: Request, _ context: SignedIn) async throws -> Response {
-    try await blocks.unblock(context.blockedUser(), by: context.user)
+    try await blocks.unblock(context.blockedUser(), by: context.user, outbox, at: now())
     return .json(SuccessBody(success: true))
   }
 }

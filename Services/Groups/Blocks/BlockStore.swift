@@ -7,19 +7,23 @@ struct BlockStore: Sendable {
   let database: any Database
 
   /// Safe to repeat.
-  static func block(_ blocked: UserID, by blocker: UserID, at now: Date, on db: any Connection) throws {
+  ///
+  /// - Returns: whether the block is new.
+  static func block(_ blocked: UserID, by blocker: UserID, at now: Date, on db: any Connection) throws -> Bool {
     try db.change(
       """
       insert into block (blocker_id, blocked_id, created_at) values (\(blocker), \(blocked), \(now))
       on conflict (blocker_id, blocked_id) do nothing
-      """)
+      """) == 1
   }
 
   /// Deletes only a block that `blocker` has made. Safe to repeat.
-  func unblock(_ blocked: UserID, by blocker: UserID) async throws {
+  func unblock(_ blocked: UserID, by blocker: UserID, _ outbox: BlockOutbox, at now: Date) async throws {
     try await database.write { db in
-      try db.change("delete from block where blocker_id = \(blocker) and blocked_id = \(blocked)")
+      let deleted = try db.change("delete from block where blocker_id = \(blocker) and blocked_id = \(blocked)")
+      if deleted == 1 { try outbox.add(between: blocker, and: blocked, at: now, on: db) }
     }
+    outbox.wakeUp()
   }
 
   /// Whether one of the two users has blocked the other.

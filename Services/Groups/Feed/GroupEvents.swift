@@ -38,15 +38,16 @@ enum GroupEvents {
 
   /// - Parameter adder: who has added them; nil for a member who joins by themselves.
   static func joined(
-    _ user: UserID, _ id: GroupID, as member: MembershipID, addedBy adder: UserID? = nil, at now: Date,
-    on db: any Connection
+    _ user: UserID, _ id: GroupID, named name: String, as member: MembershipID, addedBy adder: UserID? = nil,
+    at now: Date, on db: any Connection
   ) {
     let topic = EventTopic.group(id)
     EventFeed.record(
       "member_joined", to: [topic, EventTopic.user(user)], ["group_id": id, "user_id": user, "by": adder ?? user],
       change: .of(
         "group_members", .insert, key: ["id": member, "group_id": id, "user_id": user], ["joined_at": now]),
-      access: [AccessChange(topic: topic, user: user, mayRead: true)], of: user, at: now, on: db)
+      access: [AccessChange(topic: topic, user: user, mayRead: true)],
+      push: adder.map { _ in PushDetails(subject: name) }, of: user, at: now, on: db)
   }
 
   /// - Parameter remover: nil for a member who leaves.

@@ -3,7 +3,7 @@ import EventFeed
 import Wire
 
 /// The queries for the topics of groups and collections.
-struct TopicStore: TopicQuerying {
+struct TopicStore: TopicReaderQuerying {
   let database: any Database
 
   /// Members of a group read and write; in a collection, those who may change it write.
@@ -27,6 +27,28 @@ struct TopicStore: TopicQuerying {
       ])
       return try found[0].map { EventTopic.group(try $0.get("group_id")) }
         + found[1].map { EventTopic.collection(try $0.get("collection_id")) }
+    }
+  }
+
+  func readers(of topic: String) async throws -> [UserID] {
+    if let group = Self.id(in: topic, EventTopic.group) {
+      return try await database.readOnce { db in
+        try db.rows(
+          """
+          select user_id from membership where group_id = \(group) and state = 'active'
+          order by user_id limit \(TopicReaders.usersMax)
+          """
+        ).map { try $0.get("user_id") }
+      }
+    }
+    guard let collection = Self.id(in: topic, EventTopic.collection) else { return [] }
+    return try await database.readOnce { db in
+      try db.rows(
+        """
+        select user_id from collection_member where collection_id = \(collection)
+        order by user_id limit \(TopicReaders.usersMax)
+        """
+      ).map { try $0.get("user_id") }
     }
   }
 

@@ -92,7 +92,7 @@ struct GroupStore: Sendable {
       values (\(member), \(group.id), \(draft.owner), 'owner', 'active', \(draft.createdAt))
       """)
     GroupEvents.created(group, by: draft.owner, on: db)
-    GroupEvents.joined(draft.owner, group.id, as: member, at: draft.createdAt, on: db)
+    GroupEvents.joined(draft.owner, group.id, named: group.name, as: member, at: draft.createdAt, on: db)
     return group
   }
 

@@ -25,7 +25,7 @@ struct InternalMemberRoutes: Sendable {
   }
 
   @Sendable private func groups(_ request: Request, _ context: ServiceCaller) async throws -> Response {
-    .exactJSON(MemberOfGroups(groups: try await memberships.groups(of: try context.user())))
+    .exactJSON(try await memberships.member(try context.user()))
   }
 
   /// Responds with status 200 also when the user cannot join, since the caller has to act on the outcome.

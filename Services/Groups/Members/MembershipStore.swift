@@ -25,15 +25,23 @@ struct MembershipStore: Sendable {
     }
   }
 
-  /// The groups that the user is in, for other services; of more than they take, the first.
-  func groups(of user: UserID) async throws -> [GroupID] {
+  /// The groups that the user is in, and whom blocks keep apart from the user, for other services; of more than they
+  /// take, the first.
+  func member(_ user: UserID) async throws -> MemberOfGroups {
     try await database.readOnce { db in
-      try db.rows(
+      let found = try db.rows(of: [
         """
         select group_id from membership where user_id = \(user) and state = 'active'
         order by group_id limit \(MemberOfGroups.groupsMax)
+        """,
         """
-      ).map { try $0.get("group_id") }
+        select blocked_id as other from block where blocker_id = \(user)
+        union select blocker_id as other from block where blocked_id = \(user)
+        order by other limit \(MemberOfGroups.blockedMax)
+        """,
+      ])
+      return MemberOfGroups(
+        groups: try found[0].map { try $0.get("group_id") }, blocked: try found[1].map { try $0.get("other") })
     }
   }
 
@@ -130,12 +138,12 @@ struct MembershipStore: Sendable {
         joined_at = excluded.joined_at, left_at = null, removed_by = null
         where membership.state <> 'active'
       """)
-    let counted = try db.change(
+    let group = try db.row(
       """
       update social_group set member_count = member_count + 1, updated_at = \(now)
-      where id = \(id) and member_count < member_count_max
+      where id = \(id) and member_count < member_count_max returning name
       """)
-    guard inserted == 1, counted == 1 else { throw DatabaseFailure.contended }
-    GroupEvents.joined(user, id, as: member, addedBy: adder, at: now, on: db)
+    guard inserted == 1, let group else { throw DatabaseFailure.contended }
+    GroupEvents.joined(user, id, named: try group.get("name"), as: member, addedBy: adder, at: now, on: db)
   }
 }

@@ -1,0 +1,97 @@
+import Database
+import Foundation
+import NIOHTTP1
+import Support
+import Testing
+
+/// What a block hides of hunts that two take part in, of photos, and of shared arrival times. It holds both ways,
+/// whoever has made it.
+@Suite struct BlockTests {
+  @Test(arguments: engines) func aBlockEndsAShareThatThereIs(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let carol = try await stack.signIn("carol")
+      let end = stack.clock.now.addingTimeInterval(3600).formatted(.iso8601)
+      let body = #"{"route_data": {}, "recipients": ["\#(bob.id)", "\#(carol.id)"], "expires_at": "\#(end)"}"#
+      let path = "eta_shares?id=eq.\(try await alice.insert("eta_shares", body).text("id"))"
+      for (index, (blocker, other)) in [(alice, bob), (bob, alice)].enumerated() {
+        #expect(try await bob.count(path) == 1)
+        #expect(try await blocker.browser.post("/users/\(other.id)/block").status == 200)
+        try await eventually("the end of the share for bob") { try await bob.rows(path).isEmpty }
+        #expect(try await carol.count(path) == 1)
+        #expect(try await alice.rows(path).first?["is_active"] as? Bool == true)
+        // What changes meanwhile is not told on bob's channel.
+        #expect(try await alice.rest(.PATCH, path, #"{"route_data": {"duration": 1}}"#).list.count == 1)
+        #expect(try await blocker.browser.delete("/users/\(other.id)/block").status == 200)
+        try await eventually("the share") { try await bob.count(path) == 1 }
+        try await eventually("the events") { receiver.events(on: "eta_shares:\(bob.id)").count == 3 + 2 * index }
+      }
+      #expect(
+        receiver.events(on: "eta_shares:\(bob.id)").map(\.name)
+          == ["eta_shared", "eta_ended", "eta_shared", "eta_ended", "eta_shared"])
+      try await eventually("alice's events") {
+        receiver.events(on: "eta_shares:\(alice.id)").map(\.name) == ["eta_shared", "eta_changed", "eta_changed"]
+      }
+    }
+  }
+
+  @Test(arguments: engines) func inTheSameHuntNeitherSeesWhatTheOtherSubmits(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let carol = try await stack.signIn("carol")
+      let group = try await stack.makeGroup(alice, with: [bob, carol])
+      let hunt = try await alice.makeHunt(points: [5, 7], group: group.id)
+      try await stack.forgetGroups(of: alice, bob, carol)
+      for person in [bob, carol] { #expect(try await person.join(hunt).status == 200) }
+      let photo = try await bob.store("door.jpg", in: "photos")
+      let url = "https://kith.example/storage/v1/object/\(photo)"
+      let submission = #"{"checkpoint_id": "\#(hunt.checkpoints[0])", "photo_url": "\#(url)"}"#
+      #expect(try await bob.rest(.POST, "checkpoint_submissions", submission).status == 201)
+      #expect(try await carol.submit(hunt.checkpoints[0]).status == 201)
+      let board = "hunt_leaderboard?hunt_id=eq.\(hunt.id)&order=id"
+      for person in [alice, bob, carol] { #expect(try await person.count("checkpoint_submissions") == 2) }
+      #expect(try await carol.mayRead(photo))
+
+      #expect(try await carol.browser.post("/users/\(bob.id)/block").status == 200)
+      for (one, other) in [(carol, bob), (bob, carol)] {
+        try await eventually("the end of the other's submission") {
+          try await one.rows("checkpoint_submissions").map { $0.text("user_id") } == ["\(one.id)"]
+        }
+        let embedded = "hunt_checkpoints?id=eq.\(hunt.checkpoints[0])&select=checkpoint_submissions(user_id)"
+        #expect(try await !one.rest(.GET, embedded).text.contains("\(other.id)"))
+        // They play the same game, without knowing against whom.
+        let rows = try await one.rows(board)
+        #expect(rows.map { $0.int("score") } == [5, 5])
+        let names = Dictionary(uniqueKeysWithValues: rows.map { ($0.text("id"), $0["name"] as? String) })
+        #expect(names["\(other.id)"] == .some(nil) && names["\(one.id)"] != .some(nil), "\(names)")
+        #expect(try await one.count("scavenger_hunts") == 1)
+        #expect(try await one.count("group_members") == 3)
+      }
+      try await eventually("the end of the photo") { try await !carol.mayRead(photo) }
+      #expect(try await alice.mayRead(photo))
+      #expect(try await alice.count("checkpoint_submissions") == 2)
+      #expect(try await alice.rows(board).allSatisfy { $0["name"] is String })
+
+      #expect(try await carol.browser.delete("/users/\(bob.id)/block").status == 200)
+      try await eventually("bob's submission") { try await carol.count("checkpoint_submissions") == 2 }
+      #expect(try await carol.mayRead(photo))
+    }
+  }
+
+  @Test(arguments: engines) func onlyGroupsTellsOfBlocks(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let path = "/internal/adventures/blocks"
+      let body = ["one": alice.id.description, "other": bob.id.description]
+      let groups = stack.adventures.with(stack.with(key: "groups"))
+      #expect(try await groups.post(path, body).status == 204)
+      for key in ["auth", "lists", "plain", "gateway"] {
+        #expect(try await stack.adventures.with(stack.with(key: key)).post(path, body).status == 403, "\(key)")
+      }
+      #expect(try await alice.browser.post(path, body).status == 404)
+      for wrong in [["other": "bob"], ["other": alice.id.description]] {
+        #expect(try await groups.post(path, body.merging(wrong) { $1 }).status == 422, "\(wrong)")
+      }
+    }
+  }
+}

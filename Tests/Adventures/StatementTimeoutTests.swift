@@ -1,0 +1,64 @@
+import Database
+import Foundation
+import Support
+import Testing
+
+/// A query that takes too long, over HTTP.
+@Suite struct StatementTimeoutTests {
+  @Test(arguments: engines) func itIs503AndOthersAreAnsweredMeanwhile(_ engine: Engine) async throws {
+    try await withStack(engine, wrapDatabase: { EndlessDatabase(inner: $0) }) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      try await alice.insert("saved_places", #"{"name": "Here"}"#)
+      async let endless = alice.rest(.GET, "saved_places?name=eq.\(EndlessDatabase.name)")
+      for number in 1...5 {
+        try await bob.insert("saved_places", #"{"name": "Place \#(number)"}"#)
+        #expect(try await bob.count("saved_places") == number)
+        #expect(try await alice.count("saved_places") == 1)
+      }
+      let refused = try await endless
+      #expect(refused.status == 503 && refused.contractCode == "NOT_CONNECTED", "\(refused.status) \(refused.text)")
+      #expect(refused.headers.first(name: "retry-after") != nil)
+      #expect(!refused.text.contains("timeout") && !refused.text.contains("interrupt"))
+      #expect(try await alice.count("saved_places") == 1)
+    }
+  }
+}
+
+/// A database in which a statement that names ``name`` does not end by itself.
+private struct EndlessDatabase: Database {
+  let inner: any Database
+  static let name = "endless"
+
+  var engine: Engine { inner.engine }
+
+  func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
+    let engine = engine
+    return try await inner.read { try body(EndlessConnection(inner: $0, engine: engine)) }
+  }
+
+  @discardableResult
+  func write<T: Sendable>(
+    _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
+  ) async throws -> T {
+    try await inner.write(isolation, body)
+  }
+
+  func migrate(_ migrations: [Migration]) async throws { try await inner.migrate(migrations) }
+  func truncateWriteAheadLog() async throws { try await inner.truncateWriteAheadLog() }
+  func close() async { await inner.close() }
+}
+
+private struct EndlessConnection: Connection {
+  let inner: any Connection
+  let engine: Engine
+
+  func rows(_ sql: SQL) throws -> [Row] {
+    guard sql.bindings.contains(EndlessDatabase.name.binding) else { return try inner.rows(sql) }
+    return try inner.rows(
+      engine == .sqlite
+        ? "with recursive n (i) as (select 1 union all select i + 1 from n) select count(*) as count from n"
+        : "select pg_sleep(600)")
+  }
+
+  func change(_ sql: SQL) throws -> Int { try inner.change(sql) }
+}
