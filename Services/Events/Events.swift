@@ -18,15 +18,24 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
   let database = try await dependencies.openDatabase(eventsSchema)
   let store = LogStore(database: database)
   let changes = ChangeSignal()
-  let live = LiveTopics()
-  let pushes = try PushModule(in: dependencies, database: database, keys: dataKeys, users: users, live: live)
+  let relay = ConversationRelay(database: database, logger: dependencies.logger, now: dependencies.now)
+  let replicas = ReplicaStore(database: database)
+  let lease = ReplicaLease(of: relay.replica, store: replicas, now: dependencies.now)
+  let apns = try APNsSettings(settings)
+  // For who is notified. With SQLite there is no other process.
+  let openTopics =
+    database.engine == .postgres && apns != nil
+    ? OpenTopics(
+      store: OpenTopicStore(database: database), lease: lease, logger: dependencies.logger, now: dependencies.now)
+    : nil
+  let live = LiveTopics(shared: openTopics)
+  let pushes = try PushModule(
+    apns, in: dependencies, database: database, keys: dataKeys, users: users,
+    audience: PushAudience(rights: rights, live: live, openTopics: openTopics))
   let devices = DeviceStore(database: database)
   let idempotency = Idempotency(database: database, keys: dataKeys, now: dependencies.now)
   let watches = StreamWatches(live: live)
   let hub = RealtimeHub(metrics: metrics, live: live, now: dependencies.now)
-  let relay = ConversationRelay(database: database, logger: dependencies.logger, now: dependencies.now)
-  let replicas = ReplicaStore(database: database)
-  let lease = ReplicaLease(of: relay.replica, store: replicas, now: dependencies.now)
   let conversations = Conversations(
     presences: PresenceStore(database: database), replicas: replicas, lease: lease, relay: relay, hub: hub,
     now: dependencies.now)
@@ -37,7 +46,7 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
   let limits = try ConnectionLimits(settings, replicated: connections)
   let services = SocketServices(
     store: store, rights: rights, verifier: verifier, limits: limits, metrics: metrics, hub: hub,
-    conversations: conversations, reads: ConcurrencyLimit(8), settings: try SocketSettings(settings))
+    conversations: conversations, settings: try SocketSettings(settings))
   let observers: [any LogObserver] = [RightsObserver(rights: rights), watches, hub]
   let background: [any Service] = [
     LogTail(
@@ -47,17 +56,19 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
     LogSweep(database: database, logger: dependencies.logger, now: dependencies.now),
     IdempotencySweep(idempotency, logger: dependencies.logger), relay,
     ReplicaMaintenance(
-      lease: lease, conversations: conversations, connections: connections, hasSockets: { metrics.open.hasSockets },
+      lease: lease, conversations: conversations, connections: connections, topics: openTopics,
+      hasSockets: { metrics.open.hasSockets },
       logger: dependencies.logger),
   ]
-  let notifications = try dependencies.databaseURL(eventsSchema).postgres.map {
+  let notifications = try dependencies.directPostgresURL(eventsSchema).map {
     ReplicaNotifications(url: $0, changes: changes, relay: relay, hub: hub, logger: dependencies.logger)
   }
   return try Server(
     .events, in: dependencies, database: database,
     authenticator: verification.authenticator(serviceKeys, users: users, now: dependencies.now),
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
-    background: verification.background + pushes.background + background + (notifications.map { [$0] } ?? []),
+    background: verification.background + pushes.background + (openTopics.map { [$0] } ?? []) + background
+      + (notifications.map { [$0] } ?? []),
     isReady: { verification.ended.isLoaded },
     takeover: SocketUpgrade(services: services, keys: serviceKeys).takeover
   ) { routes in
@@ -70,7 +81,7 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
     EventStreamRoutes(
       store: store, watches: watches, rights: rights, verifier: verifier, limits: limits, metrics: metrics
     ).add(to: routes)
-    SocketRoute().add(to: routes)
+    SocketRoute(metrics: metrics).add(to: routes)
     BroadcastRoutes(conversations: conversations, rights: rights, metrics: metrics).add(to: routes)
     PersonalDataRoutes(EventsPersonalDataStore(database: database, pushes: pushes), now: dependencies.now).add(
       to: routes)

@@ -50,6 +50,7 @@ struct EventsPersonalDataStore: PersonalDataStoring {
     let unread_notifications: Int
     /// Sockets and event streams.
     let open_connections: Int
+    let open_topics: [String]
   }
 
   func export(of user: UserID) async throws -> Export {
@@ -79,7 +80,10 @@ struct EventsPersonalDataStore: PersonalDataStoring {
         )?.get("notifications") ?? 0,
         open_connections: try db.row(
           "select count(*) as open from open_connection where user_id = \(user)"
-        )?.get("open") ?? 0)
+        )?.get("open") ?? 0,
+        open_topics: try db.rows(
+          "select distinct topic from open_topic where user_id = \(user) order by topic"
+        ).map { try $0.get("topic") })
     }
   }
 
@@ -90,6 +94,7 @@ struct EventsPersonalDataStore: PersonalDataStoring {
       try Idempotency.erase(user, on: db)
       for table: SQL in [
         "device", "notification_preference", "muted_group", "unread_count", "alert", "alert_thread", "open_connection",
+        "open_topic",
       ] {
         try db.change("delete from \(table) where user_id = \(user)")
       }

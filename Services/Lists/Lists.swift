@@ -25,8 +25,13 @@ package func buildLists(_ dependencies: Dependencies) async throws -> Server {
     .lists, in: dependencies, database: database,
     authenticator: verification.authenticator(serviceKeys, users: users, now: now),
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
-    background: verification.background + [IdempotencySweep(idempotency, logger: dependencies.logger)]
-      + feed.background,
+    background: verification.background
+      + [
+        IdempotencySweep(idempotency, logger: dependencies.logger),
+        Reminders(
+          database: database, peopleCache: peopleCache, writes: dependencies.writes,
+          pollInterval: dependencies.pollInterval, logger: dependencies.logger, now: now),
+      ] + feed.background,
     isReady: { verification.ended.isLoaded }
   ) { routes in
     ListRoutes(database: database, peopleCache: peopleCache, idempotentChange: idempotentChange, now: now)

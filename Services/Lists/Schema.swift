@@ -20,7 +20,16 @@ let listsMigrations = [
   Migration("sizes of reasons", "alter table task add column reason_size bigint not null default 0;"),
   EventFeed.migration,
   Migration("when tasks were nudged, who is no friend any more", nudgesAndFriends),
+  Migration("reminders of tasks that are due soon", reminderColumn),
 ]
+
+/// Each open task with a due date is looked at once after the migration.
+private let reminderColumn = """
+  alter table task add column remind_at timestamptz;
+  update task set remind_at = created_at where due_at is not null and completed_at is null and deleted_at is null;
+  create index task_remind on task (remind_at) where remind_at is not null;
+
+  """
 
 private let nudgesAndFriends = """
   alter table task add column nudged_at timestamptz;

@@ -156,6 +156,7 @@ import Wire
       #expect(try await socket.next { $0.event == "presence_state" }.payload.members.count == 100)
       let track = #"{"type":"presence","event":"track","payload":{}}"#
       #expect(try await socket.call(Self.list, "presence", track).reason == "Too many are present")
+      #expect(try await fixture.refusals("presence") == 1)
       try await database.write { db in try db.change("delete from presence where ref = 'ref 7'") }
       await database.close()
       #expect(try await socket.call(Self.list, "presence", track).status == "ok")

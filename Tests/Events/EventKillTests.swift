@@ -6,11 +6,30 @@ import Testing
 import Web
 import Wire
 
-/// kill -9 of the events service, of the service in which things happen, and of PostgreSQL, in any order, while tasks are
-/// created and two apps read: the numbers that they read have no holes, and every task that was acknowledged is told
-/// once. `KITH_EVENTS_KILLS` and `KITH_EVENTS_SEED` set how often, and in which order.
+/// kill -9 and restarts of the events service, of which there are two replicas on PostgreSQL, kill -9 of the service in
+/// which things happen, and of PostgreSQL, in any order, while tasks are created and two apps read, which also disconnect
+/// at random: the numbers that they read have no holes, and every task that was acknowledged is told once.
+/// `KITH_EVENTS_KILLS` and `KITH_EVENTS_SEED` set how often, and in which order.
 @Suite(.serialized) struct EventKillTests {
-  private enum Victim: CaseIterable { case events, lists, postgres }
+  private enum Victim: CaseIterable {
+    case events, lists, postgres
+    /// The other replica.
+    case replica
+    /// SIGTERM, at which sockets are closed with 1012.
+    case stoppedEvents
+
+    /// The process that ends; nil for PostgreSQL.
+    var process: String? {
+      switch self {
+      case .events, .stoppedEvents: "events"
+      case .lists: "lists"
+      case .replica: Self.replicaName
+      case .postgres: nil
+      }
+    }
+
+    static let replicaName = "another replica of events"
+  }
 
   private static let settings = ProcessInfo.processInfo.environment
   private static let killCount = settings["KITH_EVENTS_KILLS"].flatMap { Int($0) } ?? 5
@@ -54,22 +73,28 @@ import Wire
 
   private func run(postgres: PostgresServer?) async throws {
     try await withTestDatabase(.sqlite) { testDatabase in
-      let settings = postgres.map { ["DATABASE_URL": $0.url] } ?? [:]
+      var settings = ["EVENTS_CLOSE_SECONDS": "1"]
+      let ports = [String(try freePort()), String(try freePort())].prefix(postgres == nil ? 1 : 2)
+      settings["EVENTS_PORT"] = ports.first
+      settings["EVENTS_URL"] = ports.map { "http://127.0.0.1:\($0)" }.joined(separator: ",")
+      settings["DATABASE_URL"] = postgres?.url
       let processes = try ServiceProcesses(["auth", "lists", "events"], in: testDatabase, settings)
-      for process in processes.all.values { try await process.healthy("/health/ready") }
       var running = processes.all
+      if postgres != nil { running[Victim.replicaName] = try processes.restart("events", onPort: ports.last) }
+      for process in running.values { try await process.healthy("/health/ready") }
       let alice = try await signIn(through: try #require(running["auth"]).gateway)
       let app = try #require(running["lists"]).gateway.bearing(alice.access)
       let list = try await app.done(.POST, "/api/v1/lists", ["list": ["name": "Groceries"]]).id(of: "list")
-      let port = try #require(running["events"]?.environment["PORT"].flatMap { Int($0) })
       let progress = Progress()
+      let eventsPorts = ports.compactMap { Int($0) }
       let readers = (0..<2).map { number in
-        Task { try await Self.read("lists:\(list)", at: port, alice.access, as: number, progress) }
+        Task { try await Self.read("lists:\(list)", at: eventsPorts, alice.access, as: number, progress) }
       }
       let writer = Task { await Self.write(to: list, app, progress) }
       do {
         var random = SeededRandom(seed: Self.seed)
-        var victims = Victim.allCases.filter { $0 != .postgres || postgres != nil }.shuffled(using: &random)
+        var victims = Victim.allCases.filter { ![.postgres, .replica].contains($0) || postgres != nil }
+          .shuffled(using: &random)
         while victims.count < Self.killCount { victims.append(victims.randomElement(using: &random) ?? .events) }
         for victim in victims {
           try await expectProgress(progress, "before the end of \(victim)")
@@ -106,17 +131,20 @@ import Wire
     _ victim: Victim, _ processes: ServiceProcesses, _ running: inout [String: KithProcess],
     _ postgres: PostgresServer?
   ) async throws {
-    switch victim {
-    case .postgres:
+    guard let name = victim.process, let process = running[name] else {
       // An immediate stop: whatever is not committed is lost.
       try await postgres?.stop()
       try await postgres?.start()
-    case .events, .lists:
-      let name = "\(victim)"
-      await running[name]?.kill()
-      running[name] = try processes.restart(name)
-      try await running[name]?.healthy("/health/ready")
+      return
     }
+    if victim == .stoppedEvents {
+      #expect(await process.stop() == 0)
+    } else {
+      await process.kill()
+    }
+    let started = try processes.restart(victim == .lists ? "lists" : "events", onPort: process.environment["PORT"])
+    running[name] = started
+    try await started.healthy("/health/ready")
   }
 
   private func expect(_ events: [SocketClient.Message], _ progress: Progress) {
@@ -152,8 +180,9 @@ import Wire
 
   /// Reads a topic, each time from where the connection before ended, until it has everything that was acknowledged.
   private static func read(
-    _ topic: String, at port: Int, _ token: String, as reader: Int, _ progress: Progress
+    _ topic: String, at ports: [Int], _ token: String, as reader: Int, _ progress: Progress
   ) async throws -> [SocketClient.Message] {
+    var random = SeededRandom(seed: seed &+ UInt64(reader))
     var events: [SocketClient.Message] = []
     var epoch = ""
     func isFinished() -> Bool {
@@ -164,7 +193,7 @@ import Wire
     while !isFinished(), !Task.isCancelled {
       guard !progress.isTooLate else { throw Fault(what: "not everything was told, but \(events.count) events") }
       do {
-        let socket = try await SocketClient.connect(port: port)
+        let socket = try await SocketClient.connect(port: ports.randomElement(using: &random) ?? 0)
         defer { socket.channel.close(promise: nil) }
         let place = epoch.isEmpty ? #""since":0"# : #""since":\#(events.count),"epoch":"\#(epoch)""#
         let reply = try await socket.join("realtime:\(topic)", token, place)
@@ -172,7 +201,9 @@ import Wire
         let joined = reply.payload["response"]?["epoch"]?.string ?? ""
         guard epoch.isEmpty || epoch == joined else { throw Fault(what: "another epoch") }
         epoch = joined
-        while !isFinished() {
+        // Then it loses its connection by itself.
+        let last = events.count + Int.random(in: 1...100, using: &random)
+        while !isFinished(), events.count < last {
           let event = try await socket.nextEvent()
           guard event.name != "gap", event.seq == events.count + 1 else {
             throw Fault(what: "after \(events.count): \(event)")

@@ -64,7 +64,7 @@ import Wire
 
   private final class Replacements: LogObserver {
     private let counts = Mutex((appended: 0, replaced: 0))
-    func appended(_ event: AppendedEvent) { counts.withLock { $0.appended += 1 } }
+    func appended(_ events: [AppendedEvent]) { counts.withLock { $0.appended += events.count } }
     func logWasReplaced() { counts.withLock { $0.replaced += 1 } }
     var appendedCount: Int { counts.withLock { $0.appended } }
     var replacedCount: Int { counts.withLock { $0.replaced } }

@@ -87,6 +87,7 @@ import Wire
         try await socket.untilClosed()
         #expect(socket.closeCode == 1009)
       }
+      #expect(try await fixture.refusals("size") == 2)
     }
   }
 
@@ -130,7 +131,18 @@ import Wire
           })
       }
       try await socket.channel.setOption(.autoRead, value: true).get()
-      #expect(try await socket.nextEvents(400).map(\.number) == Array(1...400))
+      var (reader, numbers) = (socket, [Int]())
+      while numbers.count < 400 {
+        do {
+          numbers += try await [reader.nextEvent()].compactMap(\.number)
+        } catch {
+          // The deliveries have taken longer than a reader may be slow.
+          guard reader.isClosed else { throw error }
+          reader = try await SocketClient.connect(fixture)
+          try await reader.join("realtime:lists:42", alice.token, #""since":\(numbers.count)"#)
+        }
+      }
+      #expect(numbers == Array(1...400))
     }
   }
 
@@ -179,6 +191,7 @@ import Wire
       #expect(plain.hasSuffix(#"{"error":"This path is for WebSockets"}"#))
       #expect(try await answer("\(path)?vsn=3.0.0", upgrade).hasPrefix("HTTP/1.1 400"))
       #expect(try await answer("\(path)s", upgrade).hasPrefix("HTTP/1.1 404"))
+      #expect(try await fixture.refusals("malformed") == 3)
       // Not the first request of its connection.
       #expect(try await fixture.events.get("/health").status == 200)
       #expect(try await fixture.events.get(path).status == 426)

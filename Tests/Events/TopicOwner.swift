@@ -47,6 +47,13 @@ final class TopicOwner: Sendable {
         return .json(ReadableTopics(topics: topics.keys.sorted()))
       }
     }
+    router.get("/internal/topics/readers") { [self] request, _ -> Response in
+      let topic = request.uri.queryParameters["topic"].map { String($0) } ?? ""
+      return try state.withLock { state in
+        guard !state.isDown else { throw HTTPError(.serviceUnavailable) }
+        return .json(TopicReaders(users: state.readers[topic, default: []].sorted { $0.description < $1.description }))
+      }
+    }
     return loopbackServer(router, listening)
   }
 }

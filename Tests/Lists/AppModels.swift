@@ -94,6 +94,8 @@ extension ListsApp {
     let creator: PersonSummary?
   }
 
+  struct Friends: Decodable { let friends: [PersonSummary] }
+
   struct Today: Decodable {
     struct Stats: Decodable {
       let overdue_count: Int?

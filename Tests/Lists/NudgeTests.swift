@@ -61,6 +61,8 @@ import Testing
       }
       #expect(try await friends(alice) == ["bob", "carol"])
       #expect(try await friends(bob) == ["alice", "carol"])
+      let decoded = try await bob.browser.get("/api/v1/friends").read(ListsApp.Friends.self).friends
+      #expect(decoded.map(\.name) == ["alice", "carol"] && decoded.allSatisfy { $0.id > 0 })
       let found = try await bob.browser.get("/api/v1/friends").objects("friends")
       #expect(found.allSatisfy { ($0.int("id") ?? 0) > 0 && $0.string("email") == "" })
       #expect(try await bob.browser.post("/users/\(carol.id)/block").status == 200)

@@ -33,6 +33,7 @@ struct BroadcastRoutes: Sendable {
     let sender = try Sender(context)
     let messages = try await request.json(Messages.self, bytesMax: SocketSettings.frameBytesMax).messages
     guard messages.count <= Self.messagesMax else {
+      metrics.refused(.messages)
       throw Failure(
         .limited, "too_many_messages", "Too many messages to broadcast, please reduce the batch size",
         retryAfterSeconds: 1)
@@ -40,6 +41,7 @@ struct BroadcastRoutes: Sendable {
     var broadcasts: [(topic: TopicName, broadcast: PhoenixMessage.Broadcast)] = []
     for (index, message) in messages.enumerated() {
       guard let broadcast = PhoenixMessage.Broadcast(event: message.event, message.payload), broadcast.isAllowed else {
+        metrics.refused(.malformed)
         throw Failure.invalid(.init("messages.\(index)", "must have an event and an object as payload"))
       }
       broadcasts.append((try await topic(message.topic, sender), broadcast))
@@ -62,7 +64,10 @@ struct BroadcastRoutes: Sendable {
       let payload = try await request.json(JSONValue.self, bytesMax: SocketSettings.frameBytesMax)
       broadcast = .init(event: event, payload)
     }
-    guard let broadcast, broadcast.isAllowed else { throw Failure.invalid(.init("event", "must be a name")) }
+    guard let broadcast, broadcast.isAllowed else {
+      metrics.refused(.malformed)
+      throw Failure.invalid(.init("event", "must be a name"))
+    }
     publish(broadcast, topic)
     return Response(status: .accepted)
   }
@@ -75,6 +80,7 @@ struct BroadcastRoutes: Sendable {
   /// - Throws: 422 for what is no topic of clients, 403 when the user may not read it.
   private func topic(_ name: String, _ sender: Sender) async throws -> TopicName {
     guard let topic = TopicName(name.trimmingPrefix("realtime:")), topic.kind.isConversation else {
+      metrics.refused(.name)
       throw Failure.invalid(.init("topic", "must be one like lists:42"))
     }
     if case .user(let user) = sender, try await !rights.mayRead(topic, user) {

@@ -41,8 +41,13 @@ struct DetailedDeviceRoutes: Sendable {
   @Sendable private func unregister(_ request: Request, _ context: SignedIn) async throws -> Response {
     let reference = context.parameters.get("device") ?? ""
     var wasRegistered = try await devices.unregister(token: reference.lowercased(), of: context.user)
-    if let number = Int(reference) { wasRegistered = try await devices.unregister(number: number, of: context.user) }
-    if let id = DeviceID(reference) { wasRegistered = try await devices.unregister(id, of: context.user) }
+    // A token may consist of decimal digits.
+    if !wasRegistered, let number = Int(reference) {
+      wasRegistered = try await devices.unregister(number: number, of: context.user)
+    }
+    if !wasRegistered, let id = DeviceID(reference) {
+      wasRegistered = try await devices.unregister(id, of: context.user)
+    }
     guard wasRegistered else { throw Failure.deviceNotFound }
     return Response(status: .noContent)
   }

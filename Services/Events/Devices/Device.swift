@@ -16,6 +16,8 @@ struct Device: Sendable, Hashable {
   var name: String?
   var osVersion: String?
   var appVersion: String?
+  /// When it is, or was last, told in silence that something has changed.
+  var wokenAt: Date?
   let createdAt: Date
   let updatedAt: Date
 

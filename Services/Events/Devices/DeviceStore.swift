@@ -37,6 +37,7 @@ struct DeviceStore: Sendable {
         bundle_id = coalesce(excluded.bundle_id, device.bundle_id), name = coalesce(excluded.name, device.name),
         os_version = coalesce(excluded.os_version, device.os_version),
         app_version = coalesce(excluded.app_version, device.app_version), updated_at = excluded.updated_at
+      where device.user_id = excluded.user_id
       returning id
       """)
     guard let id: DeviceID = try row?.get("id") else { throw DatabaseFailure.contended }
@@ -92,6 +93,14 @@ struct DeviceStore: Sendable {
         guard let signedOutAt = try row.optional("signed_out_at", as: Date.self) else { return true }
         return signedOutAfter.map { signedOutAt > $0 } ?? false
       }.map(Device.init)
+  }
+
+  static func hasDevices(_ user: UserID, on db: any Connection) throws -> Bool {
+    try db.row("select 1 as found from device where user_id = \(user) limit 1") != nil
+  }
+
+  static func setWoken(_ device: DeviceID, at time: Date, on db: any Connection) throws {
+    try db.change("update device set woken_at = \(time) where id = \(device)")
   }
 
   /// Deletes a token that APNs does not accept any more, unless it was registered again after `invalidSince`.
@@ -151,6 +160,7 @@ extension Device {
     name = try row.optional("name")
     osVersion = try row.optional("os_version")
     appVersion = try row.optional("app_version")
+    wokenAt = try row.optional("woken_at")
     createdAt = try row.get("created_at")
     updatedAt = try row.get("updated_at")
   }

@@ -60,7 +60,7 @@ actor LogTail: Service {
       try await startAgain(insteadOf: furthest, found)
       return false
     }
-    for event in events { for observer in observers { observer.appended(event) } }
+    if !events.isEmpty { for observer in observers { observer.appended(events) } }
     let read = min(last.position + LogStore.pageSize, found.position)
     end = LogStore.End(position: read, epoch: found.epoch)
     return read < found.position
@@ -87,8 +87,8 @@ extension LogStore.End {
 
 /// Receives what ``LogTail`` reads: sockets and event streams.
 protocol LogObserver: Sendable {
-  /// Called for one event after the other.
-  func appended(_ event: AppendedEvent)
+  /// Called with the next events, in their order.
+  func appended(_ events: [AppendedEvent])
 
   /// Called when readers must begin again, as numbers that they have read mean nothing any more.
   func logWasReplaced()

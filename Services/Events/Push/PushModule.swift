@@ -14,11 +14,11 @@ struct PushModule: Sendable {
   private let inbox: Outbox
   private let isEnabled: Bool
 
-  /// - Throws: ``StartFailure`` when `APNS_*` are incomplete or invalid.
+  /// - Parameter settings: nil without `APNS_*`.
   init(
-    in dependencies: Dependencies, database: any Database, keys: DataKeys, users: UsersClient, live: LiveTopics
+    _ settings: APNsSettings?, in dependencies: Dependencies, database: any Database, keys: DataKeys,
+    users: UsersClient, audience: PushAudience
   ) throws {
-    let settings = try APNsSettings(dependencies.settings)
     let (now, texts) = (dependencies.now, try PushTexts())
     let metrics = PushMetrics(in: dependencies.registry)
     let client = settings.map { APNsClient($0, now: now) }
@@ -35,9 +35,11 @@ struct PushModule: Sendable {
       database: database, keys: keys, in: dependencies, configuration: WorkerConfiguration(concurrency: 64),
       deliveries: sending?.deliveries ?? [])
     let planner = PushPlanner(
-      database: database, outbox: outbox, users: users, live: live, texts: texts, metrics: metrics, now: now)
+      database: database, outbox: outbox, users: users, audience: audience, texts: texts, metrics: metrics, now: now)
+    let backgroundPlanner = BackgroundPushPlanner(database: database, outbox: outbox, audience: audience, now: now)
     inbox = Outbox(
-      "inbox", database: database, keys: keys, in: dependencies, deliveries: settings == nil ? [] : [planner.delivery])
+      "inbox", database: database, keys: keys, in: dependencies,
+      deliveries: settings == nil ? [] : [planner.delivery, backgroundPlanner.delivery])
     self.outbox = outbox
     isEnabled = settings != nil
     let sweep = PushSweep(database: database, logger: dependencies.logger, now: now)
@@ -59,6 +61,7 @@ struct PushModule: Sendable {
       try inbox.add(
         NotifiedEventMessage.kind, NotifiedEventMessage(event: event), deduplicationKey: "\(event.id)", at: now, on: db)
     }
+    if isEnabled { try BackgroundPushPlanner.add(changesOfLists: events, to: inbox, at: now, on: db) }
   }
 
   /// Call it after the commit of ``appended(_:at:on:)``.

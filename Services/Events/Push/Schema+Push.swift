@@ -86,3 +86,18 @@ func pushTables(number: String) -> String {
 
   """
 }
+
+/// `device.woken_at` is when the device is, or was last, told in silence that something has changed. `open_topic` has
+/// who has which topics open on each replica.
+let silentPushAndOpenTopicTables = """
+  alter table device add column woken_at timestamptz;
+
+  create table open_topic (
+    topic text not null,
+    user_id uuid not null,
+    replica text not null references presence_replica (id),
+    primary key (topic, user_id, replica)
+  );
+  create index open_topic_replica on open_topic (replica, topic, user_id);
+  create index open_topic_user on open_topic (user_id);
+  """

@@ -39,12 +39,15 @@ struct Handshake: Sendable {
 struct HandshakeRefusal: Error, Sendable {
   let status: HTTPResponseStatus
   let message: String
+  var metric = EventMetrics.Refusal.malformed
 
   var body: String { #"{"error":\#(PhoenixFrame.quoted(message))}"# }
 
   static let notFound = HandshakeRefusal(status: .notFound, message: "There is nothing here")
   static let noUpgrade = HandshakeRefusal(status: .upgradeRequired, message: "This path is for WebSockets")
   static let version = HandshakeRefusal(status: .badRequest, message: "vsn must be 1.0.0 or 2.0.0")
-  static let tooMany = HandshakeRefusal(status: .tooManyRequests, message: "Too many connected users")
-  static let stopping = HandshakeRefusal(status: .serviceUnavailable, message: "Realtime is restarting")
+  static let tooMany = HandshakeRefusal(
+    status: .tooManyRequests, message: "Too many connected users", metric: .address)
+  static let stopping = HandshakeRefusal(
+    status: .serviceUnavailable, message: "Realtime is restarting", metric: .draining)
 }

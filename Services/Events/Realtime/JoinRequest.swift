@@ -10,7 +10,8 @@ struct JoinRequest: Sendable {
   let hasAcknowledgements: Bool
   let receivesOwn: Bool
   let isPrivate: Bool
-  let presenceKey: String
+  /// nil when the client has none of its own.
+  let presenceKey: String?
   let hasPresence: Bool
   let since: Int?
   let epoch: String?
@@ -26,8 +27,7 @@ struct JoinRequest: Sendable {
     hasAcknowledgements = config["broadcast"]?["ack"]?.flag ?? false
     receivesOwn = config["broadcast"]?["self"]?.flag ?? false
     isPrivate = config["private"]?.flag ?? false
-    let key = config["presence"]?["key"]?.text ?? ""
-    presenceKey = key.isEmpty ? UUID().uuidString.lowercased() : key
+    presenceKey = config["presence"]?["key"]?.text.flatMap { $0.isEmpty ? nil : $0 }
     hasPresence = config["presence"]?["enabled"]?.flag ?? false
     if case .integer(let number)? = config["since"], number >= 0 { since = number } else { since = nil }
     epoch = config["epoch"]?.text

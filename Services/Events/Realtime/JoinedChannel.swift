@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import Wire
 
@@ -18,7 +19,9 @@ final class JoinedChannel {
   /// nil for a channel that is no topic: changes of rows of all topics come there.
   let topic: TopicName?
   let options: Options
-  let presenceKey: String
+  /// Made when it is needed, if the client has none of its own.
+  private(set) lazy var presenceKey = givenPresenceKey ?? UUID().uuidString.lowercased()
+  private let givenPresenceKey: String?
   let bindings: [ChangeBinding]
   var credential: Credential?
   /// The token of `credential`, to recognize it.
@@ -31,12 +34,13 @@ final class JoinedChannel {
   var isReading = false
   /// Changes of rights while they were being asked for.
   var accessChanges: [AccessChange] = []
-  /// The topics of a channel that is none itself.
+  /// The topics that it is not named after, of which it gets the changes of rows.
   var topics: Set<String> = []
-  /// The last event that was sent on it, as an event may have several of its topics.
+  /// The last event of these that was sent, as an event may have several of the topics.
   var lastPosition = 0
-  /// Something was not sent because the client reads too slowly.
-  var hasGap = false
+  /// What was not sent because the client reads too slowly.
+  var hasMissedRows = false
+  var hasMissedPresence = false
   var presence: TrackedPresence?
 
   struct Options: OptionSet {
@@ -52,7 +56,7 @@ final class JoinedChannel {
     joinRef = request.joinRef
     self.topic = topic
     self.bindings = bindings
-    presenceKey = request.presenceKey
+    givenPresenceKey = request.presenceKey
     var options = Options()
     if request.hasAcknowledgements { options.insert(.acknowledgements) }
     if request.receivesOwn { options.insert(.receivesOwn) }

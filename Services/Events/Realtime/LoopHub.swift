@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import Wire
 
@@ -7,6 +8,8 @@ final class LoopHub {
   /// The channels that are no topics, by user.
   private var userChannels: [UserID: [ObjectIdentifier: JoinedChannel]] = [:]
   private var sockets: [ObjectIdentifier: Socket] = [:]
+  /// Those to which events were written that are not sent yet.
+  private var unflushed: [Socket] = []
   private let live: LiveTopics
 
   init(live: LiveTopics) { self.live = live }
@@ -14,7 +17,7 @@ final class LoopHub {
   func add(_ socket: Socket) { sockets[ObjectIdentifier(socket)] = socket }
   func remove(_ socket: Socket) { sockets[ObjectIdentifier(socket)] = nil }
 
-  var isEmpty: Bool { sockets.isEmpty }
+  func flushLater(_ socket: Socket) { unflushed.append(socket) }
 
   func add(_ channel: JoinedChannel, of user: UserID) {
     if let topic = channel.topic {
@@ -49,11 +52,19 @@ final class LoopHub {
     if userChannels[user]?.isEmpty == true { userChannels[user] = nil }
   }
 
-  func deliver(_ event: AppendedEvent, _ frames: FeedFrames) {
+  /// Delivers events, in their order: what a socket gets of them is sent with one system call.
+  func deliver(_ events: [(event: AppendedEvent, frames: FeedFrames)]) {
+    for (event, frames) in events { deliver(event, frames) }
+    let written = unflushed
+    unflushed = []
+    for socket in written { socket.flushDelivered() }
+  }
+
+  private func deliver(_ event: AppendedEvent, _ frames: FeedFrames) {
     for change in event.access { apply(change) }
     for number in event.numbers {
       for channel in all(of: number.topic) {
-        channel.socket.deliver(frames, seq: number.seq, at: event.position, on: channel)
+        channel.socket.deliver(frames, of: number.topic, seq: number.seq, at: event.position, on: channel)
       }
     }
   }
@@ -67,7 +78,8 @@ final class LoopHub {
   }
 
   private func apply(_ change: AccessChange) {
-    for channel in all(of: change.topic) where channel.topic != nil && channel.credential?.user == change.user {
+    let topics = [change.topic] + (TopicName(change.topic)?.withMoreReaders.map { [$0.text] } ?? [])
+    for channel in topics.flatMap(all) where channel.topic != nil && channel.credential?.user == change.user {
       channel.socket.rightsChanged(change, on: channel)
     }
     for channel in (userChannels[change.user] ?? [:]).values { channel.socket.rightsChanged(change, on: channel) }
@@ -76,11 +88,7 @@ final class LoopHub {
   private func all(of topic: String) -> [JoinedChannel] { channels[topic].map { Array($0.values) } ?? [] }
 
   /// Ends what is no longer valid, and pings.
-  func sweep(at now: NIODeadline) {
-    for socket in Array(sockets.values) { socket.sweep(at: now) }
-  }
-
-  func closeAll() {
-    for socket in Array(sockets.values) { socket.stop() }
+  func sweep(at now: NIODeadline, date: Date) {
+    for socket in Array(sockets.values) { socket.sweep(at: now, date: date) }
   }
 }

@@ -32,16 +32,16 @@ final class RealtimeHub: LogObserver {
     let bound = NIOLoopBound(LoopHub(live: live), eventLoop: loop)
     loops.withLock { $0[ObjectIdentifier(loop)] = Loop(loop: loop, hub: bound) }
     loop.scheduleRepeatedTask(initialDelay: Self.sweepInterval, delay: Self.sweepInterval) { [weak self] task in
-      guard self != nil else { return task.cancel() }
-      bound.value.sweep(at: .now())
+      guard let self else { return task.cancel() }
+      bound.value.sweep(at: .now(), date: now())
     }
     return bound.value
   }
 
-  func appended(_ event: AppendedEvent) {
-    let frames = FeedFrames(event.event)
-    metrics.delivered(event.event, at: now())
-    onEachLoop { $0.deliver(event, frames) }
+  func appended(_ events: [AppendedEvent]) {
+    let (all, now) = (events.map { (event: $0, frames: FeedFrames($0.event)) }, now())
+    for event in events { metrics.delivered(event.event, at: now) }
+    onEachLoop { hub in hub.deliver(all) }
   }
 
   func logWasReplaced() { onEachLoop { $0.readAgain() } }

@@ -36,7 +36,7 @@ extension Socket {
     case .presence:
       guard channel.options.contains(.presence) else { return }
       // The client gets the whole state instead, when it can.
-      guard channel.phase != .joining, isWritable else { return channel.hasGap = true }
+      guard channel.phase != .joining, isWritable else { return channel.hasMissedPresence = true }
     case .broadcast:
       let isOwn = message.sender == ObjectIdentifier(self)
       // Broadcasts are in no log: who does not read in time misses them.

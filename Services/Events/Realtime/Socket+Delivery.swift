@@ -3,14 +3,15 @@ import Wire
 
 extension Socket {
   /// - Parameters:
-  ///   - seq: the number of the event in the topic by which the channel receives it.
+  ///   - topic: by which the channel receives the event.
+  ///   - seq: the number of the event in the topic.
   ///   - position: of the event in the whole log.
-  func deliver(_ frames: FeedFrames, seq: Int, at position: Int, on channel: JoinedChannel) {
-    guard channel.topic != nil else { return deliverChange(frames, at: position, on: channel) }
+  func deliver(_ frames: FeedFrames, of topic: String, seq: Int, at position: Int, on channel: JoinedChannel) {
+    guard !channel.topics.contains(topic) else { return deliverChange(frames, at: position, on: channel) }
     channel.missed = max(channel.missed, seq)
     guard channel.phase == .live, seq > channel.position.seq else { return }
     guard seq == channel.position.seq + 1, isWritable else { return catchUp(channel) }
-    write(frame(of: frames, seq: seq, on: channel))
+    writeDelivered(frame(of: frames, seq: seq, on: channel))
     channel.position = LogPosition(seq: seq, epoch: channel.position.epoch)
   }
 
@@ -20,13 +21,13 @@ extension Socket {
       ?? frames.broadcast(version, on: channel.name, seq: seq)
   }
 
-  /// On a channel that is no topic: once, whichever of its topics the event has.
+  /// Of a topic that the channel is not named after: once, whichever of its topics the event has.
   private func deliverChange(_ frames: FeedFrames, at position: Int, on channel: JoinedChannel) {
     guard channel.phase == .live, position > channel.lastPosition else { return }
     channel.lastPosition = position
     guard let frame = frames.change(version, on: channel.name, seq: nil, channel.bindings) else { return }
-    guard isWritable else { return channel.hasGap = true }
-    write(frame)
+    guard isWritable else { return channel.hasMissedRows = true }
+    writeDelivered(frame)
   }
 
   // MARK: Reading the log
@@ -97,10 +98,14 @@ extension Socket {
 
   func becameWritable(_ channel: JoinedChannel) {
     if channel.phase == .catchingUp { catchUp(channel) }
-    guard channel.hasGap else { return }
-    channel.hasGap = false
-    if channel.topic == nil { send("broadcast", PhoenixPayload.broadcast("gap", "{}"), on: channel) }
-    if channel.options.contains(.presence) { sendPresenceState(on: channel) }
+    if channel.hasMissedRows {
+      channel.hasMissedRows = false
+      send("broadcast", PhoenixPayload.broadcast("gap", "{}"), on: channel)
+    }
+    if channel.hasMissedPresence {
+      channel.hasMissedPresence = false
+      sendPresenceState(on: channel)
+    }
   }
 
   // MARK: Rights
@@ -111,6 +116,9 @@ extension Socket {
     case (.some(let topic), false) where topic.text == change.topic:
       services.metrics.refused(.rights)
       close(channel, because: noPermission(channel.shortName))
+    case (.some(let topic), let mayRead) where topic.withFewerReaders?.text == change.topic:
+      guard !channel.bindings.isEmpty else { return }
+      mayRead ? hub.add(channel, to: change.topic) : hub.remove(channel, from: change.topic)
     case (.none, true): hub.add(channel, to: change.topic)
     case (.none, false): hub.remove(channel, from: change.topic)
     default: break

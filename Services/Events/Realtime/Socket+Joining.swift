@@ -76,7 +76,7 @@ extension Socket {
     of channel: JoinedChannel, _ request: JoinRequest, _ message: PhoenixMessage, _ invalid: ChangeFilterInvalid?
   ) {
     guard let user, let connection else { return }
-    let (topic, services) = (channel.topic, services)
+    let (topic, services, hasBindings) = (channel.topic, services, !channel.bindings.isEmpty)
     let hasPresence = channel.options.contains(.presence) && topic?.kind.isConversation == true
     later { () -> Admission in
       guard try await connection.get() != nil else { throw JoinRefusal.tooManySockets }
@@ -87,8 +87,12 @@ extension Socket {
           presence: nil)
       }
       guard try await services.rights.mayRead(topic, user) else { throw JoinRefusal.unauthorized(topic.text) }
+      var topics: Set<String> = []
+      if hasBindings, let rows = topic.withFewerReaders, try await services.rights.mayRead(rows, user) {
+        topics.insert(rows.text)
+      }
       return Admission(
-        top: try await services.reads.run { try await services.store.top(of: topic.text) }, topics: [],
+        top: try await services.reads.run { try await services.store.top(of: topic.text) }, topics: topics,
         presence: hasPresence ? try await services.conversations.presenceState(of: topic.text) : nil)
     } then: { [self] result in
       guard isCurrent(channel) else { return }
@@ -119,9 +123,9 @@ extension Socket {
       start(channel, of: topic, at: admission.top, since: request.since)
     }
     if let presence = admission.presence { send("presence_state", presence, on: channel) }
-    if channel.hasGap, channel.options.contains(.presence) {
+    if channel.hasMissedPresence {
       // Somebody has come or gone since the state was read.
-      channel.hasGap = false
+      channel.hasMissedPresence = false
       sendPresenceState(on: channel)
     }
     guard !request.changes.isEmpty else { return }

@@ -28,6 +28,7 @@ final class Socket: ChannelInboundHandler {
   var controls: RateAllowance
   private var heardAt: NIODeadline
   private var pingedAt: NIODeadline
+  private var unflushedBytes = 0
   private var unwritableSince: NIODeadline?
   private(set) var isClosing = false
 
@@ -85,10 +86,11 @@ final class Socket: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    services.metrics.refused(error is NIOWebSocketError ? .size : .malformed)
-    close(
-      error as? NIOWebSocketFrameAggregator.Error == .accumulatedFrameSizeIsTooLarge ? .messageTooLarge : .protocolError
-    )
+    let isTooLong =
+      error as? NIOWebSocketError == .invalidFrameLength
+      || error as? NIOWebSocketFrameAggregator.Error == .accumulatedFrameSizeIsTooLarge
+    services.metrics.refused(isTooLong ? .size : .malformed)
+    close(isTooLong ? .messageTooLarge : .protocolError)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -130,6 +132,22 @@ final class Socket: ChannelInboundHandler {
 
   func write(_ frame: ByteBuffer) { output?.writeAndFlush(NIOAny(frame), promise: nil) }
 
+  /// The frame of an event, which is sent when the other events that are delivered with it are written.
+  func writeDelivered(_ frame: ByteBuffer) {
+    output?.write(NIOAny(frame), promise: nil)
+    if unflushedBytes == 0 { hub.flushLater(self) }
+    unflushedBytes += frame.readableBytes
+    // Before so much is waiting that a client seems to be slow.
+    if unflushedBytes >= Self.unflushedBytesMax { flushDelivered() }
+  }
+
+  func flushDelivered() {
+    unflushedBytes = 0
+    output?.flush()
+  }
+
+  private static let unflushedBytesMax = 32 * 1024
+
   /// Several frames with one system call.
   func write(_ frames: [ByteBuffer]) {
     for frame in frames { output?.write(NIOAny(frame), promise: nil) }
@@ -170,7 +188,7 @@ final class Socket: ChannelInboundHandler {
   private static let serviceRestart = WebSocketErrorCode(codeNumber: 1012)
 
   /// Ends channels whose token is no longer valid, and the socket of a client that neither answers nor reads.
-  func sweep(at now: NIODeadline) {
+  func sweep(at now: NIODeadline, date: Date) {
     guard !isClosing else { return }
     if let unwritableSince, now - unwritableSince > SocketSettings.slowReaderLimit {
       services.metrics.refused(.slowReader)
@@ -181,8 +199,7 @@ final class Socket: ChannelInboundHandler {
       pingedAt = now
       write(PhoenixFrame.ping)
     }
-    let date = services.verifier.now()
-    for channel in Array(channels.values) {
+    for channel in channels.values {
       guard let credential = channel.credential, let rejected = services.verifier.rejection(of: credential, at: date)
       else { continue }
       services.metrics.refused(.token)

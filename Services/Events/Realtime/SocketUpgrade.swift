@@ -24,7 +24,7 @@ struct SocketUpgrade: Sendable {
       upgradePipelineHandler: { channel, _ in
         channel.eventLoop.makeCompletedFuture { try open(handshake, on: channel) }
       })
-    let refusal = NIOLoopBound(RefusedHandshakeHandler(handshake), eventLoop: channel.eventLoop)
+    let refusal = NIOLoopBound(RefusedHandshakeHandler(handshake, services.metrics), eventLoop: channel.eventLoop)
     var limits = NIOHTTPDecoderLimitConfiguration()
     limits.maxHeaderFieldSize = 16 * 1024
     limits.maxHeaderListSize = 24 * 1024
@@ -44,10 +44,7 @@ struct SocketUpgrade: Sendable {
     do throws(HandshakeRefusal) {
       let handshake = try Handshake(head, from: channel.remoteAddress?.ipAddress ?? "", trusting: keys)
       guard !pending.isStopping else { throw .stopping }
-      guard services.limits.open(from: handshake.address) else {
-        services.metrics.refused(.address)
-        throw .tooMany
-      }
+      guard services.limits.open(from: handshake.address) else { throw .tooMany }
       pending.accepted = handshake
       // A client may close before the socket is there.
       channel.closeFuture.whenComplete { _ in
@@ -64,8 +61,6 @@ struct SocketUpgrade: Sendable {
     guard let handshake = pending.take() else { throw ChannelError.ioOnClosedChannel }
     let options = channel.syncOptions
     try options?.setOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 128 * 1024))
-    // Clients send little: a small buffer for each of thousands.
-    try options?.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2048))
     try options?.setOption(.socketOption(.tcp_nodelay), value: 1)
     try channel.pipeline.syncOperations.addHandlers([
       NIOWebSocketFrameAggregator(
@@ -97,10 +92,14 @@ private final class RefusedHandshakeHandler: ChannelInboundHandler, RemovableCha
   typealias OutboundOut = HTTPServerResponsePart
 
   private let handshake: PendingHandshake
+  private let metrics: EventMetrics
   private var timeout: Scheduled<Void>?
   private static let timeLimit = TimeAmount.seconds(10)
 
-  init(_ handshake: PendingHandshake) { self.handshake = handshake }
+  init(_ handshake: PendingHandshake, _ metrics: EventMetrics) {
+    self.handshake = handshake
+    self.metrics = metrics
+  }
 
   func handlerAdded(context: ChannelHandlerContext) {
     let channel = context.channel
@@ -120,6 +119,7 @@ private final class RefusedHandshakeHandler: ChannelInboundHandler, RemovableCha
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard case .head(let head) = unwrapInboundIn(data) else { return }
     let refusal = handshake.refusal ?? .noUpgrade
+    metrics.refused(refusal.metric)
     let body = ByteBuffer(string: refusal.body)
     var response = HTTPResponseHead(version: head.version, status: refusal.status)
     response.headers = [

@@ -8,6 +8,7 @@ struct ReplicaMaintenance: Service {
   let conversations: Conversations
   /// nil where there is one process.
   let connections: OpenConnections?
+  let topics: OpenTopics?
   /// Only sockets learn who is present.
   let hasSockets: @Sendable () -> Bool
   let logger: Logger
@@ -26,7 +27,9 @@ struct ReplicaMaintenance: Service {
   private func maintain() async {
     do {
       try await lease.extend()
-      try await connections?.maintain(hasLapsed: lease.takeLapse())
+      let hasLapsed = lease.takeLapse()
+      if hasLapsed { topics?.restore() }
+      try await connections?.maintain(hasLapsed: hasLapsed)
       try await conversations.maintain()
     } catch {
       guard !Task.isCancelled else { return }

@@ -15,7 +15,7 @@ struct ReplicaNotifications: Service {
 
   func run() async throws {
     let (messages, continuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(10_000))
-    let listener = NotificationListener(
+    let listener = try NotificationListener(
       url: url, channels: [LogStore.notifications, ConversationRelay.notifications],
       onConnect: { changes.send() },
       onNotification: { channel, payload in

@@ -1,8 +1,8 @@
 import Database
 import Foundation
 
-/// The leases of the replicas. What a replica has in the database, who is present on it and which connections are open,
-/// counts as long as its lease lives, so that nothing stays after a crash.
+/// The leases of the replicas. What a replica has in the database, who is present on it and which connections and
+/// topics are open, counts as long as its lease lives, so that nothing stays after a crash.
 struct ReplicaStore: Sendable {
   let database: any Database
   private static let batchSize = 1000
@@ -31,7 +31,8 @@ struct ReplicaStore: Sendable {
         """
       ).map { try $0.get("id", as: String.self) }
       guard !expired.isEmpty else { return [] }
-      let count = try OpenConnectionStore.remove(of: expired, limit: Self.batchSize, on: db)
+      let connections = try OpenConnectionStore.remove(of: expired, limit: Self.batchSize, on: db)
+      let count = max(connections, try OpenTopicStore.remove(of: expired, limit: Self.batchSize, on: db))
       let entries = try PresenceStore.remove(of: expired, limit: Self.batchSize, on: db)
       // Else the rest is removed the next time.
       if max(count, entries.count) < Self.batchSize {

@@ -95,7 +95,11 @@ final class StreamWatches: LogObserver {
     }
   }
 
-  func appended(_ event: AppendedEvent) {
+  func appended(_ events: [AppendedEvent]) {
+    for event in events { appended(event) }
+  }
+
+  private func appended(_ event: AppendedEvent) {
     // First, as who may no longer read a topic does not see the event that says so.
     for change in event.access where !change.mayRead {
       for watch in all(of: change.topic) where watch.user == change.user { watch.end(noPermission(change.topic)) }

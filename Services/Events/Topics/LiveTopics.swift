@@ -3,22 +3,44 @@ import Wire
 
 /// Which users have which topics open in this process, on a socket or an event stream.
 final class LiveTopics: Sendable {
-  private let counts = Mutex<[String: [UserID: Int]]>([:])
+  private struct Key: Hashable {
+    let topic: String
+    let user: UserID
+  }
+
+  private let counts = Mutex<[Key: Int]>([:])
+  private let shared: OpenTopics?
+
+  /// - Parameter shared: learns what is opened and closed, for other replicas; nil where there is one process.
+  init(shared: OpenTopics? = nil) { self.shared = shared }
 
   func open(_ topic: String, by user: UserID) {
-    counts.withLock { $0[topic, default: [:]][user, default: 0] += 1 }
+    let isFirst = counts.withLock { counts in
+      let key = Key(topic: topic, user: user)
+      let count = counts[key, default: 0]
+      counts[key] = count + 1
+      // Under the lock, so that it learns of it in order.
+      if count == 0 { shared?.set(topic, user, isOpen: true) }
+      return count == 0
+    }
+    if isFirst { shared?.wakeUp() }
   }
 
   func close(_ topic: String, by user: UserID) {
-    counts.withLock { counts in
-      guard let count = counts[topic]?[user] else { return }
-      counts[topic]?[user] = count > 1 ? count - 1 : nil
-      if counts[topic]?.isEmpty == true { counts[topic] = nil }
+    let isLast = counts.withLock { counts in
+      let key = Key(topic: topic, user: user)
+      guard let count = counts[key] else { return false }
+      counts[key] = count > 1 ? count - 1 : nil
+      if count == 1 { shared?.set(topic, user, isOpen: false) }
+      return count == 1
     }
+    if isLast { shared?.wakeUp() }
   }
 
-  /// Whether the user has one of the topics open.
-  func isOpen(_ topics: [String], by user: UserID) -> Bool {
-    counts.withLock { counts in topics.contains { counts[$0]?[user] != nil } }
+  /// Those of the users who have one of the topics open, in this process.
+  func openers(of topics: [String], among users: [UserID]) -> Set<UserID> {
+    counts.withLock { counts in
+      Set(users.filter { user in topics.contains { counts[Key(topic: $0, user: user)] != nil } })
+    }
   }
 }

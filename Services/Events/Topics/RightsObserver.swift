@@ -2,8 +2,8 @@
 struct RightsObserver: LogObserver {
   let rights: TopicRights
 
-  func appended(_ event: AppendedEvent) {
-    if !event.access.isEmpty { rights.apply(event.access) }
+  func appended(_ events: [AppendedEvent]) {
+    for event in events where !event.access.isEmpty { rights.apply(event.access) }
   }
 
   func logWasReplaced() {}

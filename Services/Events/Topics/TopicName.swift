@@ -10,6 +10,8 @@ struct TopicName: Hashable, Sendable {
     case collections
     case socialGroups = "social_groups"
     case scavengerHunts = "scavenger_hunts"
+    /// What is submitted in a hunt: not everybody sees it who sees the hunt.
+    case checkpointSubmissions = "checkpoint_submissions"
     case savedPlaces = "saved_places"
     case adventures
     case etaShares = "eta_shares"
@@ -37,11 +39,22 @@ struct TopicName: Hashable, Sendable {
       guard let id = Int(parts[1]), id > 0, String(id) == parts[1] else { return nil }
       self.text = String(text)
       owner = .service(.lists)
-    case .socialGroups, .collections, .scavengerHunts, .savedPlaces, .adventures, .etaShares, .users:
+    case .socialGroups, .collections, .scavengerHunts, .checkpointSubmissions, .savedPlaces, .adventures, .etaShares,
+      .users:
       guard let id = ID<Any>(String(parts[1])) else { return nil }
       self.text = "\(kind.rawValue):\(id)"
       owner = kind.owner(of: id.uuid)
     }
+  }
+
+  /// The topic of rows that belong to the thing, and that not all of its readers see. nil where there are none.
+  var withFewerReaders: TopicName? { kind == .scavengerHunts ? sibling(.checkpointSubmissions) : nil }
+
+  /// The topic of the thing to which the rows of this one belong.
+  var withMoreReaders: TopicName? { kind == .checkpointSubmissions ? sibling(.scavengerHunts) : nil }
+
+  private func sibling(_ other: Kind) -> TopicName? {
+    TopicName(other.rawValue + text.dropFirst(kind.rawValue.count))
   }
 
   /// All topics that are a user's own.
@@ -60,7 +73,7 @@ extension TopicName.Kind {
   var isConversation: Bool {
     switch self {
     case .lists, .socialGroups, .scavengerHunts, .etaShares: true
-    case .collections, .savedPlaces, .adventures, .users: false
+    case .collections, .checkpointSubmissions, .savedPlaces, .adventures, .users: false
     }
   }
 
@@ -68,7 +81,7 @@ extension TopicName.Kind {
     switch self {
     case .lists: .service(.lists)
     case .socialGroups, .collections: .service(.groups)
-    case .scavengerHunts: .service(.adventures)
+    case .scavengerHunts, .checkpointSubmissions: .service(.adventures)
     case .savedPlaces, .adventures, .etaShares, .users: .user(UserID(id))
     }
   }

@@ -30,6 +30,18 @@ struct TopicRights: Sendable {
     return topics
   }
 
+  /// Those who may read a topic, as far as its owner knows them: who sees a hunt is known of one user at a time.
+  ///
+  /// - Throws: ``Wire/Failure/unavailable`` when the owner does not answer.
+  func readers(of topic: TopicName) async throws -> [UserID] {
+    switch topic.owner {
+    case .user(let owner): [owner]
+    case .service(let service) where owners.contains(service) && service != .adventures:
+      try await client.readers(of: topic.text, at: service)
+    case .service: []
+    }
+  }
+
   /// Ends what is cached about rights that have changed.
   func apply(_ changes: [AccessChange]) {
     for change in changes { client.endCache(of: change.user, to: change.topic) }

@@ -44,6 +44,21 @@ enum TaskEvents {
       push: PushDetails(subject: task.isHidden ? nil : task.title), of: user, at: now, on: db)
   }
 
+  /// On the topic of who is reminded alone.
+  ///
+  /// - Parameter isToday: it is due at the end of the day.
+  static func dueSoon(
+    _ task: RemindedTask, to user: UserID, isToday: Bool, at now: Date, on db: any Connection
+  ) {
+    EventFeed.record(
+      "task_due_soon", to: [EventTopic.user(user)],
+      [
+        "task_id": task.id, "list_id": task.list, "assignee_id": task.assignee, "due_at": task.dueAt,
+        "due": isToday ? "today" : "soon",
+      ],
+      push: PushDetails(subject: task.isHidden ? nil : task.title, expiresAt: task.dueAt), of: user, at: now, on: db)
+  }
+
   private static func name(_ events: [TaskEvent]) -> String {
     switch events.first?.kind {
     case .completed: "task_completed"

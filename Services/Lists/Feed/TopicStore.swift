@@ -3,7 +3,7 @@ import EventFeed
 import Wire
 
 /// The queries for the topics of lists.
-struct TopicStore: TopicQuerying {
+struct TopicStore: TopicReaderQuerying {
   let database: any Database
 
   /// Viewers read; editors and the owner also write.
@@ -23,6 +23,21 @@ struct TopicStore: TopicQuerying {
         where membership.user_id = \(user) and list.deleted_at is null order by id
         """
       ).map { EventTopic.list(try $0.get("id")) }
+    }
+  }
+
+  func readers(of topic: String) async throws -> [UserID] {
+    guard let list = Self.list(topic) else { return [] }
+    return try await database.readOnce { db in
+      try db.rows(
+        """
+        select owner_id as user_id from list where id = \(list) and deleted_at is null
+        union all
+        select membership.user_id from membership join list on list.id = membership.list_id
+        where membership.list_id = \(list) and list.deleted_at is null
+        order by user_id limit \(TopicReaders.usersMax)
+        """
+      ).map { try $0.get("user_id") }
     }
   }
 

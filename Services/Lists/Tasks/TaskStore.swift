@@ -75,6 +75,8 @@ enum TaskStore {
     try TextSizeStore.require(from: task, to: update.task, in: list, on: db)
     try TextSizeStore.count(from: task, to: update.task, on: db)
     try save(update.task, at: list.revision, now: now, on: db)
+    let check = update.task.reminderCheck(at: now)
+    if check != task.reminderCheck(at: now) { try ReminderStore.set(check, of: task.id, on: db) }
     try record(update.events, of: task.id, by: actingUser, on: db)
     TaskEvents.changed(update.task, update.events, at: list.revision, by: user, now: now, on: db)
     if let tags { try TagStore.set(tags, on: task.id, by: user, on: db) }
@@ -163,13 +165,13 @@ enum TaskStore {
     insert into task (list_id, parent_id, client_id, creator_id, assignee_id, title, note, words, text_size,
       reason_size, due_at, status, completed_at, missed_reason, missed_reason_submitted_at, requires_explanation,
       priority, starred, hidden, strict_mode, color, recurrence, location, previous_id, position, revision,
-      created_at, updated_at)
+      created_at, updated_at, remind_at)
     values (\(task.list), \(task.parent), \(task.clientID), \(task.creator), \(task.assignee), \(task.title),
       \(task.note), \(task.words), \(task.textSize), \(task.reasonSize), \(task.dueAt), \(task.status.rawValue),
       \(task.completedAt), \(task.missedReason), \(task.missedReasonAt), \(task.requiresExplanation),
       \(task.priority), \(task.starred), \(task.isHidden), \(task.strictMode), \(task.color),
       \(try text(task.recurrence)), \(try text(task.location)), \(previous), \(position), \(task.revision),
-      \(task.createdAt), \(task.updatedAt))
+      \(task.createdAt), \(task.updatedAt), \(task.reminderCheck(at: task.createdAt)))
     on conflict (previous_id) where previous_id is not null do nothing returning id
     """
   }

@@ -44,7 +44,7 @@ struct UserTaskRoutes: Sendable {
     guard (1...TaskSearch.lengthMax).contains(text.unicodeScalars.count) else {
       throw Failure.invalid(.init("q", "must have 1 to \(TaskSearch.lengthMax) characters"))
     }
-    let hits = try await database.read { db in try TaskSearch.hits(with: text, for: user, on: db) }
+    let hits = try await database.readAllowingStale { db in try TaskSearch.hits(with: text, for: user, on: db) }
     let selection = TaskSelection(hits, tasksMax: TaskSearch.hitsMax)
     return try await tasksResponse(for: user, at: now).response(to: request, selection) { ["tasks": $0] }
   }

@@ -16,7 +16,9 @@ import Wire
     let event = FeedEvent(
       id: .new(at: now), topics: ["lists:1", odd], name: "task_changed", payload: payload, at: now,
       change: RowChange(table: "tasks", type: .update, record: payload, oldRecord: .object(["id": .integer(1)])),
-      access: [AccessChange(topic: "lists:1", user: .new(at: now), mayRead: false)])
+      access: [AccessChange(topic: "lists:1", user: .new(at: now), mayRead: false)],
+      push: PushDetails(
+        recipients: [.new(at: now)], readersOf: "social_groups:1", actor: .new(at: now), subject: odd, expiresAt: now))
     #expect(try JSON.decode(FeedEvent.self, from: Data(EventText.of(event).utf8)) == event)
     let least = FeedEvent(id: .new(at: now), topics: [], name: "", payload: .object([:]), at: now)
     #expect(try JSON.decode(FeedEvent.self, from: Data(EventText.of(least).utf8)) == least)

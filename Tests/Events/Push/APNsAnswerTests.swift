@@ -81,7 +81,7 @@ import Wire
         // Until the failure is recorded; if that takes longer, the alert is sent again when its lease ends.
         try await Task.sleep(for: .milliseconds(200))
         // Longer than the wait that it asks for.
-        fixture.clock.advance(by: .seconds(1200))
+        fixture.clock.advance(by: .seconds(7300))
       }
       try await eventually("its delivery") { apns.accepted.count == 1 }
       try await fixture.settled()
@@ -106,10 +106,11 @@ import Wire
         try await fixture.testDatabase.count("outbox where due_at is not null and tries > 0", in: "events") == 3
       }
       #expect(apns.requestCount == 1)
-      try await eventually("all are sent") {
-        fixture.clock.advance(by: .seconds(400))
-        return apns.accepted.count == 3
-      }
+      let leased: SQL = "outbox where lease is not null and due_at is not null"
+      try await eventually(
+        "all are sent", passing: .seconds(20), on: fixture.clock,
+        leased: { try await fixture.testDatabase.count(leased, in: "events") }
+      ) { apns.accepted.count == 3 }
     }
   }
 
@@ -145,6 +146,34 @@ import Wire
       #expect(apns.connectionCount >= 2)
       // The client has used the streams that it was allowed after the first answer.
       #expect(apns.streamsMaxSeen > 1)
+    }
+  }
+
+  @Test(arguments: engines) func howeverAConnectionEndsNothingIsLost(_ engine: Engine) async throws {
+    try await withPushes(engine) { fixture, apns in
+      let bob = try fixture.person()
+      let endings: [APNsServer.ConnectionEnd?] = [
+        nil, .oneStream, .reset, .closeWithoutAnswer, .goAwayWithoutAnswer, .goAway, .close,
+      ]
+      var tokens: Set<String> = []
+      var events: [FeedEvent] = []
+      for number in 0..<42 {
+        let person = try fixture.person()
+        let token = try await fixture.device(person)
+        if let end = endings[number % endings.count] { apns.answer(.end(end), to: token) }
+        if number % 5 == 0 { apns.answer(Answer(status: 200, reason: "", delay: .milliseconds(200)), to: token) }
+        tokens.insert(token)
+        events.append(fixture.assignment("Task \(number)", to: person, by: bob))
+      }
+      try await fixture.deliver(events)
+      let leased: SQL = "outbox where lease is not null and due_at is not null"
+      try await eventually(
+        "all notifications", passing: .seconds(2), on: fixture.clock,
+        leased: { try await fixture.testDatabase.count(leased, in: "events") }
+      ) { apns.accepted.count == 42 }
+      #expect(Set(apns.accepted.map(\.token)) == tokens)
+      // What was answered may have been sent again where the answer was lost; with the same id.
+      #expect(apns.refusals.isEmpty && apns.connectionCount > 1)
     }
   }
 }

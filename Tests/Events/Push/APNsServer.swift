@@ -1,7 +1,6 @@
 import Crypto
 import Foundation
 import NIOCore
-import NIOHTTP1
 import NIOHTTP2
 import NIOPosix
 import NIOSSL
@@ -39,11 +38,23 @@ final class APNsServer: Sendable {
     let reason: String
     var timestamp: Int?
     var retryAfterSeconds: Int?
-    /// What happens to the connection afterwards.
+    /// What happens to the connection afterwards, or instead.
     var end: ConnectionEnd?
+    var delay: TimeAmount?
+
+    /// Accepts the notification, unless no answer comes.
+    static func end(_ end: ConnectionEnd) -> Answer { Answer(status: 200, reason: "", end: end) }
   }
 
-  enum ConnectionEnd: Sendable { case goAway, close }
+  enum ConnectionEnd: Sendable {
+    case goAway, close
+    /// `SETTINGS_MAX_CONCURRENT_STREAMS` is 1 from now on.
+    case oneStream
+    /// `RST_STREAM`, the end of the connection, or a `GOAWAY` for streams that are not worked on: no answer comes.
+    case reset, closeWithoutAnswer, goAwayWithoutAnswer
+
+    var isAnswered: Bool { ![.reset, .closeWithoutAnswer, .goAwayWithoutAnswer].contains(self) }
+  }
 
   private struct State {
     /// By device token: those to come, in order, and the one of all others.
@@ -86,6 +97,7 @@ final class APNsServer: Sendable {
   var connectionCount: Int { state.withLock { $0.connectionCount } }
   var streamsMaxSeen: Int { state.withLock { $0.streamsMaxSeen } }
 
+  /// The answers to the next requests for a device, one after the other.
   func answer(_ answers: Answer..., to token: String) { state.withLock { $0.answers[token] = answers } }
   func answerAlways(_ answer: Answer?, to token: String) { state.withLock { $0.permanent[token] = answer } }
   func goAway(after count: Int) { state.withLock { $0.goAwayAfter = count } }
@@ -132,14 +144,25 @@ final class APNsServer: Sendable {
           ) { stream in
             stream.eventLoop.makeCompletedFuture {
               try stream.pipeline.syncOperations.addHandlers([
-                HTTP2FramePayloadToHTTP1ServerCodec(),
-                APNsRequestHandler(server: self, connection: number, raised: raised),
+                APNsRequestHandler(server: self, connection: number, raised: raised)
               ])
             }
           }
         }
       }.bind(host: "127.0.0.1", port: 0).get()
     channel.withLock { $0 = bound }
+  }
+
+  var publicKey: P256.Signing.PublicKey { key.withLock { $0.publicKey } }
+  var privateKeyPEM: String { key.withLock { $0.pemRepresentation } }
+
+  /// Whether the provider token was changed within twenty minutes.
+  func isTooEarly(_ issuedAt: Int) -> Bool {
+    state.withLock { state in
+      defer { state.issuedAt = issuedAt }
+      guard let last = state.issuedAt, last != issuedAt else { return false }
+      return issuedAt - last < 1200
+    }
   }
 
   func stop() async throws { try await channel.withLock { $0 }?.close() }
@@ -154,9 +177,9 @@ final class APNsServer: Sendable {
   func streamClosed() { state.withLock { $0.streamsOpen -= 1 } }
 
   /// The answer to a request; nil when it is accepted.
-  func answer(to head: HTTPRequestHead, _ body: Data, on connection: Int) -> Answer? {
-    let refusal = refusal(of: head, body)
-    let token = String(head.uri.dropFirst("/3/device/".count))
+  func answer(to request: APNsRequest, on connection: Int) -> Answer? {
+    let refusal = refusal(of: request)
+    let token = request.deviceToken
     return state.withLock { state in
       state.requestCount += 1
       var answer = refusal
@@ -167,81 +190,24 @@ final class APNsServer: Sendable {
       answer = answer ?? state.permanent[token]
       if answer == nil, let left = state.goAwayAfter {
         state.goAwayAfter = left > 1 ? left - 1 : nil
-        if left == 1 { answer = Answer(status: 200, reason: "", end: .goAway) }
+        if left == 1 { answer = .end(.goAway) }
       }
       if let answer, answer.status != 200 {
         state.refused.append(answer.reason)
         return answer
       }
-      accept(head, body, token, on: connection, &state)
+      if answer?.end?.isAnswered ?? true { accept(request, on: connection, &state) }
       return answer
     }
   }
 
-  private func accept(
-    _ head: HTTPRequestHead, _ body: Data, _ token: String, on connection: Int, _ state: inout State
-  ) {
-    let id = head.headers.first(name: "apns-id") ?? ""
+  private func accept(_ request: APNsRequest, on connection: Int, _ state: inout State) {
+    let id = request.first("apns-id") ?? UUID().uuidString.lowercased()
     guard state.ids.insert(id).inserted else { return state.doubles += 1 }
     state.accepted.append(
       Notification(
-        id: id, token: token, connection: connection,
-        headers: Dictionary(head.headers.map { ($0.name, $0.value) }) { $1 },
-        payload: (try? JSON.decode(JSONValue.self, from: body)) ?? .null, issuedAt: state.issuedAt ?? 0))
-  }
-
-  /// What Apple refuses before it looks for the device.
-  private func refusal(of head: HTTPRequestHead, _ body: Data) -> Answer? {
-    func bad(_ reason: String, _ status: Int = 400) -> Answer { Answer(status: status, reason: reason) }
-    let headers = head.headers
-    guard head.method == .POST else { return bad("MethodNotAllowed", 405) }
-    guard head.uri.hasPrefix("/3/device/") else { return bad("BadPath", 404) }
-    for name in headers.map(\.name) where name != name.lowercased() { return bad("BadHeaderCase") }
-    for name in ["apns-id", "apns-topic", "apns-priority", "apns-expiration", "apns-push-type", "apns-collapse-id"]
-    where headers[name].count > 1 { return bad("DuplicateHeaders") }
-    if let refusal = refusalOfToken(headers.first(name: "authorization")) { return refusal }
-    guard let topic = headers.first(name: "apns-topic") else { return bad("MissingTopic") }
-    guard topic == Self.topic else { return bad("BadTopic") }
-    guard let type = headers.first(name: "apns-push-type"), ["alert", "background"].contains(type) else {
-      return bad("InvalidPushType")
-    }
-    let priority = headers.first(name: "apns-priority") ?? "10"
-    guard ["1", "5", "10"].contains(priority), type == "alert" || priority == "5" else { return bad("BadPriority") }
-    guard Int(headers.first(name: "apns-expiration") ?? "0") != nil else { return bad("BadExpirationDate") }
-    guard (headers.first(name: "apns-collapse-id") ?? "").utf8.count <= 64 else { return bad("BadCollapseId") }
-    guard let id = headers.first(name: "apns-id"), id == UUID(uuidString: id)?.uuidString.lowercased() else {
-      return bad("BadMessageId")
-    }
-    guard !body.isEmpty else { return bad("PayloadEmpty") }
-    guard body.count <= 4096 else { return bad("PayloadTooLarge", 413) }
-    let token = head.uri.dropFirst("/3/device/".count)
-    guard token.count == 64, token.allSatisfy({ $0.isHexDigit && !$0.isUppercase }) else {
-      return bad("BadDeviceToken")
-    }
-    return nil
-  }
-
-  private func refusalOfToken(_ authorization: String?) -> Answer? {
-    guard let authorization, authorization.hasPrefix("bearer ") else {
-      return Answer(status: 403, reason: "MissingProviderToken")
-    }
-    struct Claims: Decodable {
-      let iss: String
-      let iat: Int
-    }
-    let text = String(authorization.dropFirst("bearer ".count))
-    guard let token = try? SignedToken(text), token.keyID == Self.keyID,
-      let claims = try? token.claims(Claims.self, signedBy: .es256(key.withLock { $0.publicKey })),
-      claims.iss == Self.team
-    else { return Answer(status: 403, reason: "InvalidProviderToken") }
-    let seconds = Int((clock?.now ?? Date()).timeIntervalSince1970)
-    guard seconds - claims.iat <= 3600, claims.iat <= seconds + 60 else {
-      return Answer(status: 403, reason: "ExpiredProviderToken")
-    }
-    return state.withLock { state in
-      defer { state.issuedAt = claims.iat }
-      guard let last = state.issuedAt, last != claims.iat else { return nil }
-      return claims.iat - last < 1200 ? Answer(status: 429, reason: "TooManyProviderTokenUpdates") : nil
-    }
+        id: id, token: request.deviceToken, connection: connection,
+        headers: Dictionary(request.headers.map { ($0.name, $0.value) }) { $1 },
+        payload: (try? JSON.decode(JSONValue.self, from: request.body)) ?? .null, issuedAt: state.issuedAt ?? 0))
   }
 }

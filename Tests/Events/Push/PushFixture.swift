@@ -39,9 +39,18 @@ extension EventsFixture {
   /// Waits until every event is planned, and every alert that is due is sent.
   func settled() async throws {
     try await eventually("all messages are sent") {
-      let planned = try await testDatabase.count("inbox where due_at is not null", in: "events")
+      // Changes of lists wait for the end of the minute.
+      let planned = try await testDatabase.count(
+        "inbox where due_at is not null and (kind = 'notified_event' or due_at <= \(clock.now))", in: "events")
       let sent = try await testDatabase.count("outbox where due_at is not null and kind = 'alert'", in: "events")
       return planned == 0 && sent == 0
+    }
+  }
+
+  /// Waits until the last try of every alert that waits is recorded.
+  func tried() async throws {
+    try await eventually("the tries are recorded") {
+      try await testDatabase.count("outbox where lease is not null and due_at is not null", in: "events") == 0
     }
   }
 }

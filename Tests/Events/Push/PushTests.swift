@@ -11,7 +11,7 @@ import Wire
 @Suite struct PushTests {
   @Test(arguments: engines) func whoIsAwayIsNotifiedOnceOnEachDevice(_ engine: Engine) async throws {
     try await withPushes(engine) { fixture, apns in
-      let (alice, bob) = (try fixture.reader(of: "lists:42"), try fixture.person())
+      let (alice, bob) = (try fixture.person(), try fixture.person())
       let tokens = [try await fixture.device(alice), try await fixture.device(alice)]
       try await fixture.device(bob)
       let android = try await fixture.device(alice, ["platform": "android"])
@@ -31,6 +31,26 @@ import Wire
       try await fixture.deliver([fixture.assignment("Mine", to: alice, by: alice)])
       try await fixture.settled()
       #expect(apns.accepted.count == 2)
+      let reply = try await fixture.events.with(["X-Service-Key": TestStack.keys["lists"] ?? ""]).get("/metrics")
+      #expect(reply.text.contains("kith_push_seconds_count 2\n"))
+      #expect(reply.text.contains(#"kith_push_sent_total{outcome="accepted"} 2"#))
+    }
+  }
+
+  @Test func whoIsAwayIsNotifiedWithinTwoSeconds() async throws {
+    try await withPushes(.sqlite) { fixture, apns in
+      let (alice, bob) = (try fixture.reader(of: "lists:42"), try fixture.person())
+      try await fixture.device(alice)
+      let socket = try await SocketClient.connect(fixture)
+      _ = try await socket.join("realtime:lists:42", alice.token)
+      try await socket.close()
+      try await Task.sleep(for: .milliseconds(500))
+      let isQuick = try await isDone(within: .seconds(2)) {
+        let title = UUID().uuidString
+        try await fixture.deliver([fixture.assignment(title, to: alice, by: bob)])
+        try await eventually("the notification") { apns.accepted.contains { $0.text?.contains(title) == true } }
+      }
+      #expect(isQuick)
     }
   }
 
@@ -106,40 +126,6 @@ import Wire
     }
   }
 
-  @Test(arguments: engines) func alertsOfQuietHoursAreSummedUpInOne(_ engine: Engine) async throws {
-    try await withPushes(engine) { fixture, apns in
-      let (alice, bob) = (try fixture.person(), try fixture.person())
-      let token = try await fixture.device(alice, ["timezone": "Asia/Tokyo"])
-      let hours: [String: any Sendable] = ["enabled": true, "start": "22:00", "end": "07:00"]
-      let quiet: [String: any Sendable] = ["quiet_hours": hours]
-      #expect(
-        try await fixture.browser(alice).send(.PATCH, "/api/v1/notification_preference", json: quiet).status == 200)
-      // 23:30 in Tokyo.
-      var tokyo = Calendar(identifier: .gregorian)
-      tokyo.timeZone = try #require(TimeZone(identifier: "Asia/Tokyo"))
-      let night = try #require(
-        tokyo.nextDate(
-          after: fixture.clock.now, matching: DateComponents(hour: 23, minute: 30), matchingPolicy: .nextTime))
-      fixture.clock.move(to: night)
-      let later = try fixture.person(alice.id, lifetime: .seconds(7 * 86_400))
-      for number in 1...3 {
-        try await fixture.deliver([fixture.assignment("Task \(number)", to: later, by: bob)])
-      }
-      try await fixture.settled()
-      #expect(apns.requestCount == 0)
-      #expect(try await fixture.testDatabase.count("held_alert", in: "events") == 3)
-      fixture.clock.move(to: night + 7.75 * 3600)
-      try await eventually("the sum") { apns.accepted.count == 1 }
-      let push = try #require(apns.accepted.first)
-      #expect(push.token == token && push.text == "You have 3 new notifications" && push.aps?["badge"] == .integer(3))
-      try await eventually("nothing is held") {
-        try await fixture.testDatabase.count("held_alert", in: "events") == 0
-      }
-      try await fixture.deliver([fixture.assignment("By day", to: later, by: bob)])
-      try await eventually("an alert at once") { apns.accepted.count == 2 }
-    }
-  }
-
   @Test(arguments: engines) func aThreadCollapsesForAMinuteAndTheBadgeCounts(_ engine: Engine) async throws {
     try await withPushes(engine) { fixture, apns in
       let (alice, bob) = (try fixture.person(), try fixture.person())
@@ -208,6 +194,25 @@ import Wire
       try await fixture.deliver([fixture.assignment("Secret", to: alice, by: bob)])
       try await fixture.settled()
       #expect(apns.accepted.count == 2 && apns.accepted.last?.text?.hasPrefix("For your security") == true)
+    }
+  }
+
+  @Test(arguments: engines) func whatIsStaleIsNotDelivered(_ engine: Engine) async throws {
+    try await withPushes(engine) { fixture, apns in
+      let (alice, bob) = (try fixture.person(), try fixture.person())
+      try await fixture.device(alice)
+      let now = Date(timeIntervalSince1970: fixture.clock.now.timeIntervalSince1970.rounded(.down))
+      func photo(goneAt end: Date) -> FeedEvent {
+        FeedEvent(
+          id: .new(at: now), topics: ["social_groups:1"], name: "first_photo_sent",
+          payload: .object(["group_id": .string("\(end)")]), at: now,
+          push: PushDetails(recipients: [alice.id], actor: bob.id, expiresAt: end))
+      }
+      try await fixture.deliver([photo(goneAt: now - 1), photo(goneAt: now + 48 * 3600)])
+      try await fixture.settled()
+      // Apple keeps it as long as there is the photo.
+      let end = "\(Int((now + 48 * 3600).timeIntervalSince1970))"
+      #expect(apns.accepted.map { $0.headers["apns-expiration"] } == [end])
     }
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Wire
 
 @testable import Events
 
@@ -34,5 +35,20 @@ import Testing
     #expect(texts.text("task_nudged", locale: nil) == "Somebody reminds you of a task")
     let long = texts.text("task_nudged", locale: nil, actor: "Kim", subject: String(repeating: "👩‍👩‍👧‍👦", count: 500))
     #expect(long.utf8.count < 400 && long.hasSuffix("…”"))
+  }
+
+  @Test func aPayloadIsNeverTooLarge() throws {
+    let body = String(repeating: "\u{1}", count: 2000)
+    let own: [String: JSONValue] = ["event": .string("task_assigned"), "task_id": .integer(7)]
+    let ids = own.merging(["long_id": .string(String(repeating: "x", count: 5000))]) { $1 }
+    let small = try AlertDelivery.payload("Hello", badge: 1, thread: "list_id:7", own: own)
+    let read = try JSON.decode(JSONValue.self, from: small)
+    #expect(read["aps"]?["alert"]?["body"] == .string("Hello") && read["task_id"] == .integer(7))
+    for (body, own) in [(body, own), ("Hello", ids), (body, ids)] {
+      let payload = try AlertDelivery.payload(body, badge: 1, thread: String(repeating: "t", count: 9000), own: own)
+      #expect(payload.count <= APNsNotification.payloadBytesMax)
+      let read = try JSON.decode(JSONValue.self, from: payload)
+      #expect(read["event"] == .string("task_assigned") && read["aps"]?["alert"]?["body"] != nil)
+    }
   }
 }

@@ -24,6 +24,7 @@ final class APNsClient: Service {
 
   /// Longer than APNs takes to answer.
   private static let timeout = TimeAmount.seconds(10)
+  private static let closeTimeout = Duration.seconds(5)
 
   init(_ settings: APNsSettings, now: @escaping @Sendable () -> Date) {
     self.settings = settings
@@ -38,8 +39,25 @@ final class APNsClient: Service {
       defer { (state.client, state.replaced, state.isStopped) = (nil, [], true) }
       return [state.client].compactMap(\.self) + state.replaced
     }
-    // `try?`: connections that cannot be closed properly end with the process.
-    for client in clients { try? await client.shutdown() }
+    for client in clients { await Self.close(client) }
+  }
+
+  /// Closes the connections of a client, and waits for that for some seconds: a stream that does not end keeps its
+  /// connection open. What is still open then ends with the process.
+  private static func close(_ client: HTTPClient) async {
+    let (isClosed, continuation) = AsyncStream.makeStream(of: Void.self)
+    Task.detached {
+      // `try?`: connections that cannot be closed properly end with the process.
+      try? await client.shutdown()
+      continuation.finish()
+    }
+    let limit = Task {
+      // `try?`: cancelled once they are closed.
+      try? await Task.sleep(for: closeTimeout)
+      continuation.finish()
+    }
+    for await _ in isClosed {}
+    limit.cancel()
   }
 
   /// Sends a notification once, or a second time where APNs takes the provider token for expired.
@@ -77,8 +95,7 @@ final class APNsClient: Service {
         state.replaced.remove(at: index)
         return true
       }
-      // `try?`: connections that cannot be closed properly end with the process.
-      if isOurs { try? await client.shutdown() }
+      if isOurs { await Self.close(client) }
     }
   }
 
@@ -122,7 +139,8 @@ final class APNsClient: Service {
     if let extraRoots = settings.extraRoots { tls.additionalTrustRoots = [.file(extraRoots)] }
     // APNs asks to keep connections open for hours. The time to connect includes that for a free stream.
     var configuration = HTTPClient.Configuration(
-      tlsConfiguration: tls, redirectConfiguration: .disallow, timeout: .init(connect: .seconds(10)),
+      tlsConfiguration: tls, redirectConfiguration: .disallow,
+      timeout: .init(connect: .seconds(10), read: Self.timeout),
       connectionPool: .init(idleTimeout: .hours(1)))
     configuration.httpVersion = .automatic
     return configuration

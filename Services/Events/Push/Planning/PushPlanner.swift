@@ -9,7 +9,7 @@ struct PushPlanner: Sendable {
   let database: any Database
   let outbox: Outbox
   let users: UsersClient
-  let live: LiveTopics
+  let audience: PushAudience
   let texts: PushTexts
   let metrics: PushMetrics
   let now: @Sendable () -> Date
@@ -20,6 +20,8 @@ struct PushPlanner: Sendable {
   static let collapseSeconds = 60.0
   /// How long a device may be away and still get an alert.
   static let lifetimeSeconds = 86_400.0
+
+  private static let batchSize = 50
 
   /// What an event was translated into for one user.
   private struct Notification: Sendable {
@@ -42,19 +44,19 @@ struct PushPlanner: Sendable {
     let now = now()
     let expiresAt = event.push?.expiresAt ?? event.at + Self.lifetimeSeconds
     guard expiresAt > now else { return metrics.suppressed(.expired) }
-    let present = rule.users(of: event).filter { user in
-      let isOpen = live.isOpen(event.topics, by: user)
-      if isOpen { metrics.suppressed(.open) }
-      return !isOpen
-    }
-    guard !present.isEmpty else { return }
-    let notifications = try await notifications(of: event, rule, for: present)
-    let count = try await database.write { db in
-      try notifications.reduce(0) { count, notification in
-        try count + add(notification, of: event, rule, expiresAt: expiresAt, at: now, on: db)
+    let users = rule.users(of: event, with: try await audience.readers(of: event.push?.readersOf))
+    let away = try await audience.away(from: event.topics, among: users)
+    for _ in away.count..<users.count { metrics.suppressed(.open) }
+    // A bounded number of rows is locked at a time.
+    for start in stride(from: 0, to: away.count, by: Self.batchSize) {
+      let notifications = try await notifications(of: event, rule, for: Array(away[start...].prefix(Self.batchSize)))
+      let count = try await database.write { db in
+        try notifications.reduce(0) { count, notification in
+          try count + add(notification, of: event, rule, expiresAt: expiresAt, at: now, on: db)
+        }
       }
+      if count > 0 { outbox.wakeUp() }
     }
-    if count > 0 { outbox.wakeUp() }
   }
 
   private func notifications(of event: FeedEvent, _ rule: PushRule, for users: [UserID]) async throws -> [Notification]

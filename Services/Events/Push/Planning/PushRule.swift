@@ -49,6 +49,12 @@ struct PushRule: Sendable {
       event: "task_nudged", kind: .nudge, recipients: .topics, actor: "by", needsActor: true, thread: "list_id",
       text: "task_nudged"),
     PushRule(
+      event: "task_due_soon", kind: .dueSoon, recipients: .topics, thread: "task_id", text: "due_soon",
+      condition: ("due", ["soon"])),
+    PushRule(
+      event: "task_due_soon", kind: .dueSoon, recipients: .topics, thread: "task_id", text: "due_today",
+      condition: ("due", ["today"])),
+    PushRule(
       event: "hunt_started", kind: .huntStarted, recipients: .details, actor: "by", thread: "hunt_id",
       text: "hunt_started"),
     PushRule(
@@ -76,11 +82,13 @@ struct PushRule: Sendable {
         return false
       }
     }
-    return !users(of: event).isEmpty
+    return event.push?.readersOf != nil || !users(of: event).isEmpty
   }
 
   /// Who is notified, in an order that is always the same.
-  func users(of event: FeedEvent) -> [UserID] {
+  ///
+  /// - Parameter readers: of the topic that the event's details name.
+  func users(of event: FeedEvent, with readers: [UserID] = []) -> [UserID] {
     let actor = actor(of: event)
     if needsActor, actor == nil { return [] }
     let users =
@@ -89,7 +97,7 @@ struct PushRule: Sendable {
       case .payload(let member): [event.payload[member].flatMap(Self.user)].compactMap(\.self)
       case .details: event.push?.recipients ?? []
       }
-    return Set(users).filter { $0 != actor }.sorted { $0.description < $1.description }
+    return Set(users + readers).filter { $0 != actor }.sorted { $0.description < $1.description }
   }
 
   func actor(of event: FeedEvent) -> UserID? {
@@ -115,7 +123,7 @@ struct PushRule: Sendable {
 
   /// The group that users may have muted.
   func group(of event: FeedEvent) -> GroupID? {
-    guard case .string(let id) = event.payload["group_id"] else { return nil }
+    guard case .string(let id) = event.payload["group_id"] ?? event.change?.record?["group_id"] else { return nil }
     return GroupID(id)
   }
 

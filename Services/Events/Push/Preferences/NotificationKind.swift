@@ -4,6 +4,7 @@ enum NotificationKind: String, Codable, Sendable, CaseIterable {
   case added
   case inviteAccepted = "invite_accepted"
   case taskAssigned = "task_assigned"
+  case dueSoon = "due_soon"
   case nudge
   case huntStarted = "hunt_started"
   case etaShared = "eta_shared"

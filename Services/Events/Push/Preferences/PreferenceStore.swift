@@ -73,10 +73,11 @@ struct PreferenceStore: Sendable {
     try db.row("select 1 as found from muted_group where user_id = \(user) and group_id = \(group)") != nil
   }
 
-  /// The app is open: the user has seen what there is.
+  /// The app is open: the user has seen what there is, also what is held until the end of the quiet hours.
   func clearUnread(of user: UserID) async throws {
     try await database.write { db in
       try db.change("update unread_count set notifications = 0 where user_id = \(user) and notifications > 0")
+      try db.change("delete from held_alert where device_id in (select id from device where user_id = \(user))")
     }
   }
 }

@@ -19,6 +19,9 @@ struct AlertDelivery: Sendable {
       Delivery(HeldAlertsMessage.kind, timeout: .seconds(40)) { message in
         try await send(try message.decode(HeldAlertsMessage.self), in: message)
       },
+      Delivery(BackgroundPushMessage.kind, timeout: .seconds(40), giveUpAfter: .seconds(3600)) { message in
+        try await send(try message.decode(BackgroundPushMessage.self), in: message)
+      },
     ]
   }
 
@@ -52,17 +55,44 @@ struct AlertDelivery: Sendable {
     try await database.write { db in try AlertStore.deleteHeld(of: held.device, until: held.until, on: db) }
   }
 
+  private func send(_ push: BackgroundPushMessage, in message: OutboxMessage) async throws {
+    guard let target = try await target(push.device, of: push.user), !target.isSignedOut else {
+      return metrics.suppressed(.deviceGone)
+    }
+    let payload: [String: JSONValue] = [
+      "aps": .object(["content-available": .integer(1)]), "event": .string("lists_changed"),
+    ]
+    _ = try await sender.send(
+      APNsNotification(
+        id: message.id, deviceToken: target.token, type: .background,
+        expiresAt: push.at + PushPlanner.lifetimeSeconds, collapseID: "lists_changed",
+        payload: try JSON.encodeExact(JSONValue.object(payload))),
+      to: target.environment, tries: message.tries)
+  }
+
   private func target(_ device: DeviceID, of user: UserID) async throws -> AlertTarget? {
     try await database.read { db in try AlertStore.target(device, of: user, on: db) }
   }
 
-  private static func payload(
+  /// A payload that is too large loses first what is the app's own, and then the end of the text.
+  static func payload(
     _ body: String, badge: Int, thread: String, own: [String: JSONValue]
   ) throws -> Data {
-    let aps: [String: JSONValue] = [
-      "alert": .object(["body": .string(body)]), "badge": .integer(badge), "sound": .string("default"),
-      "thread-id": .string(thread),
-    ]
-    return try JSON.encodeExact(JSONValue.object(own.merging(["aps": .object(aps)]) { $1 }))
+    func payload(_ body: String, _ own: [String: JSONValue]) throws -> Data {
+      let aps: [String: JSONValue] = [
+        "alert": .object(["body": .string(body)]), "badge": .integer(badge), "sound": .string("default"),
+        "thread-id": .string(String(thread.prefix(Self.threadMax))),
+      ]
+      return try JSON.encodeExact(JSONValue.object(own.merging(["aps": .object(aps)]) { $1 }))
+    }
+    var (data, text) = (try payload(body, own), body)
+    if data.count > APNsNotification.payloadBytesMax { data = try payload(text, ["event": own["event"] ?? .null]) }
+    while data.count > APNsNotification.payloadBytesMax, !text.isEmpty {
+      text = String(text.prefix(text.count / 2))
+      data = try payload(text + "…", ["event": own["event"] ?? .null])
+    }
+    return data
   }
+
+  private static let threadMax = 100
 }

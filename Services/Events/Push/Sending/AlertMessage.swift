@@ -35,3 +35,21 @@ struct NotifiedEventMessage: Codable, Sendable {
 
   let event: FeedEvent
 }
+
+/// A list that somebody has changed within a minute, as it waits in the inbox for the minute's end.
+struct ListChangedMessage: Codable, Sendable, Hashable {
+  static let kind = "list_changed"
+
+  let topic: String
+  let actor: UserID?
+}
+
+/// A silent notification for one device, as it waits in the outbox.
+struct BackgroundPushMessage: Codable, Sendable {
+  static let kind = "background_push"
+
+  let device: DeviceID
+  let user: UserID
+  /// When it is sent at the earliest.
+  let at: Date
+}

@@ -14,8 +14,6 @@ struct PushSender: Sendable {
 
   /// While every request would be refused.
   private static let misconfiguredSeconds = 300.0
-  /// APNs asks to wait for so long after its errors.
-  private static let serverErrorWait = Duration.seconds(900)
   private static let tooManyRequestsWait = Duration.seconds(60)
 
   init(
@@ -34,10 +32,12 @@ struct PushSender: Sendable {
   /// - Returns: whether it was accepted.
   /// - Throws: ``Undeliverable``, ``TryLater``, or another error for a retry with the same id.
   func send(_ notification: APNsNotification, to environment: APNsEnvironment?, tries: Int) async throws -> Bool {
-    var response = try await attempt(notification, to: environment ?? .production)
+    var tried = environment ?? .production
+    var response = try await attempt(notification, to: tried)
     if environment == nil, case .refused(let refusal) = response, refusal.reason == "BadDeviceToken" {
-      response = try await attempt(notification, to: .sandbox)
-      if response == .accepted { try await devices.set(.sandbox, ofToken: notification.deviceToken) }
+      tried = .sandbox
+      response = try await attempt(notification, to: tried)
+      if response == .accepted { try await devices.set(tried, ofToken: notification.deviceToken) }
     }
     guard case .refused(let refusal) = response else { return true }
     guard !APNsReasons.tokenGone.contains(refusal.reason), refusal.status != 410 else {
@@ -45,7 +45,7 @@ struct PushSender: Sendable {
       try await devices.delete(token: notification.deviceToken, invalidSince: refusal.timestamp)
       return false
     }
-    throw failure(refusal, in: environment ?? .production, tries: tries)
+    throw failure(refusal, in: tried, tries: tries)
   }
 
   private func attempt(_ notification: APNsNotification, to environment: APNsEnvironment) async throws -> APNsResponse {
@@ -66,7 +66,8 @@ struct PushSender: Sendable {
     switch (refusal.status, refusal.reason) {
     case (_, let reason) where APNsReasons.connectionEnded.contains(reason):
       if pauses.mayReplaceConnections(at: now()) { client.replaceConnections() }
-      return TryLater(after: asked ?? (tries == 1 ? .zero : Self.serverErrorWait))
+      let isQuick = tries == 1 || refusal.status < 500
+      return TryLater(after: asked ?? (isQuick ? .zero : Self.serverErrorWait(after: tries - 1)))
     case (403, "ExpiredProviderToken"), (429, "TooManyProviderTokenUpdates"):
       // `try?`: a token that cannot be signed is reported by the next request.
       let wait = (try? client.tokenLifetimeMinLeft()) ?? .seconds(60)
@@ -74,9 +75,14 @@ struct PushSender: Sendable {
     case (403, _):
       return pause(environment, for: .seconds(Self.misconfiguredSeconds), because: refusal)
     case (429, _): return TryLater(after: asked ?? Self.tooManyRequestsWait)
-    case (500..., _): return TryLater(after: asked ?? Self.serverErrorWait)
+    case (500..., _): return TryLater(after: asked ?? Self.serverErrorWait(after: tries))
     default: return Undeliverable("APNs: \(refusal.status) \(refusal.reason)")
     }
+  }
+
+  /// APNs asks to wait for fifteen minutes after its errors, and for longer each time.
+  private static func serverErrorWait(after tries: Int) -> Duration {
+    .seconds(900 << min(3, max(0, tries - 1)))
   }
 
   private func pause(
