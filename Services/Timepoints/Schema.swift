@@ -12,6 +12,7 @@ let timepointsMigrations = [
   Migration("jobs and charges", jobTables),
   Migration("conversations", conversationTables),
   Outbox.migration,
+  Idempotency.migration,
 ]
 
 /// `scene` is what the steps have made, as JSON. A timepoint without a jump begins a sequence of its own.

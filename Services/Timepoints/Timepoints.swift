@@ -2,6 +2,7 @@ import Clients
 import EventFeed
 import Foundation
 import Photos
+import ServiceLifecycle
 import Web
 
 /// Builds the timepoints service: its stores, routes and background jobs.
@@ -21,8 +22,10 @@ package func buildTimepoints(_ dependencies: Dependencies) async throws -> Serve
   let models = try Generation(database: database, in: dependencies, drawPicture: SceneImages.draw)
 
   let charges = Charges(database: database, in: dependencies)
-  let callbacks = Callbacks(callbackRules, database: database, keys: try settings.dataKeys(), in: dependencies)
-  let signals = GenerationSignals()
+  let keys = try settings.dataKeys()
+  let callbacks = Callbacks(callbackRules, database: database, keys: keys, in: dependencies)
+  let idempotency = Idempotency(database: database, keys: keys, now: now)
+  let signals = GenerationSignals(engine: database.engine, lookInterval: dependencies.pollInterval / 4)
   let worker = GenerationWorker(
     GenerationRun(
       database: database, pipeline: models.pipeline, charges: charges, images: images, blobs: blobs,
@@ -31,18 +34,24 @@ package func buildTimepoints(_ dependencies: Dependencies) async throws -> Serve
   let generations = Generations(
     database: database, charges: charges, worker: worker, signals: signals, settings: generationSettings, now: now)
   let presenter = TimepointPresenter(links: try TimepointLinks(settings), blobs: blobs)
-  let removal = TimepointRemoval(database: database, charges: charges, images: images, blobs: blobs, now: now)
-  let interactions = Interactions(
-    database: database, voices: models.voices,
-    work: ChargedWork(database: database, charges: charges, timeout: generationSettings.timeout, now: now), now: now)
+  let removal = TimepointRemoval(
+    database: database, charges: charges, images: images, blobs: blobs, signals: signals, worker: worker, now: now)
+  let interactions = Interactions(database: database, voices: models.voices, now: now)
+  let work = ChargedWork(
+    database: database, charges: charges, idempotency: idempotency, timeout: generationSettings.timeout, now: now)
+  let notifications = try dependencies.directPostgresURL(timepointsSchema).map {
+    GenerationNotifications(url: $0, signals: signals, worker: worker)
+  }
+  let sweeps: [any Service] = [
+    ChargeSweep(database: database, logger: logger, now: now), IdempotencySweep(idempotency, logger: logger),
+  ]
 
   return try Server(
     .timepoints, in: dependencies, database: database,
     authenticator: verification.authenticator(serviceKeys, users: users, now: now),
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
-    background: verification.background
-      + [worker, charges, callbacks.outbox, ChargeSweep(database: database, logger: logger, now: now)]
-      + feed.background,
+    background: verification.background + [worker, charges, callbacks.outbox] + sweeps + feed.background
+      + (notifications.map { [$0] } ?? []),
     requestTimeout: generationSettings.timeout + .seconds(30), isReady: { verification.ended.isLoaded },
     healthDetails: { models.status.healthDetails }
   ) { routes in
@@ -56,9 +65,9 @@ package func buildTimepoints(_ dependencies: Dependencies) async throws -> Serve
     ).add(to: routes)
     TimeTravelRoutes(generations: generations, access: access, providers: models.status, now: now)
       .add(to: routes)
-    InteractionRoutes(interactions: interactions, access: access, providers: models.status).add(to: routes)
-    InteractionStreams(
-      interactions: interactions, access: access, providers: models.status, logger: logger
+    InteractionRoutes(
+      interactions: interactions, work: work, streams: InteractionStreams(work: work, logger: logger), access: access,
+      providers: models.status
     ).add(to: routes)
     ConversationRoutes(database: database, access: access).add(to: routes)
     ModelRoutes(catalog: models.catalog, status: models.status).add(to: routes)

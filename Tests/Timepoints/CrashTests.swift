@@ -14,6 +14,7 @@ import Wire
       let alice = try await stack.signIn("alice")
       try await stack.grant(1000, to: alice)
       let before = try await alice.balance()
+      crashes.begin()
       for round in 0..<12 {
         _ = try await atOnce(3) { number in
           try await alice.browser.post("/api/v1/timepoints/generate", ["query": "Moment \(round) of \(number)"])
@@ -25,9 +26,9 @@ import Wire
           crashes.revive()
         }
       }
-      #expect(crashes.deathCount > 0, "the premise")
+      #expect(crashes.counts.deaths > 0, "the premise")
       crashes.end()
-      try await allIsSettled(stack)
+      try await stack.settled()
       // The token has ended.
       let user = try await stack.signIn("alice")
       let wrong = try await accounts(of: user, in: stack)
@@ -52,20 +53,11 @@ import Wire
         stack.clock.advance(by: .seconds(10))
         return failures.isOver
       }
-      try await allIsSettled(stack)
+      try await stack.settled()
       let user = try await stack.signIn("alice")
       let scene = try await user.browser.get("/api/v1/timepoints/\(begun.string("id"))")
       #expect(scene.string("status") == "completed", "\(scene.text)")
       #expect(try await user.balance() == before - 5)
-    }
-  }
-
-  private func allIsSettled(_ stack: TestStack) async throws {
-    try await eventually("the end of all jobs and charges") {
-      stack.clock.advance(by: .seconds(31))
-      let jobs = try await stack.count("generation_job", in: "timepoints")
-      let charges = try await stack.count("charge where settled_at is null", in: "timepoints")
-      return jobs == 0 && charges == 0
     }
   }
 

@@ -3,13 +3,16 @@ import Support
 import Synchronization
 
 /// Lets the timepoints service die at random transactions: from then on none of its statements runs, until it is
-/// revived, as if another process had taken over.
+/// revived, as if another process had taken over. Transactions of the credits service fail at random, one by one.
 final class Crashes: Sendable {
+  enum Part: Sendable { case timepoints, credits, other }
+
   private struct State {
     var random: SeededRandom
     var isDead = false
-    var isEnabled = true
+    var isEnabled = false
     var deathCount = 0
+    var failureCount = 0
   }
 
   private let state: Mutex<State>
@@ -17,28 +20,30 @@ final class Crashes: Sendable {
   init(seed: UInt64) { state = Mutex(State(random: SeededRandom(seed: seed))) }
 
   var isDead: Bool { state.withLock { $0.isDead } }
-  var deathCount: Int { state.withLock { $0.deathCount } }
+  /// How often the timepoints service has died, and how often a transaction of credits has failed.
+  var counts: (deaths: Int, failures: Int) { state.withLock { ($0.deathCount, $0.failureCount) } }
+
+  func begin() { state.withLock { $0.isEnabled = true } }
 
   func revive() { state.withLock { $0.isDead = false } }
-
-  /// Whether a statement is on a table of the timepoints service.
-  ///
-  /// - Throws: when it is, and the service is dead.
-  func requireLife(for sql: SQL) throws -> Bool {
-    guard ["timepoint", "generation_", " charge "].contains(where: sql.text.contains) else { return false }
-    if isDead { throw DatabaseFailure.unavailable("dead") }
-    return true
-  }
 
   /// Nothing dies any more.
   func end() { state.withLock { ($0.isDead, $0.isEnabled) = (false, false) } }
 
-  /// Whether the service dies now.
-  func dies() -> Bool {
+  /// Whether the transaction fails now. One of the timepoints service dies with it.
+  func fails(_ part: Part) -> Bool {
     state.withLock { state in
-      guard state.isEnabled, !state.isDead, Int.random(in: 0..<40, using: &state.random) == 0 else { return false }
-      state.isDead = true
-      state.deathCount += 1
+      guard state.isEnabled, !state.isDead else { return part == .timepoints && state.isDead }
+      switch part {
+      case .other: return false
+      case .timepoints:
+        guard Int.random(in: 0..<40, using: &state.random) == 0 else { return false }
+        state.isDead = true
+        state.deathCount += 1
+      case .credits:
+        guard Int.random(in: 0..<40, using: &state.random) == 0 else { return false }
+        state.failureCount += 1
+      }
       return true
     }
   }
@@ -48,12 +53,19 @@ final class Crashes: Sendable {
 struct CrashingDatabase: Database {
   let inner: any Database
   let crashes: Crashes
+  private let part = KnownPart()
+
+  init(inner: any Database, crashes: Crashes) {
+    self.inner = inner
+    self.crashes = crashes
+  }
 
   var engine: Engine { inner.engine }
 
   func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
-    try await inner.read { [crashes] db in
-      try body(CheckedConnection(inner: db) { _ = try crashes.requireLife(for: $0) })
+    try await inner.read { [part] db in
+      try requireLife()
+      return try body(CheckedConnection(inner: db) { part.learn(from: $0) })
     }
   }
 
@@ -61,19 +73,38 @@ struct CrashingDatabase: Database {
   func write<T: Sendable>(
     _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
   ) async throws -> T {
-    let (result, isOurs) = try await inner.write(isolation) { [crashes] db in
-      var isOurs = false
-      let result = try body(CheckedConnection(inner: db) { if try crashes.requireLife(for: $0) { isOurs = true } })
-      if isOurs, crashes.dies() { throw DatabaseFailure.unavailable("died before the commit") }
-      return (result, isOurs)
+    let result = try await inner.write(isolation) { [part] db in
+      try requireLife()
+      let result = try body(CheckedConnection(inner: db) { part.learn(from: $0) })
+      if crashes.fails(part.value) { throw DatabaseFailure.unavailable("died before the commit") }
+      return result
     }
-    if isOurs, crashes.dies() { throw DatabaseFailure.outcomeUnknown }
+    if crashes.fails(part.value) { throw DatabaseFailure.outcomeUnknown }
     return result
+  }
+
+  private func requireLife() throws {
+    if part.value == .timepoints, crashes.isDead { throw DatabaseFailure.unavailable("dead") }
   }
 
   func migrate(_ migrations: [Migration]) async throws { try await inner.migrate(migrations) }
   func truncateWriteAheadLog() async throws { try await inner.truncateWriteAheadLog() }
   func close() async { await inner.close() }
+
+  /// Whose database it is, by the first statement on a table that only one service has.
+  private final class KnownPart: Sendable {
+    private let known = Mutex<Crashes.Part>(.other)
+
+    var value: Crashes.Part { known.withLock { $0 } }
+
+    func learn(from sql: SQL) {
+      known.withLock { known in
+        guard known == .other else { return }
+        if sql.text.contains("generation_job") { known = .timepoints }
+        if sql.text.contains("ledger_account") || sql.text.contains("credit_hold") { known = .credits }
+      }
+    }
+  }
 }
 
 /// How often something still fails.

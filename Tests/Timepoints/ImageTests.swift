@@ -33,6 +33,46 @@ import Wire
     }
   }
 
+  /// A provider's bytes that are no picture: the scene is complete without it, and no picture is asked for again.
+  @Test(arguments: engines) func aPictureThatCannotBeReadLeavesTheScene(_ engine: Engine) async throws {
+    try await withGemini { gemini in
+      try await withStack(engine, gemini.settings) { stack in
+        let alice = try await stack.signIn("alice")
+        gemini.calls.next(.paints(tinyJPEG), for: "image")
+        var stream = try await TimepointStream(
+          alice.browser, "/api/v1/timepoints/generate/stream",
+          body: ["query": "The gate of Miletus", "generate_image": true])
+        let events = try await stream.all()
+        #expect(events.suffix(2).map(\.name) == ["step_error", "done"])
+        let done = try #require(events.last).data
+        #expect(done["has_image"] as? Bool == false && done["status"] as? String == "completed")
+        #expect(gemini.calls.count("image") == 1)
+        #expect(try await alice.spent("generation").map(\.amount) == [-5])
+        gemini.calls.next(.paints(SamplePhotos.jpeg), for: "image")
+        #expect(try await alice.generate("The gate", ["generate_image": true]).bool("has_image") == true, "the premise")
+      }
+    }
+  }
+
+  /// Its folder is written and could not be recorded, when the owner deletes the timepoint.
+  @Test(arguments: engines) func aFolderGoesWithItsTimepointAlsoBeforeThatIsCompleted(_ engine: Engine) async throws {
+    let root = FileManager.default.temporaryDirectory.appending(path: "blobs-\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: root) }
+    let failures = Failures(count: 1_000_000)
+    try await withStack(
+      engine, ["BLOB_STORAGE_ENABLED": "true", "BLOB_STORAGE_ROOT": root],
+      wrapDatabase: { CompletionFailingDatabase(inner: $0, failures: failures) }
+    ) { stack in
+      let alice = try await stack.signIn("alice")
+      let begun = try await alice.browser.post(
+        "/api/v1/timepoints/generate", ["query": "Apollo 11", "write_blob": true])
+      func folders() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: root) }
+      try await eventually("the folder") { try !folders().isEmpty }
+      _ = try await alice.browser.delete("/api/v1/timepoints/\(begun.string("id"))?permanent=true")
+      try await eventually("no folder") { try folders().isEmpty }
+    }
+  }
+
   @Test(arguments: engines) func withBlobStorageThereIsAFolderForEachGeneration(_ engine: Engine) async throws {
     let root = FileManager.default.temporaryDirectory.appending(path: "blobs-\(UUID())").path
     defer { try? FileManager.default.removeItem(atPath: root) }

@@ -106,4 +106,51 @@ import Wire
       try await eventually { try await alice.balance() == before - 3 }
     }
   }
+
+  @Test(arguments: engines) func whoRepeatsARequestWithItsKeyHasPaidOnce(_ engine: Engine) async throws {
+    try await withScene(engine) { stack, alice, path, name in
+      let keyed = alice.browser.with(["Idempotency-Key": "once"])
+      let body: [String: any Sendable] = ["character": name, "message": "Where are you?", "save_session": true]
+      let before = try await alice.balance()
+      let first = try await keyed.post("\(path)/chat", body)
+      let again = try await keyed.post("\(path)/chat", body)
+      #expect(first.status == 200 && again.text == first.text)
+      #expect(again.headers.first(name: "idempotency-hit") == "true")
+      #expect(try await keyed.post("\(path)/chat", ["character": name, "message": "Another"]).status == 422)
+      var stream = try await TimepointStream(keyed, "\(path)/chat/stream", body: body)
+      let told = try #require(try await stream.all().last).data["response"] as? String
+      var repeated = try await TimepointStream(keyed, "\(path)/chat/stream", body: body)
+      let events = try await repeated.all()
+      #expect(events.map(\.name) == ["done"] && events.first?.data["response"] as? String == told)
+      #expect(try await alice.balance() == before - 2)
+      #expect(try await stack.count("character_chat", in: "timepoints") == 2)
+      // Too few credits are no answer: the key is good for another try.
+      let bob = try await stack.signIn("bob")
+      let poor = bob.browser.with(["Idempotency-Key": "once"])
+      for _ in 0..<10 { _ = try await bob.generate("Apollo 11") }
+      #expect(try await poor.post("\(path)/dialog").status == 402)
+      try await stack.grant(1, to: bob)
+      #expect(try await poor.post("\(path)/dialog").status == 200)
+      #expect(try await bob.balance() == 0)
+    }
+  }
+
+  @Test(arguments: engines) func theFormOfAnAnswerIsThatWhichWasAskedFor(_ engine: Engine) async throws {
+    try await withScene(engine) { _, alice, path, name in
+      func body(_ format: String) -> [String: any Sendable] {
+        ["character": name, "message": "Where are you?", "response_format": format]
+      }
+      #expect(try await alice.browser.post("\(path)/chat", body("text"))["emotional_tone"] is NSNull)
+      for format in ["structured", "auto"] {
+        let reply = try await alice.browser.post("\(path)/chat", body(format))
+        #expect(!reply.string("emotional_tone").isEmpty, "\(format)")
+      }
+      for (format, isWhole) in [("structured", true), ("text", false), ("auto", false)] {
+        var stream = try await TimepointStream(alice.browser, "\(path)/chat/stream", body: body(format))
+        let events = try await stream.all()
+        #expect((events.count == 2) == isWhole, "\(format)")
+        #expect((events.last?.data["emotional_tone"] is String) == isWhole, "\(format)")
+      }
+    }
+  }
 }

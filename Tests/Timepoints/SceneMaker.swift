@@ -69,12 +69,16 @@ final class StepsInMemory: StepStore {
 
   func results() async throws -> [PipelineStep: StepResult] { state.withLock { $0.results } }
 
-  func save(_ result: StepResult, image: GeneratedImage?) async throws {
+  func save(_ result: StepResult, events: [PipelineEvent]) async throws {
     state.withLock { state in
       state.results[result.step] = result
       state.saves.append(result.step)
-      if let image { state.image = image }
     }
+  }
+
+  func keep(_ image: GeneratedImage) async throws -> Bool {
+    state.withLock { $0.image = image }
+    return true
   }
 }
 
@@ -87,10 +91,12 @@ struct StepsUntil: StepStore {
 
   func results() async throws -> [PipelineStep: StepResult] { try await kept.results() }
 
-  func save(_ result: StepResult, image: GeneratedImage?) async throws {
+  func save(_ result: StepResult, events: [PipelineEvent]) async throws {
     guard result.step != step else { throw Killed() }
-    try await kept.save(result, image: image)
+    try await kept.save(result, events: events)
   }
+
+  func keep(_ image: GeneratedImage) async throws -> Bool { try await kept.keep(image) }
 }
 
 /// What a generation has reported.

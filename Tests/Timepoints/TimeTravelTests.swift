@@ -56,4 +56,41 @@ import Wire
       #expect(try await alice.balance() == 1)
     }
   }
+
+  /// What the calendar's own tests have for all days, here through the service.
+  @Test(arguments: [
+    (query: "The death of Caesar in Rome, 44 BCE", way: "next", units: 44, unit: "year", from: -44, to: 1),
+    (query: "A census in Bethlehem, 1 BCE", way: "next", units: 1, unit: "year", from: -1, to: 1),
+    (query: "A winter in Judaea, 4 BCE", way: "next", units: 48, unit: "month", from: -4, to: 1),
+    (query: "The year 100 in Rome", way: "prior", units: 100, unit: "year", from: 100, to: -1),
+  ])
+  func noJumpArrivesInTheYearNought(
+    _ jump: (query: String, way: String, units: Int, unit: String, from: Int, to: Int)
+  ) async throws {
+    try await withStack(.sqlite) { stack in
+      let alice = try await stack.signIn("alice")
+      let made = try await alice.generate(jump.query)
+      #expect(made.int("year") == jump.from, "\(made.text)")
+      let path = "/api/v1/temporal/\(made.string("id"))/\(jump.way)"
+      let reply = try await alice.browser.post(path, ["units": jump.units, "unit": jump.unit])
+      #expect(reply.int("source_year") == jump.from && reply.int("target_year") == jump.to, "\(reply.text)")
+      let target = try await alice.browser.get("/api/v1/timepoints/\(reply.string("target_id"))?full=true")
+      #expect(target.int("year") == jump.to && target.object("metadata")["parent_id"] as? String == made.string("id"))
+    }
+  }
+
+  @Test(arguments: engines) func aLeapDayBecomesTheLastOfFebruary(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let made = try await alice.generate("February 29, 2024 in Paris")
+      #expect([made.int("year"), made.int("month"), made.int("day")] == [2024, 2, 29], "\(made.text)")
+      let jumps: [(units: Int, date: [Int?])] = [(1, [2025, 2, 28]), (4, [2028, 2, 29])]
+      for (units, date) in jumps {
+        let path = "/api/v1/temporal/\(made.string("id"))/next"
+        let jump = try await alice.browser.post(path, ["units": units, "unit": "year"])
+        let target = try await alice.browser.get("/api/v1/timepoints/\(jump.string("target_id"))")
+        #expect([target.int("year"), target.int("month"), target.int("day")] == date)
+      }
+    }
+  }
 }

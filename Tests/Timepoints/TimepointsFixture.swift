@@ -9,6 +9,11 @@ import Wire
 extension Browser.Reply {
   func object(_ name: String) -> [String: Any] { self[name] as? [String: Any] ?? [:] }
   func objects(_ name: String) -> [[String: Any]] { self[name] as? [[String: Any]] ?? [] }
+
+  /// Of a whole scene.
+  var characterNames: [String] {
+    (object("characters")["characters"] as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }
+  }
 }
 
 extension SignedInUser {
@@ -29,6 +34,16 @@ extension SignedInUser {
 }
 
 extension TestStack {
+  /// Waits until all jobs and charges have ended, on a clock that runs faster.
+  func settled() async throws {
+    try await eventually("the end of all jobs and charges") {
+      clock.advance(by: .seconds(31))
+      let jobs = try await count("generation_job", in: "timepoints")
+      let charges = try await count("charge where settled_at is null", in: "timepoints")
+      return jobs == 0 && charges == 0
+    }
+  }
+
   /// Gives credits beyond those of the sign-up.
   func grant(_ amount: Int, to user: SignedInUser) async throws {
     let reply = try await gateway.with(["X-Admin-Key": Self.adminKey])

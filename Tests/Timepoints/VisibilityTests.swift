@@ -2,7 +2,10 @@ import Database
 import Foundation
 import Support
 import Testing
+import Web
 import Wire
+
+@testable import Timepoints
 
 /// Who sees which timepoint, and who may change it.
 @Suite struct VisibilityTests {
@@ -80,6 +83,26 @@ import Wire
       let hidden = try await stack.gateway.send(.PATCH, "\(path)/visibility", json: ["visibility": "private"])
       #expect(hidden.string("visibility") == "private")
       #expect(try await stack.gateway.get(path).status == 200)
+      #expect(try await stack.gateway.get("/api/v1/timepoints").int("total") == 1)
+      let body: [String: any Sendable] = [
+        "character": made.characterNames[0], "message": "Who are you?", "save_session": true,
+      ]
+      let chat = try await stack.gateway.post("/api/v1/interactions/\(made.string("id"))/chat", body)
+      #expect(chat.status == 200, "\(chat.text)")
+      let session = "/api/v1/interactions/session/\(chat.string("session_id"))"
+      #expect(try await stack.gateway.get(session).objects("messages").count == 2)
+      #expect(try await stack.gateway.post("/api/v1/temporal/\(made.string("id"))/next").status == 200)
+      #expect(try await stack.gateway.get("/api/v1/users/me/timepoints").int("total") == 2)
+      #expect(try await stack.count("charge", in: "timepoints") == 0)
+      #expect(try await stack.gateway.delete("\(path)?permanent=true").status == 200)
+    }
+  }
+
+  @Test func signInCanBeSwitchedOffInDevelopmentOnly() throws {
+    #expect(try Access(Settings(["AUTH_ENABLED": "false"])).isOpen)
+    for stage in ["staging", "production"] {
+      #expect(throws: StartFailure.self) { try Access(Settings(["AUTH_ENABLED": "false", "ENVIRONMENT": stage])) }
+      #expect(try Access(Settings(["ENVIRONMENT": stage])).isOpen == false)
     }
   }
 }

@@ -37,11 +37,25 @@ struct CallbackRules: Sendable {
     func invalid(_ message: String) -> Failure { .invalid(.init("callback_url", message)) }
     guard key != nil else { throw invalid("is not possible here: CALLBACK_SECRET is not set") }
     guard text.utf8.count <= Self.bytesMax, let url = URLComponents(string: text), let host = url.host, !host.isEmpty,
-      url.user == nil, url.password == nil, url.fragment == nil
+      url.user == nil, url.password == nil, url.fragment == nil, url.percentEncodedHost?.contains("%") == false,
+      Self.isPlain(host), URL(string: text)?.host == host
     else { throw invalid("must be an https URL") }
     let isAllowed = allowedHosts.contains("\(host):\(url.port ?? (url.scheme == "http" ? 80 : 443))".lowercased())
     guard url.scheme == "https" || url.scheme == "http" && isAllowed else { throw invalid("must be an https URL") }
     if !isAllowed, let address = IPAddress(host), !address.isPublic { throw invalid("must be a public address") }
     return CallbackURL(text: text, host: host, isAllowedHost: isAllowed)
+  }
+
+  /// Whether everybody reads the same host: the connection must go to the address that was checked for this name, so it
+  /// is written without percent-encoding and in ASCII.
+  private static func isPlain(_ host: String) -> Bool {
+    host.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: ":"): true
+      case UInt8(ascii: "["), UInt8(ascii: "]"): true
+      default: false
+      }
+    }
   }
 }

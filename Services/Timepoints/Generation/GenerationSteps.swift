@@ -9,9 +9,10 @@ struct GenerationSteps: StepStore {
   let timepoint: TimepointID
   let database: any Database
   let images: SceneImages
+  let signals: GenerationSignals
 
   func results() async throws -> [PipelineStep: StepResult] {
-    let rows = try await database.read { [timepoint] db in
+    let rows = try await database.readOnce { [timepoint] db in
       try db.rows("select result from generation_step where timepoint_id = \(timepoint) limit 20")
     }
     var results: [PipelineStep: StepResult] = [:]
@@ -22,16 +23,27 @@ struct GenerationSteps: StepStore {
     return results
   }
 
-  /// The picture is stored first: a result that says that there is one is never without it.
-  func save(_ result: StepResult, image: GeneratedImage?) async throws {
-    if let image { try await images.store(image, of: timepoint) }
-    let json = String(decoding: try JSON.encode(result), as: UTF8.self)
-    try await row.step { [timepoint] db in
+  /// The picture is stored before its result: one that says that there is a picture is never without it.
+  func keep(_ image: GeneratedImage) async throws -> Bool {
+    do { try await images.store(image, of: timepoint) } catch let failure as Failure where !failure.isServerFault {
+      return false
+    }
+    return true
+  }
+
+  /// What is reported is stored in the transaction of the result.
+  func save(_ result: StepResult, events: [PipelineEvent]) async throws {
+    let json = String(decoding: try JSON.encode(result.stored), as: UTF8.self)
+    try await row.step { [timepoint, signals] db in
       try db.change(
         """
         insert into generation_step (timepoint_id, step, result) values (\(timepoint), \(result.step.rawValue), \(json))
         on conflict do nothing
         """)
+      for body in events.compactMap(GenerationEventBody.init) {
+        try GenerationEventStore.append(body, to: timepoint, on: db)
+        try signals.notify(timepoint, on: db)
+      }
     }
   }
 

@@ -17,7 +17,7 @@ struct GenerationStreams: Sendable {
     Response(
       status: .ok, headers: EventStreamText.headers,
       body: .init { writer in
-        try await signals.watching(timepoint) { signal in
+        try await signals.watching(.events, of: timepoint) { signal in
           try await write(timepoint, after: number, signal, to: &writer)
         }
         try await writer.finish(nil)
@@ -33,7 +33,7 @@ struct GenerationStreams: Sendable {
       let last = number
       let (events, isEnded) = try await database.read { db in
         // Before the events, so that an end without its event cannot be seen.
-        let isEnded = try TimepointStore.find(timepoint, on: db)?.isEnded ?? true
+        let isEnded = try TimepointStore.isEnded(timepoint, on: db)
         return (try GenerationEventStore.events(of: timepoint, after: last, on: db), isEnded)
       }
       for event in events {
@@ -47,7 +47,7 @@ struct GenerationStreams: Sendable {
         try await writer.write(EventStreamText.comment)
         writtenAt = .now
       }
-      await signal.wait(after: version, atMost: Generations.otherProcessInterval)
+      await signal.wait(after: version, atMost: min(commentInterval, signals.lookInterval))
     }
   }
 }

@@ -41,7 +41,7 @@ struct GenerationRun: Sendable {
   func work(on row: SagaRow) async throws {
     let job = try GenerationJob(row)
     do { try await run(job, row) } catch let lost as LeaseLost {
-      try await removeFilesOfDeleted(job.id)
+      try await removeFilesOfDeleted(job)
       throw lost
     }
   }
@@ -61,11 +61,14 @@ struct GenerationRun: Sendable {
   private func scene(of job: GenerationJob, _ row: SagaRow) async throws -> GeneratedScene {
     if try await isGivenUp(job, row) { throw JobFailure(failure: .generationGivenUp) }
     try await row.step { db in try TimepointStore.begin(job.id, on: db) }
-    let steps = GenerationSteps(row: row, timepoint: job.id, database: database, images: images)
+    let steps = GenerationSteps(
+      row: row, timepoint: job.id, database: database, images: images, signals: signals)
     return try await withLease(of: row) {
       try await pipeline.run(job.input, store: steps) { event in
-        guard let body = GenerationEventBody(event) else { return }
-        try await row.step { db in try GenerationEventStore.append(body, to: job.id, on: db) }
+        if event.wasStored, let body = GenerationEventBody(event) {
+          // By a version of the service that stored them one after the other.
+          try await row.step { db in try GenerationEventStore.append(body, to: job.id, on: db) }
+        }
         signals.send(job.id)
       }
     }
@@ -121,7 +124,7 @@ struct GenerationRun: Sendable {
 
   private func fail(_ job: GenerationJob, _ row: SagaRow) async throws {
     guard let failure = job.failure else { return }
-    try await row.step { db in try GenerationJobStore.recordFailure(of: job.id, failure, on: db) }
+    try await decideFailure(of: job, failure, row)
     if isCharged { try await charges.release(job.charge) }
     try await images.delete([job.id])
     let (now, callbacks) = (now(), callbacks)
@@ -135,6 +138,19 @@ struct GenerationRun: Sendable {
     ended(job)
   }
 
+  /// Decides that the job fails, and with it that its credits are given back. Another worker, whose lease has ended, may
+  /// have charged the scene meanwhile: then it is shown.
+  ///
+  /// - Throws: ``PaidMeanwhile``; the next run completes the scene.
+  private func decideFailure(of job: GenerationJob, _ failure: StoredFailure, _ row: SagaRow) async throws {
+    let due = now()
+    try await row.step { db in
+      let isVoid = try ChargeStore.decide(job.charge, .void, due: due, on: db)
+      if try !isVoid && ChargeStore.isEarned(job.charge, on: db) { throw PaidMeanwhile() }
+      try GenerationJobStore.recordFailure(of: job.id, failure, on: db)
+    }
+  }
+
   private func end(
     _ job: GenerationJob, _ timepoint: Timepoint, _ status: Timepoint.Status, _ callbacks: Callbacks, at now: Date,
     on db: any Connection
@@ -142,20 +158,26 @@ struct GenerationRun: Sendable {
     try GenerationSteps.delete(of: job.id, on: db)
     try GenerationJobStore.end(job.id, of: job.owner, at: now, on: db)
     TimepointEvents.ended(timepoint, status, at: now, on: db)
+    try signals.notify(job.id, isEnd: true, on: db)
+    // The next one of its user may be due now.
+    try signals.notifyOfJobs(on: db)
     if let url = job.callbackURL { try callbacks.add(url, timepoint, status, at: now, on: db) }
   }
 
   private func ended(_ job: GenerationJob) {
     callbacks.wakeUp()
-    signals.send(job.id)
+    signals.send(job.id, isEnd: true)
   }
 
-  /// The owner has deleted it while its picture was made.
-  private func removeFilesOfDeleted(_ id: TimepointID) async throws {
-    let exists = try await database.read { db in try TimepointStore.find(id, on: db) != nil }
-    if !exists { try await images.delete([id]) }
+  /// The owner has deleted it while its files were written.
+  private func removeFilesOfDeleted(_ job: GenerationJob) async throws {
+    guard try await database.read({ db in try TimepointStore.find(job.id, on: db) }) == nil else { return }
+    try await images.delete([job.id])
+    if let blobs { try await blobs.delete(blobs.newFolder(for: job.id, at: job.createdAt)) }
   }
 }
+
+private struct PaidMeanwhile: Error {}
 
 /// Why a job ends without a scene, other than for the pipeline.
 private struct JobFailure: Error {

@@ -22,13 +22,14 @@ struct Generations: Sendable {
       id: ChargeID(new.id.uuid), user: new.owner, operation: new.operation, reference: new.id,
       lifetimeSeconds: GenerationSettings.holdSeconds)
     let hold = new.isCharged ? try await charges.open(charge) : nil
-    let (now, activeMax) = (now(), settings.atOncePerUser)
+    let (now, activeMax, signals) = (now(), settings.atOncePerUser, signals)
     do {
       try await database.write { db in
         if let hold { try ChargeStore.hold(charge.id, hold, due: nil, on: db) }
         try new.insert(at: now, on: db)
         try GenerationEventStore.append(.start, to: new.id, on: db)
         try GenerationJobStore.insert(new.job(at: now), activeMax: activeMax, at: now, on: db)
+        try signals.notifyOfJobs(on: db)
       }
     } catch DatabaseFailure.unique("timepoint_client_key") {
       // The same request came twice at once. The charge of this one is still opening: a worker gives it back.
@@ -41,7 +42,7 @@ struct Generations: Sendable {
 
   private func earlier(_ new: NewTimepoint) async throws -> Timepoint? {
     guard let key = new.clientKey else { return nil }
-    let row = try await database.read { db in
+    let row = try await database.readOnce { db in
       try db.row(
         """
         select \(TimepointStore.columns), client_digest from timepoint
@@ -54,7 +55,7 @@ struct Generations: Sendable {
   }
 
   private func requireCapacity(for user: UserID) async throws {
-    let mayBegin = try await database.read { db in try GenerationJobStore.mayBegin(user, on: db) }
+    let mayBegin = try await database.readOnce { db in try GenerationJobStore.mayBegin(user, on: db) }
     guard mayBegin else {
       throw Failure(
         .limited, "too_many_generations", "Too many of your scenes are waiting. Please wait until some are done.",
@@ -63,7 +64,7 @@ struct Generations: Sendable {
   }
 
   private func timepoint(_ id: TimepointID) async throws -> Timepoint {
-    let found = try await database.read { db in try TimepointStore.find(id, on: db) }
+    let found = try await database.readOnce { db in try TimepointStore.find(id, on: db) }
     guard let found else { throw Failure.timepointNotFound }
     return found
   }
@@ -73,20 +74,17 @@ struct Generations: Sendable {
   /// - Throws: 504 when that takes longer than `GENERATION_TIMEOUT_SECONDS`; the generation goes on.
   func ended(_ id: TimepointID) async throws -> Timepoint {
     let end = ContinuousClock.now + Deadline.remaining(of: settings.timeout)
-    return try await signals.watching(id) { signal in
+    return try await signals.watching(.end, of: id) { signal in
       while true {
         let version = signal.version
         let timepoint = try await timepoint(id)
         if timepoint.isEnded { return timepoint }
         let remaining = end - .now
         guard remaining > .zero, !Task.isCancelled else { throw Failure.generationTimeout }
-        await signal.wait(after: version, atMost: min(remaining, Self.otherProcessInterval))
+        await signal.wait(after: version, atMost: min(remaining, signals.lookInterval))
       }
     }
   }
-
-  /// The job may run in another process, whose events do not wake this one.
-  static let otherProcessInterval = Duration.seconds(1)
 }
 
 extension Failure {

@@ -50,7 +50,7 @@ extension GeneratedScene {
   }
 }
 
-/// How the answer of a character is to be made.
+/// How the answer of a character is to be made. Dialogs and surveys are structured whatever it says.
 enum ResponseFormat: String, Sendable { case structured, text, auto }
 
 enum SurveyMode: String, Codable, Sendable { case parallel, sequential }
@@ -71,16 +71,26 @@ struct ChatRequest: Sendable {
   let session: ConversationID?
   let savesSession: Bool
   let model: String?
+  private let format: ResponseFormat
 
   private static let messageCharacters = 1...4000
   private static let characterBytesMax = 300
 
   init(_ body: ChatBody) throws {
-    (character, message, session, model, _) = try FieldErrors.collected(
+    (character, message, session, model, format) = try FieldErrors.collected(
       { try Self.character(body.character) }, { try Self.message(body.message) },
       { try Self.session(body.session_id) }, { try GenerationRequest.model(body.model, "model") },
       { try InteractionFields.format(body.response_format) })
     savesSession = body.save_session ?? false
+  }
+
+  /// Whether the model is asked for words alone, which can be streamed, and not also for their tone.
+  func isPlainText(streamed: Bool) -> Bool {
+    switch format {
+    case .structured: false
+    case .text: true
+    case .auto: streamed
+    }
   }
 
   private static func character(_ text: String) throws(Failure) -> String {

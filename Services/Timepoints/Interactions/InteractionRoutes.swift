@@ -3,74 +3,107 @@ import Hummingbird
 import Web
 import Wire
 
-/// Talks with characters, and their answers in one piece.
+/// Talks with the characters of a scene, each in one piece and as a stream.
 struct InteractionRoutes: Sendable {
   let interactions: Interactions
+  let work: ChargedWork
+  let streams: InteractionStreams
   let access: Access
   let providers: ProvidersStatus
 
+  private typealias Preparation = @Sendable (Request, Context) async throws -> PreparedInteraction
+
   func add(to routes: Router<Context>) {
-    routes.post("/api/v1/interactions/{id}/chat", use: chat)
-    routes.post("/api/v1/interactions/{id}/dialog", use: dialog)
-    routes.post("/api/v1/interactions/{id}/survey", use: survey)
+    let preparations: [(String, Preparation)] = [("chat", chat), ("dialog", dialog), ("survey", survey)]
+    for (name, prepare) in preparations {
+      routes.post("/api/v1/interactions/{id}/\(name)") { [work] request, context in
+        try await work.reply(to: try await prepare(request, context)).response
+      }
+      routes.post("/api/v1/interactions/{id}/\(name)/stream") { [streams] request, context in
+        try await streams.response(to: try await prepare(request, context))
+      }
+    }
   }
 
-  @Sendable private func chat(_ request: Request, _ context: Context) async throws -> Response {
+  @Sendable private func chat(_ request: Request, _ context: Context) async throws -> PreparedInteraction {
+    let asked = try await asked(request, context) { try ChatRequest($0) }
+    let chat = asked.request
+    let character = try asked.scene.character(named: chat.character)
+    let history = try await interactions.history(chat, of: asked.user, with: character, in: asked.timepoint)
+    return try prepared(asked) { [interactions] receiver in
+      let startedAt = ContinuousClock.now
+      let (text, tone) = try await interactions.reply(
+        to: chat, by: character, in: asked.scene, after: history, receiver: receiver)
+      let milliseconds = (ContinuousClock.now - startedAt).inMilliseconds
+      return InteractionAnswer { db in
+        let session = try interactions.keep(
+          chat, answer: text, of: asked.user, with: character, in: asked.timepoint, on: db)
+        return try .json(
+          ChatReplyBody(
+            character_name: character.name, response: text, session_id: session, emotional_tone: tone,
+            latency_ms: milliseconds))
+      }
+    }
+  }
+
+  @Sendable private func dialog(_ request: Request, _ context: Context) async throws -> PreparedInteraction {
+    let asked = try await asked(request, context) { try DialogRequest($0) }
+    let characters = try asked.request.characters.characters(of: asked.scene)
+    return try prepared(asked) { [interactions] receiver in
+      let startedAt = ContinuousClock.now
+      let lines = try await interactions.lines(asked.request, of: characters, in: asked.scene, receiver: receiver)
+      let body = DialogReplyBody(
+        lines, characters, asked.scene, (ContinuousClock.now - startedAt).inMilliseconds)
+      return InteractionAnswer { _ in try .json(body) }
+    }
+  }
+
+  @Sendable private func survey(_ request: Request, _ context: Context) async throws -> PreparedInteraction {
+    let asked = try await asked(request, context) { try SurveyRequest($0) }
+    let characters = try asked.request.characters.characters(of: asked.scene)
+    return try prepared(asked) { [interactions] receiver in
+      let startedAt = ContinuousClock.now
+      let (answers, summary) = try await interactions.survey(
+        asked.request, of: characters, in: asked.scene, receiver: receiver)
+      let body = SurveyReplyBody(
+        asked.timepoint, asked.request, answers, summary, characters.count,
+        (ContinuousClock.now - startedAt).inMilliseconds)
+      return InteractionAnswer { _ in try .json(body) }
+    }
+  }
+
+  /// Who asks what, about which scene.
+  private struct Asked<Content: Sendable>: Sendable {
+    let request: Content
+    let viewer: Viewer
+    let user: UserID
+    let call: IdempotentCall?
+    let timepoint: TimepointID
+    let scene: GeneratedScene
+  }
+
+  private func asked<Body: Decodable, Content: Sendable>(
+    _ request: Request, _ context: Context, _ read: (Body) throws -> Content
+  ) async throws -> Asked<Content> {
     let (viewer, user) = try access.user(context)
-    let chat = try ChatRequest(try await request.json(ChatBody.self))
+    var request = request
+    let call = try await request.idempotentCall(by: user.description, context)
+    let content = try read(try await request.json(Body.self))
     let id = try context.timepointID()
     let scene = try await interactions.scene(of: id, for: viewer)
-    let character = try scene.character(named: chat.character)
-    let history = try await interactions.history(chat, of: user, with: character, in: id)
-    try requireConfigured(providers)
-    let startedAt = ContinuousClock.now
-    let charge = try await interactions.work.begin(PricedOperation.chat, on: id, by: viewer)
-    let reply = try await interactions.work.attempt(charge) { [voices = interactions.voices] in
-      try await voices.reply(to: chat.message, by: character, in: scene, history: history, model: chat.model)
-    }
-    let session = try await interactions.finish(chat, reply.response, of: user, with: character, in: id, charge)
-    return .json(
-      ChatReplyBody(
-        character_name: character.name, response: reply.response, session_id: session,
-        emotional_tone: reply.emotionalTone, latency_ms: (ContinuousClock.now - startedAt).inMilliseconds))
+    return Asked(request: content, viewer: viewer, user: user, call: call, timepoint: id, scene: scene)
   }
 
-  @Sendable private func dialog(_ request: Request, _ context: Context) async throws -> Response {
-    let viewer = try access.user(context).viewer
-    let dialog = try DialogRequest(try await request.json(DialogBody.self))
-    let id = try context.timepointID()
-    let scene = try await interactions.scene(of: id, for: viewer)
-    let characters = try dialog.characters.characters(of: scene)
+  private func prepared<Content: Sendable>(
+    _ asked: Asked<Content>,
+    _ answer: @escaping @Sendable (_ receiver: InteractionReceiver?) async throws -> InteractionAnswer
+  ) throws -> PreparedInteraction {
     try requireConfigured(providers)
-    let startedAt = ContinuousClock.now
-    let charge = try await interactions.work.begin(PricedOperation.chat, on: id, by: viewer)
-    let lines = try await interactions.work.attempt(charge) { [interactions] in
-      try await interactions.lines(dialog, of: characters, in: scene)
-    }
-    try await interactions.work.earn(charge) { _ in }
-    return .json(DialogReplyBody(lines, characters, scene, (ContinuousClock.now - startedAt).inMilliseconds))
-  }
-
-  @Sendable private func survey(_ request: Request, _ context: Context) async throws -> Response {
-    let viewer = try access.user(context).viewer
-    let survey = try SurveyRequest(try await request.json(SurveyBody.self))
-    let id = try context.timepointID()
-    let scene = try await interactions.scene(of: id, for: viewer)
-    let characters = try survey.characters.characters(of: scene)
-    try requireConfigured(providers)
-    let startedAt = ContinuousClock.now
-    let charge = try await interactions.work.begin(PricedOperation.chat, on: id, by: viewer)
-    let (answers, summary) = try await interactions.work.attempt(charge) { [interactions] in
-      try await interactions.survey(survey, of: characters, in: scene)
-    }
-    try await interactions.work.earn(charge) { _ in }
-    return .json(
-      SurveyReplyBody(
-        id, survey, answers, summary, characters.count, (ContinuousClock.now - startedAt).inMilliseconds))
+    return PreparedInteraction(timepoint: asked.timepoint, viewer: asked.viewer, call: asked.call, answer: answer)
   }
 }
 
-struct ChatReplyBody: Encodable, Sendable {
+private struct ChatReplyBody: Encodable {
   let character_name: String
   let response: String
   @NullCodable var session_id: ConversationID?
@@ -78,7 +111,7 @@ struct ChatReplyBody: Encodable, Sendable {
   let latency_ms: Int
 }
 
-struct DialogReplyBody: Encodable, Sendable {
+private struct DialogReplyBody: Encodable, Sendable {
   let dialog: [DialogLine]
   let context: String
   let characters_involved: [String]
@@ -92,7 +125,7 @@ struct DialogReplyBody: Encodable, Sendable {
   }
 }
 
-struct SurveyReplyBody: Encodable, Sendable {
+private struct SurveyReplyBody: Encodable, Sendable {
   let timepoint_id: TimepointID
   let questions: [String]
   let responses: [SurveyAnswer]

@@ -7,7 +7,6 @@ import Wire
 struct Interactions: Sendable {
   let database: any Database
   let voices: any CharacterVoices
-  let work: ChargedWork
   let now: @Sendable () -> Date
 
   /// Questions that are asked at the same time.
@@ -17,7 +16,7 @@ struct Interactions: Sendable {
   ///
   /// - Throws: 404, 403; 400 when it is not completed.
   func scene(of id: TimepointID, for viewer: Viewer) async throws -> GeneratedScene {
-    let timepoint = try await database.read { db in try TimepointStore.visible(id, to: viewer, on: db) }
+    let timepoint = try await database.readOnce { db in try TimepointStore.visible(id, to: viewer, on: db) }
     guard let scene = timepoint.scene else { throw Failure.timepointNotCompleted }
     return scene
   }
@@ -39,29 +38,50 @@ struct Interactions: Sendable {
     }
   }
 
-  /// Keeps and charges an answer. A session is continued, or begun when that was asked for.
-  func finish(
-    _ chat: ChatRequest, _ answer: String, of user: UserID, with character: SceneCharacter, in timepoint: TimepointID,
-    _ charge: ChargeID?
-  ) async throws -> ConversationID? {
-    let turns = [ChatTurn(speaker: .user, text: chat.message), ChatTurn(speaker: .character, text: answer)]
-    let now = now()
-    return try await work.earn(charge) { db in
-      guard chat.savesSession || chat.session != nil else { return nil }
-      return try ConversationStore.append(
-        turns, to: chat.session, of: user, with: character.name, in: timepoint, at: now, on: db)
+  /// The answer of a character. As plain text it has no tone.
+  func reply(
+    to chat: ChatRequest, by character: SceneCharacter, in scene: GeneratedScene, after history: [ChatTurn],
+    receiver: InteractionReceiver?
+  ) async throws -> (text: String, tone: String?) {
+    guard chat.isPlainText(streamed: receiver != nil) else {
+      let reply = try await voices.reply(
+        to: chat.message, by: character, in: scene, history: history, model: chat.model)
+      receiver?(.init(.token, .string(reply.response), by: character.name))
+      return (reply.response, reply.emotionalTone)
     }
+    var text = ""
+    let pieces = voices.replyPieces(
+      to: chat.message, by: character, in: scene, history: history, model: chat.model)
+    for try await piece in pieces {
+      text += piece
+      receiver?(.init(.token, .string(piece), by: character.name))
+    }
+    return (text, nil)
   }
 
-  /// More lines; `onLine` gets each one as it is there.
+  /// Keeps what was said, when that was asked for. A session is continued, or begun.
+  func keep(
+    _ chat: ChatRequest, answer: String, of user: UserID, with character: SceneCharacter, in timepoint: TimepointID,
+    on db: any Connection
+  ) throws -> ConversationID? {
+    guard chat.savesSession || chat.session != nil else { return nil }
+    let turns = [ChatTurn(speaker: .user, text: chat.message), ChatTurn(speaker: .character, text: answer)]
+    return try ConversationStore.append(
+      turns, to: chat.session, of: user, with: character.name, in: timepoint, at: now(), on: db)
+  }
+
+  /// More lines. A stream gets each one as it is there.
   func lines(
     _ dialog: DialogRequest, of characters: [SceneCharacter], in scene: GeneratedScene,
-    onLine: (@Sendable (DialogLine) -> Void)? = nil
+    receiver: InteractionReceiver?
   ) async throws -> [DialogLine] {
-    guard let onLine, dialog.isSequential else {
+    func send(_ line: DialogLine) throws {
+      receiver?(.init(.line, try JSONValue(encoding: line), by: line.speaker))
+    }
+    guard receiver != nil, dialog.isSequential else {
       let lines = try await voices.lines(
         dialog.lineCount, of: characters, in: scene, topic: dialog.topic, after: scene.dialog, model: dialog.model)
-      if let onLine { lines.forEach(onLine) }
+      for line in lines { try send(line) }
       return lines
     }
     var lines: [DialogLine] = []
@@ -69,34 +89,34 @@ struct Interactions: Sendable {
       let next = try await voices.lines(
         1, of: characters, in: scene, topic: dialog.topic, after: scene.dialog + lines, model: dialog.model)
       guard let line = next.first else { throw PipelineFailure.provider(nil) }
-      onLine(line)
+      try send(line)
       lines.append(line)
     }
     return lines
   }
 
-  /// All answers in the order of the questions and characters, and their summary; `onAnswer` gets each as it is there.
+  /// All answers in the order of the questions and characters, and their summary. A stream gets each as it is there.
   func survey(
     _ survey: SurveyRequest, of characters: [SceneCharacter], in scene: GeneratedScene,
-    onAnswer: (@Sendable (SurveyAnswer) -> Void)? = nil
+    receiver: InteractionReceiver?
   ) async throws -> (answers: [SurveyAnswer], summary: String?) {
     let asked = survey.questions.flatMap { question in characters.map { (question, $0) } }
     let answers =
       survey.mode == .sequential || survey.isChained
-      ? try await inSequence(asked, survey, scene, onAnswer) : try await together(asked, survey, scene, onAnswer)
+      ? try await inSequence(asked, survey, scene, receiver) : try await together(asked, survey, scene, receiver)
     guard survey.hasSummary else { return (answers, nil) }
     return (answers, try await voices.summary(of: answers, in: scene, model: survey.model))
   }
 
   private func inSequence(
     _ asked: [(String, SceneCharacter)], _ survey: SurveyRequest, _ scene: GeneratedScene,
-    _ onAnswer: (@Sendable (SurveyAnswer) -> Void)?
+    _ receiver: InteractionReceiver?
   ) async throws -> [SurveyAnswer] {
     var answers: [SurveyAnswer] = []
     for (question, character) in asked {
       let answer = try await voices.answer(
         to: question, by: character, in: scene, earlier: survey.isChained ? answers : [], model: survey.model)
-      onAnswer?(answer)
+      receiver?(.init(.line, try JSONValue(encoding: answer), by: answer.characterName))
       answers.append(answer)
     }
     return answers
@@ -104,7 +124,7 @@ struct Interactions: Sendable {
 
   private func together(
     _ asked: [(String, SceneCharacter)], _ survey: SurveyRequest, _ scene: GeneratedScene,
-    _ onAnswer: (@Sendable (SurveyAnswer) -> Void)?
+    _ receiver: InteractionReceiver?
   ) async throws -> [SurveyAnswer] {
     try await withThrowingTaskGroup(of: (Int, SurveyAnswer).self) { group in
       var answers = [SurveyAnswer?](repeating: nil, count: asked.count)
@@ -119,7 +139,7 @@ struct Interactions: Sendable {
       }
       for _ in 0..<Self.answersAtOnce { ask() }
       while let (index, answer) = try await group.next() {
-        onAnswer?(answer)
+        receiver?(.init(.line, try JSONValue(encoding: answer), by: answer.characterName))
         answers[index] = answer
         ask()
       }

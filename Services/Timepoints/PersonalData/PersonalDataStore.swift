@@ -53,6 +53,7 @@ struct TimepointsPersonalDataStore: PersonalDataStoring {
       try ConversationStore.erase(user, on: db)
       try ChargeStore.erase(user, on: db)
       try outbox.erase(user, on: db)
+      try Idempotency.erase(user, on: db)
       try EventFeed.erase(user, at: now, on: db)
     }
   }

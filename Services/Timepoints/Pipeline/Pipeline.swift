@@ -15,6 +15,7 @@ struct Pipeline: Sendable {
   ///
   /// When a step fails, those that run beside it end and are stored before the failure is thrown.
   ///
+  /// - Parameter onStep: gets each event once it is stored; at first those of steps that an earlier run has stored.
   /// - Throws: ``PipelineFailure``, what the store throws, and `CancellationError`.
   func run(
     _ input: GenerationInput, store: any StepStore, onStep: @Sendable (PipelineEvent) async throws -> Void
@@ -28,7 +29,7 @@ struct Pipeline: Sendable {
   ) async throws -> GeneratedScene {
     var results = try await store.results().filter { input.steps.contains($0.key) }
     var reports = StepReports(input.steps, stored: Set(results.keys))
-    try await reports.send(results, to: onStep)
+    for event in try reports.due(results) { try await onStep(event) }
     try Self.requireMoment(results)
     try await withThrowingTaskGroup(of: Outcome.self) { group in
       var started = Set(results.keys)
@@ -44,9 +45,11 @@ struct Pipeline: Sendable {
       while let outcome = try await group.next() {
         switch outcome {
         case .success(let answer):
-          try await store.save(answer.result, image: answer.image)
-          results[answer.result.step] = answer.result
-          try await reports.send(results, to: onStep)
+          let result = try await Self.kept(answer, in: store)
+          results[result.step] = result
+          let events = try reports.due(results)
+          try await store.save(result, events: events)
+          for event in events { try await onStep(event) }
           do { try Self.requireMoment(results) } catch { failure = failure ?? error }
         case .failure(let error): failure = failure ?? error
         }
@@ -55,6 +58,13 @@ struct Pipeline: Sendable {
       if let failure { throw failure }
     }
     return try GeneratedScene(results)
+  }
+
+  /// The result of an answer whose picture, if it has one, is kept. Without a picture the scene is complete as well.
+  private static func kept(_ answer: StepAnswer, in store: any StepStore) async throws -> StepResult {
+    guard let image = answer.image, try await !store.keep(image) else { return answer.result }
+    let outcome = ImageOutcome(hasImage: false, error: "The picture could not be made.")
+    return answer.result.with(json: try JSONValue(encoding: outcome))
   }
 
   private typealias Outcome = Result<StepAnswer, any Error>
@@ -102,20 +112,21 @@ private struct StepReports {
     self.stored = stored
   }
 
-  mutating func send(
-    _ results: [PipelineStep: StepResult], to onStep: (PipelineEvent) async throws -> Void
-  ) async throws {
+  /// The events that are due now.
+  mutating func due(_ results: [PipelineStep: StepResult]) throws -> [PipelineEvent] {
+    var events: [PipelineEvent] = []
     while let step = pending.first, let result = results[step] {
       pending.removeFirst()
       let wasStored = stored.contains(step)
       if step == .imageGeneration {
         let outcome: ImageOutcome = try results.value(of: step)
         guard outcome.hasImage else {
-          try await onStep(.imageFailed(message: outcome.error ?? "", wasStored: wasStored))
+          events.append(.imageFailed(message: outcome.error ?? "", wasStored: wasStored))
           continue
         }
       }
-      try await onStep(.completed(result, wasStored: wasStored))
+      events.append(.completed(result, wasStored: wasStored))
     }
+    return events
   }
 }

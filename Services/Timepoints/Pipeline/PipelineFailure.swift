@@ -28,4 +28,18 @@ enum PipelineFailure: Error, Hashable, Sendable {
       Failure(.badGateway, "budget_exhausted", "The scene would have cost too much to make.")
     }
   }
+
+  /// The same where characters of a scene were to answer.
+  var ofAnswer: Failure {
+    let message =
+      switch self {
+      case .refused: "This cannot be answered. Please put it in other words."
+      case .provider: "The answer could not be made. Please try again."
+      case .unconfigured: failure.message
+      case .overloaded: "Too many answers are being made. Please try again later."
+      case .timedOut: "The answer took too long."
+      case .budgetExhausted: "The answer would have cost too much to make."
+      }
+    return Failure(failure.kind, failure.code, message, retryAfterSeconds: failure.retryAfterSeconds)
+  }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Wire
 
 /// The answer of one step.
-struct StepResult: Codable, Hashable, Sendable {
+struct StepResult: Decodable, Hashable, Sendable {
   let step: PipelineStep
   /// In the form of the type of the step: ``Judgement``, ``Timeline``, ``SceneSetting`` and so on.
   let json: JSONValue
@@ -11,6 +11,18 @@ struct StepResult: Codable, Hashable, Sendable {
   let milliseconds: Int
   /// What the provider counted, questions and answers together.
   let tokens: Int
+
+  func with(json: JSONValue) -> StepResult {
+    StepResult(step: step, json: json, model: model, milliseconds: milliseconds, tokens: tokens)
+  }
+
+  /// What is stored and decoded again: a tree of values is encoded quickly.
+  var stored: JSONValue {
+    .object([
+      "step": .string(step.rawValue), "json": json, "model": .string(model), "milliseconds": .integer(milliseconds),
+      "tokens": .integer(tokens),
+    ])
+  }
 }
 
 /// A picture of a provider: JPEG, PNG or WebP, as its first bytes say.
@@ -23,8 +35,12 @@ struct GeneratedImage: Hashable, Sendable {
 /// Where the results of one generation are kept. A result that is stored is never asked for again.
 protocol StepStore: Sendable {
   func results() async throws -> [PipelineStep: StepResult]
-  /// - Parameter image: only with ``PipelineStep/imageGeneration``, and only when there is one.
-  func save(_ result: StepResult, image: GeneratedImage?) async throws
+  /// - Parameter events: what is to be reported from now on.
+  func save(_ result: StepResult, events: [PipelineEvent]) async throws
+  /// Keeps the picture, before its result is saved.
+  ///
+  /// - Returns: false when it cannot be read as a picture.
+  func keep(_ image: GeneratedImage) async throws -> Bool
 }
 
 /// What a generation reports. The events come in the order of ``PipelineStep``, whichever step ends first.
@@ -33,4 +49,10 @@ enum PipelineEvent: Sendable {
   case completed(StepResult, wasStored: Bool)
   /// The picture has failed; the scene is complete without it.
   case imageFailed(message: String, wasStored: Bool)
+
+  var wasStored: Bool {
+    switch self {
+    case .completed(_, let wasStored), .imageFailed(_, let wasStored): wasStored
+    }
+  }
 }

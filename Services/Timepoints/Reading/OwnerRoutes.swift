@@ -86,6 +86,8 @@ struct TimepointRemoval: Sendable {
   let charges: Charges
   let images: SceneImages
   let blobs: BlobFolder?
+  let signals: GenerationSignals
+  let worker: GenerationWorker
   let now: @Sendable () -> Date
 
   /// One that is being made is called off, and its credits are given back. Safe to repeat after a crash: its files are
@@ -102,17 +104,28 @@ struct TimepointRemoval: Sendable {
     }
     try await deleteFiles(of: [timepoint])
     let now = now()
-    let wasUnfinished = try await database.write { db in
+    let wasUnfinished = try await database.write { [signals] db in
       let hadJob = try GenerationJobStore.end(id, of: timepoint.owner, at: now, on: db)
-      if hadJob { _ = try ChargeStore.decide(ChargeID(id.uuid), .void, due: now, on: db) }
+      if hadJob {
+        _ = try ChargeStore.decide(ChargeID(id.uuid), .void, due: now, on: db)
+        try signals.notify(id, isEnd: true, on: db)
+        try signals.notifyOfJobs(on: db)
+      }
       try TimepointStore.delete(id, on: db)
       return hadJob
     }
-    if wasUnfinished { try await charges.release(ChargeID(id.uuid)) }
+    guard wasUnfinished else { return }
+    signals.send(id, isEnd: true)
+    worker.wakeUp()
+    try await charges.release(ChargeID(id.uuid))
   }
 
   func deleteFiles(of timepoints: [Timepoint]) async throws {
     try await images.delete(timepoints.map(\.id))
-    for folder in timepoints.compactMap(\.blobFolder) { try await blobs?.delete(folder) }
+    guard let blobs else { return }
+    for timepoint in timepoints {
+      // A folder may be written and not recorded, while the timepoint is not completed.
+      try await blobs.delete(timepoint.blobFolder ?? blobs.newFolder(for: timepoint.id, at: timepoint.createdAt))
+    }
   }
 }

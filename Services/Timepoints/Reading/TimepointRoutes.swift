@@ -24,7 +24,7 @@ struct TimepointRoutes: Sendable {
   @Sendable private func show(_ request: Request, _ context: Context) async throws -> Response {
     let viewer = try access.viewer(context)
     let id = try context.timepointID()
-    let timepoint = try await database.read { db in try TimepointStore.visible(id, to: viewer, on: db) }
+    let timepoint = try await database.readOnce { db in try TimepointStore.visible(id, to: viewer, on: db) }
     return try await response(timepoint, for: viewer, to: request)
   }
 

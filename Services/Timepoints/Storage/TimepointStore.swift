@@ -18,6 +18,11 @@ enum TimepointStore {
     try db.row("select \(columns) from timepoint where slug = \(slug)").map(Timepoint.init)
   }
 
+  /// Whether it has ended, or is not there any more.
+  static func isEnded(_ id: TimepointID, on db: any Connection) throws -> Bool {
+    try db.row("select id from timepoint where id = \(id) and ended_at is null") == nil
+  }
+
   /// - Throws: 404 when there is none, or 403 when the viewer may not see it.
   static func visible(_ id: TimepointID, to viewer: Viewer, on db: any Connection) throws -> Timepoint {
     guard let timepoint = try find(id, on: db) else { throw Failure.timepointNotFound }
@@ -62,11 +67,14 @@ enum TimepointStore {
       """)
   }
 
+  /// A request that is repeated with its key begins anew, unless it would be refused again.
   static func fail(_ id: TimepointID, _ failure: StoredFailure, at now: Date, on db: any Connection) throws {
     let json = try String(decoding: JSON.encode(failure), as: UTF8.self)
     try db.change(
       """
-      update timepoint set status = 'failed', failure = \(json), ended_at = \(now) where id = \(id) and ended_at is null
+      update timepoint set status = 'failed', failure = \(json), ended_at = \(now),
+        client_key = case when 1 = \(failure.kind == .unprocessable ? 1 : 0) then client_key end
+      where id = \(id) and ended_at is null
       """)
   }
 

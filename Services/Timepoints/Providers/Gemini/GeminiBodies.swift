@@ -3,35 +3,20 @@ import Wire
 
 /// The bodies of the Generative Language API, as far as they are used.
 enum GeminiBody {
-  struct Part: Codable {
-    struct InlineData: Codable {
+  struct Part: Decodable {
+    struct InlineData: Decodable {
       let mimeType: String?
       let data: String?
     }
 
-    var text: String?
-    var inlineData: InlineData?
+    let text: String?
+    let inlineData: InlineData?
     /// Marks a summary of the model's thoughts, which is no part of the answer.
-    var thought: Bool?
+    let thought: Bool?
   }
 
-  struct Content: Codable {
-    var role: String?
+  struct Content: Decodable {
     let parts: [Part]?
-  }
-
-  struct Request: Encodable {
-    struct Configuration: Encodable {
-      var maxOutputTokens: Int?
-      var responseMimeType: String?
-      var responseJsonSchema: JSONValue?
-      var responseModalities: [String]?
-      var imageConfig: [String: String]?
-    }
-
-    let contents: [Content]
-    var systemInstruction: Content?
-    let generationConfig: Configuration
   }
 
   struct Answer: Decodable {
@@ -79,24 +64,38 @@ enum GeminiBody {
   }
 }
 
-extension GeminiBody.Request {
+/// As values and not as types of their own, for the schemas and materials in them: trees of values are encoded quickly.
+extension GeminiBody {
   /// - Throws: `EncodingError`.
-  init(_ request: TextRequest) throws {
-    contents = try request.turns.enumerated().map { index, text in
-      .init(role: index.isMultiple(of: 2) ? "user" : "model", parts: [.init(text: text)])
-    }
-    systemInstruction = .init(parts: [.init(text: request.prompt.instructions)])
-    var configuration = Configuration(maxOutputTokens: TextRequest.answerTokensMax)
+  static func request(_ request: TextRequest) throws -> JSONValue {
+    var configuration: [String: JSONValue] = ["maxOutputTokens": .integer(TextRequest.answerTokensMax)]
     if let schema = request.prompt.schema {
-      configuration.responseMimeType = "application/json"
-      configuration.responseJsonSchema = schema.structure
+      configuration["responseMimeType"] = .string("application/json")
+      configuration["responseJsonSchema"] = schema.structure
     }
-    generationConfig = configuration
+    let turns = try request.turns.enumerated().map { index, text in
+      content(text, role: index.isMultiple(of: 2) ? "user" : "model")
+    }
+    return .object([
+      "contents": .array(turns), "systemInstruction": content(request.prompt.instructions),
+      "generationConfig": .object(configuration),
+    ])
   }
 
-  init(_ request: ImageRequest) {
-    contents = [.init(role: "user", parts: [.init(text: request.prompt)])]
-    generationConfig = Configuration(responseModalities: ["TEXT", "IMAGE"], imageConfig: ["aspectRatio": "16:9"])
+  static func request(_ request: ImageRequest) -> JSONValue {
+    .object([
+      "contents": .array([content(request.prompt, role: "user")]),
+      "generationConfig": .object([
+        "responseModalities": .array([.string("TEXT"), .string("IMAGE")]),
+        "imageConfig": .object(["aspectRatio": .string("16:9")]),
+      ]),
+    ])
+  }
+
+  private static func content(_ text: String, role: String? = nil) -> JSONValue {
+    var members: [String: JSONValue] = ["parts": .array([.object(["text": .string(text)])])]
+    if let role { members["role"] = .string(role) }
+    return .object(members)
   }
 }
 

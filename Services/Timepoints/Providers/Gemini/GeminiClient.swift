@@ -19,7 +19,7 @@ struct GeminiClient: Provider {
   }
 
   func text(_ request: TextRequest, model: Model, timeout: Duration) async throws -> TextAnswer {
-    let body = try JSON.encode(try GeminiBody.Request(request))
+    let body = try JSON.encode(try GeminiBody.request(request))
     let answer = try await answer(":generateContent", body, model, bytesMax: Self.textBytesMax, timeout)
     return try Self.textAnswer(
       answer.text, finishReason: answer.finishReason, blockReason: answer.promptFeedback?.blockReason,
@@ -29,7 +29,7 @@ struct GeminiClient: Provider {
   func text(
     _ request: TextRequest, model: Model, timeout: Duration, onPiece: @escaping @Sendable (String) async throws -> Void
   ) async throws -> TextAnswer {
-    let body = try JSON.encode(try GeminiBody.Request(request))
+    let body = try JSON.encode(try GeminiBody.request(request))
     let collected = Mutex(Collected(model: model.name))
     let response = try await http.stream(
       "/v1beta/models/\(model.name):streamGenerateContent?alt=sse", body, bytesMax: Self.textBytesMax, timeout: timeout
@@ -47,7 +47,7 @@ struct GeminiClient: Provider {
   }
 
   func image(_ request: ImageRequest, model: Model, timeout: Duration) async throws -> ImageAnswer {
-    let body = try JSON.encode(GeminiBody.Request(request))
+    let body = try JSON.encode(GeminiBody.request(request))
     let answer = try await answer(":generateContent", body, model, bytesMax: Self.imageBytesMax, timeout)
     let parts = answer.candidates?.first?.content?.parts ?? []
     guard let text = parts.lazy.compactMap({ $0.inlineData?.data }).first else {
