@@ -15,6 +15,13 @@ package struct AdventuresClient: Sendable {
       timeout: .seconds(15))
   }
 
+  /// Hides what two users share with one another if there is a block between them, else shows it. Safe to repeat, in
+  /// any order: whether there is one is asked of groups.
+  package func updateBlock(_ changed: ChangedBlock) async throws {
+    let _: EmptyBody = try await client.call(
+      .POST, "/internal/adventures/blocks", body: changed, isRepeatable: true, timeout: .seconds(15))
+  }
+
   /// Whether a submission that the viewer sees names this photo of its author.
   ///
   /// - Throws: ``Wire/Failure/unavailable`` when that is not known, also where a server has no such route.

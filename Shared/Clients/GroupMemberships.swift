@@ -3,12 +3,12 @@ import Synchronization
 import Web
 import Wire
 
-/// The groups that users are in, cached for a moment. Who leaves a group or is removed loses it at once when groups
-/// says so (``endCache(of:)``), else with the end of the cached answer.
+/// The groups that users are in, and whom blocks keep apart from them, cached for a moment. Who leaves a group or is
+/// removed loses it at once when groups says so (``endCache(of:)``), else with the end of the cached answer.
 package final class GroupMemberships: Sendable {
   private struct State {
-    var entries: [UserID: (groups: [GroupID], until: ContinuousClock.Instant)] = [:]
-    /// Grows when memberships end: answers to calls that were made before are not cached.
+    var entries: [UserID: (member: MemberOfGroups, until: ContinuousClock.Instant)] = [:]
+    /// Grows when memberships end or blocks change: answers to calls that were made before are not cached.
     var endings = 0
   }
 
@@ -22,27 +22,29 @@ package final class GroupMemberships: Sendable {
     self.lifetime = lifetime
   }
 
+  package func groups(of user: UserID) async throws -> [GroupID] { try await member(user).groups }
+
   /// - Parameter whenFetched: called with groups that are not from the cache, before they are.
   /// - Throws: ``Wire/Failure/unavailable`` when groups does not answer.
-  package func groups(
-    of user: UserID, whenFetched: ([GroupID]) async throws -> Void = { _ in }
-  ) async throws -> [GroupID] {
+  package func member(
+    _ user: UserID, whenFetched: ([GroupID]) async throws -> Void = { _ in }
+  ) async throws -> MemberOfGroups {
     let (cached, endings) = state.withLock { state in
-      (state.entries[user].flatMap { $0.until > .now ? $0.groups : nil }, state.endings)
+      (state.entries[user].flatMap { $0.until > .now ? $0.member : nil }, state.endings)
     }
     if let cached { return cached }
     let until = ContinuousClock.now + lifetime
-    let groups = try await client.groups(of: user)
-    try await whenFetched(groups)
+    let member = try await client.member(user)
+    try await whenFetched(member.groups)
     state.withLock { state in
       guard state.endings == endings else { return }
       if state.entries.count >= Self.entriesMax { state.entries = [:] }
-      state.entries[user] = (groups, until)
+      state.entries[user] = (member, until)
     }
-    return groups
+    return member
   }
 
-  /// The user is in a group no longer.
+  /// The user is in a group no longer, or blocks have changed.
   package func endCache(of user: UserID) {
     state.withLock { state in
       state.endings += 1

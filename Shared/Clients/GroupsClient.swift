@@ -17,12 +17,9 @@ package struct GroupsClient: Sendable {
     try await Self.groupNotFound.orNil { try await client.call(.GET, "/internal/groups/codes/\(code)") }
   }
 
-  /// The groups that the user is in now, at most ``MemberOfGroups/groupsMax``.
-  package func groups(of user: UserID) async throws -> [GroupID] {
-    let member: MemberOfGroups = try await Self.userNotFound.checking {
-      try await client.call(.GET, "/internal/users/\(user)/groups")
-    }
-    return member.groups
+  /// The groups that the user is in now, at most ``MemberOfGroups/groupsMax``, and whom a block keeps apart from them.
+  package func member(_ user: UserID) async throws -> MemberOfGroups {
+    try await Self.userNotFound.checking { try await client.call(.GET, "/internal/users/\(user)/groups") }
   }
 
   /// Adds the user to the group by an invite. Safe to repeat: a claim adds its user once.

@@ -58,6 +58,13 @@ package final class TopicAccessClient: Sendable {
     return readable.topics
   }
 
+  /// All who may read a topic, at most ``TopicReaders/usersMax``.
+  package func readers(of topic: String, at service: ServiceName) async throws -> [UserID] {
+    guard let client = clients[service] else { throw Failure.unavailable }
+    let readers: TopicReaders = try await client.call(.GET, "/internal/topics/readers", query: ["topic": topic])
+    return readers.users
+  }
+
   /// The user's rights in the topic have changed.
   package func endCache(of user: UserID, to topic: String) {
     state.withLock { state in

@@ -9,11 +9,21 @@ package protocol Database: Sendable {
   /// A read-only transaction. All statements see one snapshot.
   func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T
 
+  /// A read that may not see the changes of the last two seconds: with a standby of PostgreSQL it takes load off the
+  /// primary. Only for what no decision depends on, and nobody expects to see at once.
+  func readAllowingStale<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T
+
   /// A read whose body makes one call on the connection, with one statement or several (``Connection/rows(of:)``): on
   /// PostgreSQL a single round trip without a `begin` and a `commit`. All statements see one snapshot.
   ///
   /// - Throws: ``DatabaseFailure/other`` when the body makes a second call, on PostgreSQL.
   func readOnce<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T
+
+  /// The rows of statements that read few rows, each by an index. All see one snapshot. On PostgreSQL calls that wait at
+  /// the same time share a round trip, so none of them may take long.
+  ///
+  /// - Parameter whenConnected: called on another thread when the wait for a connection has ended.
+  func rows(of statements: [SQL], whenConnected: @escaping @Sendable () -> Void) async throws -> [[Row]]
 
   /// One transaction. Under ``Isolation/readCommitted`` races are decided by conditional updates and unique indexes,
   /// whose row counts and failures the body must check.
@@ -41,9 +51,31 @@ package protocol Database: Sendable {
 extension Database {
   package func truncateWriteAheadLog() async throws {}
 
+  package func readAllowingStale<T: Sendable>(
+    _ body: @escaping @Sendable (any Connection) throws -> T
+  ) async throws -> T {
+    try await read(body)
+  }
+
   package func readOnce<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
     try await read(body)
   }
+
+  package func rows(
+    of statements: [SQL], whenConnected: @escaping @Sendable () -> Void
+  ) async throws -> [[Row]] {
+    try await readOnce { db in
+      whenConnected()
+      return try db.rows(of: statements)
+    }
+  }
+
+  /// The rows of statements that read few rows, each by an index. All see one snapshot. On PostgreSQL calls that wait at
+  /// the same time share a round trip, so none of them may take long.
+  package func rows(of statements: [SQL]) async throws -> [[Row]] { try await rows(of: statements, whenConnected: {}) }
+
+  /// The first row of a statement that reads few rows by an index, or nil when there is none (``rows(of:)``).
+  package func row(_ statement: SQL) async throws -> Row? { try await rows(of: [statement]).first?.first }
 
   @discardableResult
   package func write<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {

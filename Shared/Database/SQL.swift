@@ -36,6 +36,16 @@ package struct SQL: Sendable, ExpressibleByStringInterpolation {
     return statement
   }
 
+  /// Fragments, with `separator` between them.
+  package static func joined(_ fragments: [SQL], by separator: String) -> SQL {
+    var joined = StringInterpolation(literalCapacity: 64 * fragments.count, interpolationCount: fragments.count)
+    for (index, fragment) in fragments.enumerated() {
+      if index > 0 { joined.appendLiteral(separator) }
+      joined.appendInterpolation(fragment)
+    }
+    return SQL(stringInterpolation: joined)
+  }
+
   /// The pieces of the text around the placeholders.
   fileprivate var pieces: [Substring] {
     var rest = Substring(text)

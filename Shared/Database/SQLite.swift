@@ -9,11 +9,18 @@ package final class SQLite: Database {
   private let commits: GroupCommit
   private let lock: FileLock
   private let service: String
+  private let statementTimeout: Duration
   private let indexes = UniqueIndexes()
 
+  /// - Parameter statementTimeout: a statement that takes longer is interrupted, so that none keeps others from the
+  ///   writer or a reader for long. Those of migrations have no limit.
   /// - Throws: ``DatabaseFailure/unusable`` with a one-line message that names the file.
-  package init(path: String, service: String, readers: Int = 4, functions: [SQLiteFunction] = []) throws {
+  package init(
+    path: String, service: String, readers: Int = 4, functions: [SQLiteFunction] = [],
+    statementTimeout: Duration = .seconds(8)
+  ) throws {
     self.service = service
+    self.statementTimeout = statementTimeout
     let folder = (path as NSString).deletingLastPathComponent
     do {
       if !folder.isEmpty { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
@@ -29,6 +36,7 @@ package final class SQLite: Database {
         // Views, triggers and constraints in a file that another program has changed cannot call unsafe functions.
         try db.execute(sql: "pragma trusted_schema = off")
         for function in functions { function.add(to: db) }
+        StatementDeadline.interrupt(db)
       }
       // Switching a new file to WAL takes an exclusive lock for which SQLite does not wait: one process at a time.
       pool = try lock.withLock { try DatabasePool(path: path, configuration: configuration) }
@@ -45,8 +53,10 @@ package final class SQLite: Database {
   }
 
   package func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
-    try await translatingErrors { [pool, indexes] in
-      try await pool.read { try body(SQLiteConnection(db: $0, indexes: indexes)) }
+    try await translatingErrors { [pool, indexes, statementTimeout] in
+      try await pool.read {
+        try body(SQLiteConnection(db: $0, indexes: indexes, statementTimeout: statementTimeout))
+      }
     }
   }
 
@@ -56,8 +66,10 @@ package final class SQLite: Database {
   package func write<T: Sendable>(
     _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
   ) async throws -> T {
-    try await translatingErrors { [commits, indexes] in
-      try await commits.write { try body(SQLiteConnection(db: $0, indexes: indexes)) }
+    try await translatingErrors { [commits, indexes, statementTimeout] in
+      try await commits.write {
+        try body(SQLiteConnection(db: $0, indexes: indexes, statementTimeout: statementTimeout))
+      }
     }
   }
 
@@ -124,9 +136,10 @@ package final class SQLite: Database {
 private struct SQLiteConnection: Connection {
   let db: GRDB.Database
   let indexes: UniqueIndexes
+  let statementTimeout: Duration
 
   func rows(_ sql: SQL) throws -> [Row] {
-    try translatingErrors {
+    try running {
       let statement = try statement(for: sql)
       let cursor = try GRDB.Row.fetchCursor(statement, arguments: try arguments(sql))
       let columns = statement.columnNames
@@ -139,7 +152,7 @@ private struct SQLiteConnection: Connection {
   }
 
   func change(_ sql: SQL) throws -> Int {
-    try translatingErrors {
+    try running {
       let statement = try statement(for: sql)
       try statement.execute(arguments: try arguments(sql))
       return db.changesCount
@@ -155,8 +168,8 @@ private struct SQLiteConnection: Connection {
     StatementArguments(try sql.bindings.map { try $0.databaseValue() })
   }
 
-  private func translatingErrors<T>(_ work: () throws -> T) throws -> T {
-    do { return try work() } catch let error as DatabaseError {
+  private func running<T>(_ statement: () throws -> T) throws -> T {
+    do { return try StatementDeadline.within(statementTimeout, statement) } catch let error as DatabaseError {
       throw SQLiteFailure.failure(for: error, indexes: indexes)
     }
   }

@@ -19,7 +19,9 @@ package struct SQLiteFunction: Sendable {
   func add(to db: GRDB.Database) {
     db.add(
       function: DatabaseFunction(name, argumentCount: argumentCount, pure: true) { [body] arguments in
-        switch try body(arguments.map(FunctionArgument.init)) {
+        // SQLite itself asks only after many instructions, each of which may be a call.
+        guard !StatementDeadline.isOver else { throw DatabaseError(resultCode: .SQLITE_INTERRUPT) }
+        return switch try body(arguments.map(FunctionArgument.init)) {
         case .null: nil
         case .bool(let value): value
         case .number(let value): value

@@ -15,8 +15,18 @@ struct EventRecordingDatabase: Database {
     try await inner.read(body)
   }
 
+  func readAllowingStale<T: Sendable>(
+    _ body: @escaping @Sendable (any Connection) throws -> T
+  ) async throws -> T {
+    try await inner.readAllowingStale(body)
+  }
+
   func readOnce<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
     try await inner.readOnce(body)
+  }
+
+  func rows(of statements: [SQL], whenConnected: @escaping @Sendable () -> Void) async throws -> [[Row]] {
+    try await inner.rows(of: statements, whenConnected: whenConnected)
   }
 
   @discardableResult

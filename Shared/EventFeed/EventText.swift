@@ -76,6 +76,7 @@ extension PushDetails {
   fileprivate var json: JSONValue {
     var members: [String: JSONValue] = [:]
     members["recipients"] = recipients.map { .array($0.map(\.json)) }
+    members["readers_of"] = readersOf?.json
     members["actor"] = actor?.json
     members["subject"] = subject?.json
     members["expires_at"] = expiresAt?.json

@@ -11,6 +11,12 @@ package protocol TopicQuerying: Sendable {
   func topics(of user: UserID) async throws -> [String]
 }
 
+/// The query of a service that knows all who may read its topics.
+package protocol TopicReaderQuerying: TopicQuerying {
+  /// At most ``TopicReaders/usersMax``; nobody for topics that do not exist, or are another service's.
+  func readers(of topic: String) async throws -> [UserID]
+}
+
 /// The internal routes by which the events service asks a service who may read its topics.
 package struct InternalTopicRoutes: Sendable {
   private let store: any TopicQuerying
@@ -21,13 +27,15 @@ package struct InternalTopicRoutes: Sendable {
     let eventsRoutes = routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["events"]))
     eventsRoutes.get("/internal/topics/access", use: access)
     eventsRoutes.get("/internal/topics", use: topics)
+    if let store = store as? any TopicReaderQuerying {
+      eventsRoutes.get("/internal/topics/readers") { request, _ -> Response in
+        .exactJSON(TopicReaders(users: try await store.readers(of: request.topic())))
+      }
+    }
   }
 
   @Sendable private func access(_ request: Request, _ context: ServiceCaller) async throws -> Response {
-    guard let topic = request.uri.queryParameters["topic"] else {
-      throw Failure.invalid(.init("topic", "is required"))
-    }
-    return .exactJSON(try await store.access(of: request.userID(), to: String(topic)))
+    .exactJSON(try await store.access(of: request.userID(), to: request.topic()))
   }
 
   @Sendable private func topics(_ request: Request, _ context: ServiceCaller) async throws -> Response {
@@ -36,6 +44,11 @@ package struct InternalTopicRoutes: Sendable {
 }
 
 extension Request {
+  fileprivate func topic() throws(Failure) -> String {
+    guard let topic = uri.queryParameters["topic"] else { throw .invalid(.init("topic", "is required")) }
+    return String(topic)
+  }
+
   fileprivate func userID() throws(Failure) -> UserID {
     guard let user = uri.queryParameters["user_id"].flatMap({ UserID(String($0)) }) else {
       throw .invalid(.init("user_id", "must be a UUID"))

@@ -8,31 +8,28 @@ import Foundation
 /// once and kept; when there are too many, the one that was prepared first is deallocated.
 final class ConnectionHandle {
   let pointer: OpaquePointer
+  /// Sent at the beginning of each transaction where a session does not outlive one; nil for a session of our own.
+  private let transactionSettings: SQL?
   private var prepared: [String: String] = [:]
   private var preparationOrder: [String] = []
   private var counter = 0
   private var planAge = PlanAge()
+  private let replication = ReplicationWarnings()
   /// A commit was sent whose result has not been read yet.
   private var hasUnreadCommit = false
   /// The state of the connection is unknown: it must not be used again.
   private var isLost = false
   private static let preparedMax = 256
 
-  /// - Parameter settings: further settings of this session, as SQL.
-  /// - Throws: ``DatabaseFailure/unavailable`` within `connect_timeout` when the server does not respond.
-  init(url: String, schema: String, statementTimeoutMilliseconds: Int, settings: String = "") throws {
-    guard let pointer = Self.connect(url) else { throw DatabaseFailure.unavailable("out of memory") }
+  /// - Throws: ``DatabaseFailure/unavailable`` within `connect_timeout` when no server responds.
+  init(_ url: PostgresURL, _ settings: SessionSettings) throws {
+    guard let pointer = Self.connect(url.text) else { throw DatabaseFailure.unavailable("out of memory") }
     self.pointer = pointer
-    PQsetNoticeProcessor(pointer, { _, _ in }, nil)
+    transactionSettings = url.isPooledByTransaction ? settings.transactionStatement : nil
+    replication.receive(from: pointer)
     // All properties are set: `deinit` closes the connection whatever is thrown from here on.
     guard isOpen else { throw DatabaseFailure.unavailable(Self.errorMessage(pointer)) }
-    try script(
-      """
-      set client_encoding = 'UTF8'; set time zone 'UTC'; set datestyle = 'ISO'; set bytea_output = 'hex';
-      set statement_timeout = \(statementTimeoutMilliseconds);
-      set idle_in_transaction_session_timeout = \(statementTimeoutMilliseconds);
-      set search_path = "\(schema)"; \(settings)
-      """)
+    if transactionSettings == nil { try script(settings.sessionScript) }
   }
 
   deinit { PQfinish(pointer) }
@@ -71,10 +68,15 @@ final class ConnectionHandle {
     try readUnreadCommit()
     try discardOldPlans()
     planAge.countExecutions(statements.count)
-    let all = (begin.map { [$0] } ?? []) + statements + (end.map { [$0] } ?? [])
-    let names = try prepare(all.map(\.text))
+    var (begin, end) = (begin, end)
+    if transactionSettings != nil, begin == nil, !isInTransaction {
+      (begin, end) = ("begin isolation level repeatable read read only", "commit")
+    }
+    let opening = begin.map { [$0] + (transactionSettings.map { [$0] } ?? []) } ?? []
+    let all = opening + statements + (end.map { [$0] } ?? [])
+    let names = transactionSettings == nil ? try prepare(all.map(\.text)) : all.map { _ in "" }
     let parameters = try all.map { try Parameters($0.bindings) }
-    if let name = names.first, names.count == 1 {
+    if transactionSettings == nil, let name = names.first, names.count == 1 {
       let result = try checkedResult(
         parameters[0].withPointers { count, values, lengths, formats in
           PQexecPrepared(pointer, name, count, values, lengths, formats, 0)
@@ -82,10 +84,13 @@ final class ConnectionHandle {
       return statements.isEmpty ? [] : [result]
     }
     let isSent =
-      PQenterPipelineMode(pointer) == 1 && zip(names, parameters).allSatisfy(send) && PQpipelineSync(pointer) == 1
+      PQenterPipelineMode(pointer) == 1
+      && all.indices.allSatisfy({ send(all[$0].text, named: names[$0], parameters[$0]) })
+      && PQpipelineSync(pointer) == 1
     guard isSent else { throw markLost() }
     let results = Result {
       if begin != nil { try readBeginResult() }
+      for _ in opening.dropFirst() { _ = try nextPipelineResult() }
       let results = try statements.map { _ in try nextPipelineResult() }
       if end != nil { _ = try nextPipelineResult() }
       return results
@@ -94,17 +99,22 @@ final class ConnectionHandle {
     return try results.get()
   }
 
-  private func send(_ name: String, _ parameters: Parameters) -> Bool {
+  /// A statement without a name is parsed with each execution, and belongs to no session.
+  private func send(_ text: String, named name: String, _ parameters: Parameters) -> Bool {
     parameters.withPointers { count, values, lengths, formats in
-      PQsendQueryPrepared(pointer, name, count, values, lengths, formats, 0) == 1
+      name.isEmpty
+        ? PQsendQueryParams(pointer, text, count, nil, values, lengths, formats, 0) == 1
+        : PQsendQueryPrepared(pointer, name, count, values, lengths, formats, 0) == 1
     }
   }
 
-  /// Discards the connection when the transaction did not begin: the outcome of the statements after it is unknown.
+  /// Discards the connection when the transaction did not begin: the outcome of the statements after it is unknown. A
+  /// server that has become a standby since it was connected to does not begin one that writes.
   private func readBeginResult() throws {
     do { _ = try nextPipelineResult() } catch {
       isLost = true
-      throw error
+      guard case DatabaseFailure.other(let message) = error else { throw error }
+      throw DatabaseFailure.unavailable(message)
     }
   }
 
@@ -162,9 +172,13 @@ final class ConnectionHandle {
     return .unavailable(Self.errorMessage(pointer))
   }
 
+  /// Whether the server has given up waiting for its standby since the last call: what was committed since then is
+  /// lost if the standby takes over.
+  func takeReplicationWarning() -> Bool { replication.take() }
+
   /// Prepared statements are planned again at their next execution.
   private func discardOldPlans() throws {
-    guard !isInTransaction, planAge.isOver() else { return }
+    guard transactionSettings == nil, !isInTransaction, planAge.isOver() else { return }
     try script("discard plans")
     planAge = PlanAge()
   }
@@ -212,7 +226,8 @@ final class ConnectionHandle {
   private static func connect(_ url: String) -> OpaquePointer? {
     let defaults = [
       ("dbname", url), ("connect_timeout", "3"), ("keepalives_idle", "10"), ("keepalives_interval", "3"),
-      ("keepalives_count", "3"), ("tcp_user_timeout", "10000"), ("fallback_application_name", "kith"),
+      ("keepalives_count", "3"), ("tcp_user_timeout", "10000"), ("client_encoding", "UTF8"),
+      ("fallback_application_name", "kith"),
     ]
     // With expand_dbname the URL in `dbname` is parsed, and the entries before it in the list are the defaults.
     let ordered = defaults.dropFirst() + defaults.prefix(1)

@@ -4,15 +4,25 @@ import Foundation
 import Synchronization
 
 /// Runs jobs on a bounded number of connections, first come first served. A connection that has finished a job takes
-/// the next one itself, without a thread hop. A job that waits longer than `acquireTimeout` is rejected, as is every
-/// job once `waitingMax` jobs wait.
+/// the next one itself, without a thread hop, and reads that wait one after the other share its round trip. A job that
+/// waits longer than `acquireTimeout` is rejected, as is every job once `waitingMax` jobs wait.
 final class ConnectionPool: Sendable {
-  /// Exactly one of `run` and `reject` is called, once.
+  /// Exactly one of `work` and `reject` is called, once.
   private struct Job: Sendable {
     let cancellation: Cancellation
     let deadline: ContinuousClock.Instant
-    let run: @Sendable (PooledConnection) -> Void
+    let work: Work
     let reject: @Sendable (any Error) -> Void
+
+    var read: SharedRead? {
+      if case .read(let read) = work { read } else { nil }
+    }
+  }
+
+  private enum Work: Sendable {
+    /// Has the connection for itself.
+    case body(@Sendable (PooledConnection) -> Void)
+    case read(SharedRead)
   }
 
   /// Whether the task of a job has been cancelled. Written and read in the lock of the pool.
@@ -23,15 +33,11 @@ final class ConnectionPool: Sendable {
   private struct State {
     var idle: [PooledConnection] = []
     var createdCount = 0
+    /// A connection was told to take jobs and has not done so yet.
+    var isWaking = false
     var waiting: Deque<Job> = []
     var hasTimeoutTask = false
     var isClosed = false
-  }
-
-  private enum Assignment {
-    case connection(PooledConnection)
-    case queue
-    case rejection(any Error)
   }
 
   private let state = Mutex(State())
@@ -39,6 +45,8 @@ final class ConnectionPool: Sendable {
   private let acquireTimeout: Duration
   /// Bounds the memory of the waiting jobs.
   private let waitingMax = 1024
+  /// How many reads share a round trip: so many may have to wait for one of them.
+  private static let sharedReadsMax = 8
   private let makeConnection: @Sendable (Int) -> PooledConnection
 
   init(size: Int, acquireTimeout: Duration, makeConnection: @escaping @Sendable (Int) -> PooledConnection) {
@@ -50,14 +58,30 @@ final class ConnectionPool: Sendable {
   /// - Throws: ``DatabaseFailure/unavailable`` when no connection became free in time, `CancellationError` when the
   ///   task was cancelled before, and what `body` throws.
   func withConnection<T: Sendable>(_ body: @escaping @Sendable (PooledConnection) throws -> T) async throws -> T {
+    try await withJob { continuation in
+      .body { connection in continuation.resume(with: Result { try body(connection) }) }
+    }
+  }
+
+  /// The rows of a read, which may share a round trip with others.
+  ///
+  /// - Throws: as ``withConnection(_:)`` does.
+  func rows(
+    of statements: [SQL], whenConnected: @escaping @Sendable () -> Void
+  ) async throws -> [[Row]] {
+    try await withJob { continuation in
+      .read(SharedRead(statements, whenConnected: whenConnected) { continuation.resume(with: $0) })
+    }
+  }
+
+  private func withJob<T: Sendable>(_ work: (CheckedContinuation<T, any Error>) -> Work) async throws -> T {
     try Task.checkCancellation()
     let cancellation = Cancellation()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         submit(
           Job(
-            cancellation: cancellation, deadline: .now + acquireTimeout,
-            run: { connection in continuation.resume(with: Result { try body(connection) }) },
+            cancellation: cancellation, deadline: .now + acquireTimeout, work: work(continuation),
             reject: { continuation.resume(throwing: $0) }))
       }
     } onCancel: {
@@ -83,51 +107,72 @@ final class ConnectionPool: Sendable {
   }
 
   private func submit(_ job: Job) {
-    switch assign(job) {
-    case .connection(let connection):
-      connection.submit { [self] connection in runJobs(on: connection, first: job) }
-    case .queue: startTimeoutTask()
-    case .rejection(let error): job.reject(error)
-    }
+    do { try enqueue(job) } catch { return job.reject(error) }
+    wakeConnection()
+    startTimeoutTask()
   }
 
-  private func assign(_ job: Job) -> Assignment {
-    state.withLock { state in
-      if state.isClosed { return .rejection(DatabaseFailure.unavailable("closed")) }
-      if job.cancellation.isRequested.load(ordering: .relaxed) { return .rejection(CancellationError()) }
-      // The one that became idle last, so that the threads of the others can stay asleep.
-      if let connection = state.idle.popLast() { return .connection(connection) }
-      if state.createdCount < size {
-        state.createdCount += 1
-        return .connection(makeConnection(state.createdCount))
-      }
+  private func enqueue(_ job: Job) throws {
+    try state.withLock { state in
+      if state.isClosed { throw DatabaseFailure.unavailable("closed") }
+      if job.cancellation.isRequested.load(ordering: .relaxed) { throw CancellationError() }
       guard state.waiting.count < waitingMax else {
-        return .rejection(DatabaseFailure.unavailable("more than \(waitingMax) wait for a connection"))
+        throw DatabaseFailure.unavailable("more than \(waitingMax) wait for a connection")
       }
       state.waiting.append(job)
-      return .queue
     }
   }
 
-  /// Runs `first` and then waiting jobs on the connection's thread, until no job waits.
-  private func runJobs(on connection: PooledConnection, first: Job) {
-    var job: Job? = first
-    while let current = job {
-      current.run(connection)
-      job = nextJob(for: connection)
+  /// Has an idle connection take the jobs that wait, if there are any. One wakes at a time, and wakes the next if it
+  /// leaves jobs: what arrives together is taken by few threads, and by all of them when there is enough.
+  private func wakeConnection() {
+    let connection = state.withLock { state -> PooledConnection? in
+      guard !state.isWaking, !state.waiting.isEmpty else { return nil }
+      // The one that became idle last, so that the threads of the others can stay asleep.
+      var connection = state.idle.popLast()
+      if connection == nil, state.createdCount < size {
+        state.createdCount += 1
+        connection = makeConnection(state.createdCount)
+      }
+      state.isWaking = connection != nil
+      return connection
+    }
+    connection?.submit { [self] connection in
+      state.withLock { $0.isWaking = false }
+      runJobs(on: connection)
     }
   }
 
-  /// The next waiting job. Returns nil when there is none; the connection is then idle, or closed with the pool.
-  private func nextJob(for connection: PooledConnection) -> Job? {
+  /// Runs waiting jobs on the connection's thread, until no job waits.
+  private func runJobs(on connection: PooledConnection) {
+    while true {
+      let jobs = nextJobs(for: connection)
+      guard let first = jobs.first else { return }
+      wakeConnection()
+      switch first.work {
+      case .body(let run): run(connection)
+      case .read: SharedRead.run(jobs.compactMap(\.read), on: connection)
+      }
+    }
+  }
+
+  /// The first of the waiting jobs, with the reads that follow if it is a read. Returns nothing when no job waits; the
+  /// connection is then idle, or closed with the pool.
+  private func nextJobs(for connection: PooledConnection) -> [Job] {
     state.withLock { state in
       if state.isClosed {
         connection.close()
-        return nil
+        return []
       }
-      if let job = state.waiting.popFirst() { return job }
-      state.idle.append(connection)
-      return nil
+      guard let first = state.waiting.popFirst() else {
+        state.idle.append(connection)
+        return []
+      }
+      var jobs = [first]
+      while first.read != nil, jobs.count < Self.sharedReadsMax, state.waiting.first?.read != nil {
+        jobs.append(state.waiting.removeFirst())
+      }
+      return jobs
     }
   }
 

@@ -5,7 +5,7 @@ import Synchronization
 /// Listens for notifications of PostgreSQL (`LISTEN`) on a connection and a thread of its own. While the server is away,
 /// or a notification is lost with its connection, nothing is reported: readers also look for themselves.
 package final class NotificationListener: Sendable {
-  private let url: String
+  private let url: PostgresURL
   private let channels: [String]
   private let onConnect: @Sendable () -> Void
   private let onNotification: @Sendable (_ channel: String, _ payload: String) -> Void
@@ -13,14 +13,16 @@ package final class NotificationListener: Sendable {
   private static let pollMilliseconds: Int32 = 500
 
   /// - Parameters:
+  ///   - url: of the server itself, as PgBouncer in transaction mode does not listen.
   ///   - channels: names that need no quotes.
   ///   - onConnect: called whenever a connection listens, as notifications before that are lost.
   ///   - onNotification: called for one notification after the other, on the thread of this value.
+  /// - Throws: ``DatabaseFailure/unusable`` when the URL is not valid.
   package init(
     url: String, channels: [String], onConnect: @escaping @Sendable () -> Void,
     onNotification: @escaping @Sendable (_ channel: String, _ payload: String) -> Void
-  ) {
-    self.url = url
+  ) throws {
+    self.url = try PostgresURL(url)
     self.channels = channels
     self.onConnect = onConnect
     self.onNotification = onNotification
@@ -40,7 +42,7 @@ package final class NotificationListener: Sendable {
     var pause = 0.05
     while !isStopped.load(ordering: .relaxed) {
       do {
-        let handle = try ConnectionHandle(url: url, schema: "public", statementTimeoutMilliseconds: 8000)
+        let handle = try ConnectionHandle(url, Postgres.settings("public"))
         try handle.script(channels.map { "listen \($0);" }.joined(separator: " "))
         onConnect()
         pause = 0.05

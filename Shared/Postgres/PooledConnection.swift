@@ -65,7 +65,7 @@ final class PooledConnection: @unchecked Sendable {
   // MARK: On the thread
 
   /// The open connection; opens one when there is none. While the server is away, connection attempts are spaced out
-  /// (50 ms doubling to 2 s, with jitter) and calls in between fail at once.
+  /// (50 ms doubling to 1 s, with jitter) and calls in between fail at once.
   func openHandle() throws -> ConnectionHandle {
     if let handle, handle.isOpen { return handle }
     handle = nil
@@ -77,7 +77,7 @@ final class PooledConnection: @unchecked Sendable {
       return opened
     } catch {
       failures = min(failures + 1, 6)
-      let wait = min(2, 0.05 * Double(1 << (failures - 1)))
+      let wait = min(1, 0.05 * Double(1 << (failures - 1)))
       retryAt = Date(timeIntervalSinceNow: wait * Double.random(in: 0.5...1))
       throw error
     }

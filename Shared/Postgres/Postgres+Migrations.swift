@@ -7,9 +7,10 @@ extension Postgres {
   ///
   /// - Throws: ``DatabaseFailure/unusable`` with one line that says what to fix.
   package func migrate(_ migrations: [Migration]) async throws {
-    let connection = PooledConnection(name: "\(schema)-migrations") { [url, migrationURL, schema] in
+    let connection = PooledConnection(name: "\(schema)-migrations") { [directURL, migrationURL, schema] in
       // Rewriting a large table may take minutes: ten.
-      try ConnectionHandle(url: migrationURL ?? url, schema: schema, statementTimeoutMilliseconds: 600_000)
+      try ConnectionHandle(
+        migrationURL ?? directURL, Self.settings(schema, statementTimeoutMilliseconds: 600_000))
     }
     defer { connection.close() }
     try await connection.run { [self] connection in
@@ -65,9 +66,8 @@ extension Postgres {
   }
 
   private func serviceRole() throws -> String {
-    try ConnectionHandle(
-      url: url, schema: "public", statementTimeoutMilliseconds: Self.statementTimeoutMilliseconds
-    ).run(["select current_user::text as name"]).first?.rows.first?.get("name") ?? ""
+    try ConnectionHandle(url, Self.settings("public")).run(["select current_user::text as name"]).first?.rows.first?
+      .get("name") ?? ""
   }
 
   /// Grants the use of all tables, also of those of earlier migrations: the role may be another one than before.

@@ -89,7 +89,10 @@ final class Transaction: Connection {
     guard let handle else { return }
     do {
       try requireHealthy(handle)
+      _ = handle.takeReplicationWarning()
       try handle.run(takeQueued(), before: "commit")
+      // Committed here, but lost if the standby takes over.
+      guard !handle.takeReplicationWarning() else { throw DatabaseFailure.outcomeUnknown }
     } catch let failure as DatabaseFailure {
       guard handle.isOpen else {
         connection.discardHandle()

@@ -84,10 +84,13 @@ package struct RestRoutes: Sendable {
     _ response: Response, _ answer: RestAnswer, of table: String, for request: Request
   ) -> Response {
     var response = response
-    let tag = answer.entityTag
-    let isUnchanged = answer.status == 200 && request.ifNoneMatchIncludes(tag, .lenient)
-    if isUnchanged { response = Response(status: .notModified) }
-    response.headers[.eTag] = tag
+    // A HEAD is answered without the body that a tag would be of.
+    if request.method == .get {
+      let tag = answer.entityTag
+      let isUnchanged = answer.status == 200 && request.ifNoneMatchIncludes(tag, .lenient)
+      if isUnchanged { response = Response(status: .notModified) }
+      response.headers[.eTag] = tag
+    }
     response.headers[.cacheControl] = maxAge[table].map { "private, max-age=\($0)" } ?? "private, no-cache"
     response.headers[.vary] = "Authorization, Accept, Prefer, Range"
     return response

@@ -11,8 +11,8 @@ import Testing
   private static let schema = [Migration("tables", "create table a (x bigint primary key)")]
 
   /// A database on which no caller times out while it waits for a connection, however busy the machine is.
-  private func databaseWithLongTimeout(_ testDatabase: TestDatabase, connections: Int) -> Postgres {
-    Postgres(
+  private func databaseWithLongTimeout(_ testDatabase: TestDatabase, connections: Int) throws -> Postgres {
+    try Postgres(
       url: testDatabase.databaseURL, schema: "test", connections: connections, acquireTimeout: .seconds(600),
       logger: quiet)
   }
@@ -117,7 +117,7 @@ import Testing
   /// With one connection, waiting callers are served in the order of their calls, and cancelled ones not at all.
   @Test func thoseWhoWaitAreServedInTheirOrder() async throws {
     try await withTestDatabase(.postgres) { testDatabase in
-      let database = databaseWithLongTimeout(testDatabase, connections: 1)
+      let database = try databaseWithLongTimeout(testDatabase, connections: 1)
       let held = HeldConnection()
       async let busy = held.hold(database)
       await held.waitUntilHeld()
@@ -145,7 +145,7 @@ import Testing
   /// cancelled, and all connections are available afterwards.
   @Test func callingOffLosesNoConnection() async throws {
     try await withTestDatabase(.postgres) { testDatabase in
-      let database = databaseWithLongTimeout(testDatabase, connections: 3)
+      let database = try databaseWithLongTimeout(testDatabase, connections: 3)
       let outcomes = try await atOnce(400) { number in
         let task = Task {
           try await database.readOnce { try $0.row("select cast(\(number) as bigint) as n")?.get("n", as: Int.self) }

@@ -102,7 +102,7 @@ import Testing
 
   @Test func whoWaitsTooLongForAConnectionIsTurnedAway() async throws {
     try await withTestDatabase(.postgres) { testDatabase in
-      let database = Postgres(
+      let database = try Postgres(
         url: testDatabase.databaseURL, schema: "test", connections: 1, acquireTimeout: .milliseconds(200), logger: quiet
       )
       try await database.migrate(Self.schema)
@@ -123,7 +123,7 @@ import Testing
 
   @Test func aRestartOfTheServerCostsOnlyWhatWasUnderWay() async throws {
     try await withPostgresServer { postgresServer in
-      let database = Postgres(url: postgresServer.url, schema: "test", connections: 4, logger: quiet)
+      let database = try Postgres(url: postgresServer.url, schema: "test", connections: 4, logger: quiet)
       try await database.migrate(Self.schema)
       try await database.write { try $0.change("insert into a (x) values (1)") }
       try await postgresServer.stop()
@@ -145,7 +145,7 @@ import Testing
   @Test func tlsIsSpokenWhenTheURLAsksForIt() async throws {
     try await withPostgresServer(tls: true) { postgresServer in
       func isEncrypted(_ options: String) async throws -> Bool? {
-        let database = Postgres(url: postgresServer.url + options, schema: "test", connections: 1, logger: quiet)
+        let database = try Postgres(url: postgresServer.url + options, schema: "test", connections: 1, logger: quiet)
         defer { Task { await database.close() } }
         return try await database.read { db in
           try db.row("select ssl from pg_stat_ssl where pid = pg_backend_pid()")?.get("ssl")
@@ -162,7 +162,7 @@ import Testing
       }
     }
     let server = try #require(postgresURL)
-    let plain = Postgres(url: server + "?sslmode=require", schema: "test", connections: 1, logger: quiet)
+    let plain = try Postgres(url: server + "?sslmode=require", schema: "test", connections: 1, logger: quiet)
     await #expect(throws: DatabaseFailure.self) { _ = try await plain.read { try $0.rows("select 1") } }
     await plain.close()
   }
@@ -173,7 +173,7 @@ import Testing
       try await executeSQL(testDatabase.databaseURL, "create role \(role) login")
       let appURL = testDatabase.databaseURL.replacingOccurrences(of: "//kith@", with: "//\(role)@")
       #expect(appURL != testDatabase.databaseURL)
-      let database = Postgres(
+      let database = try Postgres(
         url: appURL, schema: "test", migrationURL: testDatabase.databaseURL, connections: 2, logger: quiet)
       try await database.migrate(Self.schema)
       try await database.write { try $0.change("insert into a (x) values (1)") }

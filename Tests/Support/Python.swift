@@ -42,6 +42,11 @@ package enum Python {
     }
   }
 
+  /// Starts a program that runs beside the test.
+  package static func start(_ file: String, _ arguments: [String], output: String) throws -> ChildProcess {
+    try ChildProcess([path ?? "python3", file] + arguments, output: output)
+  }
+
   /// The source of a program in `Tests/Python`.
   package static func script(_ name: String) throws -> String {
     try String(contentsOf: file("\(name).py"), encoding: .utf8)

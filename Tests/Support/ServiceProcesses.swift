@@ -18,7 +18,8 @@ package struct ServiceProcesses: Sendable {
   ) throws {
     var shared = try KithProcess.environment(testDatabase).merging(overrides) { $1 }
     for service in ServiceName.bundled {
-      shared["\(service.variablePrefix)_URL"] = "http://127.0.0.1:\(shared["\(service.variablePrefix)_PORT"] ?? "")"
+      let (url, port) = ("\(service.variablePrefix)_URL", shared["\(service.variablePrefix)_PORT"] ?? "")
+      shared[url] = overrides[url] ?? "http://127.0.0.1:\(port)"
     }
     var environments: [String: [String: String]] = [:]
     var all: [String: KithProcess] = [:]
@@ -40,8 +41,12 @@ package struct ServiceProcesses: Sendable {
     try await all["gateway"]?.healthy()
   }
 
-  /// Starts a process that has ended again.
-  package func restart(_ name: String) throws -> KithProcess {
-    try .launch("kith-\(name)", environments[name] ?? [:], in: testDatabase)
+  /// Starts a process that has ended again, or another replica of it.
+  ///
+  /// - Parameter port: of its own; nil for the port that it had.
+  package func restart(_ name: String, onPort port: String? = nil) throws -> KithProcess {
+    var environment = environments[name] ?? [:]
+    if let port { environment["PORT"] = port }
+    return try .launch("kith-\(name)", environment, in: testDatabase)
   }
 }

@@ -27,6 +27,11 @@ package struct TestDatabase: Sendable {
   /// The value of `DATABASE_URL`.
   package let databaseURL: String
 
+  /// A database that exists already.
+  package init(engine: Engine, folder: URL, databaseURL: String) {
+    (self.engine, self.folder, self.databaseURL) = (engine, folder, databaseURL)
+  }
+
   package var settings: [String: String] {
     ["DATA_DIR": folder.path, "DATABASE_URL": databaseURL, "DATABASE_CONNECTIONS": "6"]
   }

@@ -120,10 +120,14 @@ package struct SignedInUser: Sendable {
 /// Runs all services and the gateway while `body` runs.
 ///
 /// - Parameters:
+///   - logger: gets the log of all services.
+///   - pollInterval: after what time services look for work that no signal has told of. Short, as work is due by a clock
+///     that tests move.
 ///   - wrapDatabase: wraps the database of each service.
 ///   - prepare: fills the databases before the services start.
 package func withStack(
-  _ engine: Engine, _ overrides: [String: String] = [:],
+  _ engine: Engine, _ overrides: [String: String] = [:], logger: Logger = quiet,
+  pollInterval: Duration = .seconds(1),
   wrapDatabase: @escaping @Sendable (any Database) -> any Database = { $0 },
   prepare: (TestDatabase) async throws -> Void = { _ in }, _ body: (TestStack) async throws -> Void
 ) async throws {
@@ -132,9 +136,8 @@ package func withStack(
     try await withKeyServer { apple in
       let clock = TestClock()
       let settings = TestStack.settings(testDatabase, appleKeys: apple.url).overlaid(overrides)
-      // Work is due by a clock that tests move.
       let dependencies = Dependencies(
-        settings, logger: quiet, pollInterval: .seconds(1), now: { clock.now }, wrapDatabase: wrapDatabase)
+        settings, logger: logger, pollInterval: pollInterval, now: { clock.now }, wrapDatabase: wrapDatabase)
       func within(_ name: String) -> Dependencies {
         dependencies.with(settings.overlaid(["SERVICE_KEY": TestStack.keys[name] ?? ""]))
       }

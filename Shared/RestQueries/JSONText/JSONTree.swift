@@ -98,6 +98,10 @@ extension JSONTree {
 
   package static func write(_ text: String, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
+    defer { output.append(UInt8(ascii: "\"")) }
+    let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+    // Most texts are, and are copied whole.
+    guard !isPlain else { return output += text.utf8 }
     for byte in text.utf8 {
       switch byte {
       case UInt8(ascii: "\""): output += "\\\"".utf8
@@ -109,6 +113,5 @@ extension JSONTree {
       default: output.append(byte)
       }
     }
-    output.append(UInt8(ascii: "\""))
   }
 }

@@ -32,6 +32,11 @@ package struct RestOperation: Sendable {
 
   package var isRead: Bool { request.method == .get || request.method == .head }
 
+  /// Whether the answer to a write has all columns of the rows, as a JSON array.
+  package var answersWithWholeRows: Bool {
+    preferences.returns == .representation && format == .array(isStripped: false) && query.selection == [.column(.all)]
+  }
+
   /// A PATCH or DELETE of a whole table is an accident.
   private func requireFilter() throws {
     guard request.method == .patch || request.method == .delete, resource.conditions.isEmpty else { return }
@@ -44,7 +49,7 @@ package struct RestOperation: Sendable {
   /// - Throws: ``RestFailure``, after which the transaction must not be committed, and failures of the database that
   ///   are not the client's.
   package func answer(
-    for caller: Caller, on db: any Connection, _ engine: Engine, whenInserted: () throws -> Void = {}
+    for caller: Caller, on db: any Connection, _ engine: Engine, whenInserted: (() throws -> Void)? = nil
   ) throws -> RestAnswer {
     do {
       let writer = StatementWriter(engine: engine, caller: caller)

@@ -40,8 +40,8 @@ struct NewRow {
 
   /// Returns the key of the row, nothing for one that was in the way and is left alone.
   func insertion(_ conflict: RestOperation.Conflict) -> SQL {
-    let columns = StatementWriter.joined(stored.map { SQL(stringLiteral: $0.column.stored) }, by: ", ")
-    let list = StatementWriter.joined(stored.map { "\($0.value)" }, by: ", ")
+    let columns = SQL.joined(stored.map { SQL(stringLiteral: $0.column.stored) }, by: ", ")
+    let list = SQL.joined(stored.map { "\($0.value)" }, by: ", ")
     return """
       insert into \(table.source) as \(row.name) (\(columns)) values (\(list))\(clause(conflict)) \
       returning \(table.storedKey)
@@ -53,7 +53,7 @@ struct NewRow {
     case .fail: return ""
     case .ignore(let columns): return " on conflict (\(Self.names(columns))) do nothing"
     case .merge(let columns, let condition):
-      let changes = StatementWriter.joined(changed(except: columns), by: ", ")
+      let changes = SQL.joined(changed(except: columns), by: ", ")
       return " on conflict (\(Self.names(columns))) do update set \(changes) where \(condition)"
     }
   }
@@ -76,7 +76,7 @@ struct NewRow {
   }
 
   private static func names(_ columns: [Column]) -> SQL {
-    StatementWriter.joined(columns.map { SQL(stringLiteral: $0.stored) }, by: ", ")
+    SQL.joined(columns.map { SQL(stringLiteral: $0.stored) }, by: ", ")
   }
 }
 

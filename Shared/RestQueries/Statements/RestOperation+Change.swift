@@ -124,7 +124,7 @@ struct RowChanges {
     changes += table.columns.filter { if case .updatedAt = $0.writing { true } else { false } }.map { column in
       "\(SQL(stringLiteral: column.stored)) = \(caller.rowTime)"
     }
-    assignments = StatementWriter.joined(changes, by: ", ")
+    assignments = SQL.joined(changes, by: ", ")
   }
 }
 

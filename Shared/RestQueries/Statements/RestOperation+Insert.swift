@@ -3,13 +3,16 @@ import Database
 extension RestOperation {
   /// POST, and PUT of the one row of a key.
   func insert(
-    _ writer: StatementWriter, on db: any Connection, _ whenInserted: () throws -> Void
+    _ writer: StatementWriter, on db: any Connection, _ whenInserted: (() throws -> Void)?
   ) throws -> RestAnswer {
     guard let rule = table.access.inserts else { throw RestFailure.permissionDenied(table.name) }
     let rows = try (body?.rows ?? []).map {
       try NewRow($0, columns: body?.columns ?? [], operation: self, writer.caller)
     }
     let conflict = try conflict(writer)
+    if case .fail = conflict, table.writes.insert == nil, whenInserted == nil {
+      return try insertTogether(rows, rule, writer, on: db)
+    }
     let present = try keysPresent(among: rows, conflict, writer, on: db)
     let keys: [String]
     if let insert = table.writes.insert {
@@ -21,17 +24,34 @@ extension RestOperation {
     // A row in the way that the caller may not change: as if the id of the new one were taken.
     if case .merge = conflict, keys.count < rows.count { throw RestFailure.duplicate("\(table.name)_pkey") }
     try require(rule, of: keys, writer, on: db)
-    try whenInserted()
+    try whenInserted?()
     let hasInserted = present.map { present in zip(rows, keys).contains { $0.key == $1 && !present.contains($1) } }
     let status = hasInserted ?? true ? 201 : 200
     if request.method == .put { return try written(status, silently: 204, keys, range: "*/*", writer, on: db) }
-    let isSingle = keys.count == 1
-    let location =
-      preferences.returns != .representation && isSingle ? "/\(table.name)?\(table.key)=eq.\(keys[0])" : nil
-    return try written(
-      status, silently: status, keys,
+    return try inserted(keys, status: status, shownPage(of: keys, writer, on: db))
+  }
+
+  /// New rows have keys that are known before: all statements are sent at once.
+  private func insertTogether(
+    _ rows: [NewRow], _ rule: RowExpression, _ writer: StatementWriter, on db: any Connection
+  ) throws -> RestAnswer {
+    let keys = rows.compactMap(\.key)
+    guard !keys.isEmpty else { return try inserted([], status: 201, shownPage(of: [], writer, on: db)) }
+    let insertions = rows.map { $0.insertion(.fail).composedForRequest }
+    let isShown = preferences.returns == .representation
+    let reading = isShown ? [try shownRows(of: keys, writer)] : []
+    let results = try db.rows(of: insertions + [fulfilment(of: rule, keys, writer)] + reading)
+    try requireFulfilled(results[insertions.count].first, keys)
+    return try inserted(keys, status: 201, isShown ? page(of: keys, results[insertions.count + 1]) : nil)
+  }
+
+  private func inserted(_ keys: [String], status: Int, _ page: RowPage?) throws -> RestAnswer {
+    try requireSingle(page?.rows.count ?? keys.count)
+    let isLocated = page == nil && keys.count == 1
+    return try answer(
+      status, rows: page,
       range: Self.contentRange(first: 0, count: 0, total: preferences.count == nil ? nil : keys.count),
-      location: location, writer, on: db)
+      location: isLocated ? "/\(table.name)?\(table.key)=eq.\(keys[0])" : nil, keys: keys)
   }
 
   /// Those keys of the new rows that rows have already; nil unless such rows are changed. Whatever has another key after
@@ -73,13 +93,20 @@ extension RestOperation {
   /// - Throws: ``RestFailure`` 42501 when a row does not fulfil the rule.
   func require(_ rule: RowExpression, of keys: [String], _ writer: StatementWriter, on db: any Connection) throws {
     guard !keys.isEmpty else { return }
+    try requireFulfilled(db.row(fulfilment(of: rule, keys, writer)), keys)
+  }
+
+  /// Counts the rows that fulfil the rule.
+  private func fulfilment(of rule: RowExpression, _ keys: [String], _ writer: StatementWriter) -> SQL {
     let row = resource.row
-    let fulfilled = try db.row(
-      """
+    return """
       select count(*) as total from \(table.source) \(row.name)
       where \(writer.isKey(of: row, table, in: keys)) and (\(rule(row, writer.caller)))
-      """)
-    guard try fulfilled?.get("total", as: Int.self) == Set(keys).count else {
+      """
+  }
+
+  private func requireFulfilled(_ counted: Row?, _ keys: [String]) throws {
+    guard try counted?.get("total", as: Int.self) == Set(keys).count else {
       throw RestFailure.newRowDenied(table.name)
     }
   }
@@ -88,26 +115,40 @@ extension RestOperation {
   ///
   /// - Parameter silentStatus: without the rows.
   func written(
-    _ status: Int, silently silentStatus: Int, _ keys: [String], range: String, location: String? = nil,
-    _ writer: StatementWriter,
+    _ status: Int, silently silentStatus: Int, _ keys: [String], range: String, _ writer: StatementWriter,
     on db: any Connection
   ) throws -> RestAnswer {
-    guard preferences.returns == .representation else {
-      try requireSingle(keys.count)
-      return try answer(silentStatus, rows: nil, range: range, location: location, keys: keys)
-    }
-    let page = try representation(of: keys, writer, on: db)
-    try requireSingle(page.rows.count)
-    return try answer(status, rows: page, range: range, location: location, keys: keys)
+    let page = try shownPage(of: keys, writer, on: db)
+    try requireSingle(page?.rows.count ?? keys.count)
+    return try answer(page == nil ? silentStatus : status, rows: page, range: range, keys: keys)
   }
 
-  /// Changed rows in the order that was asked for, else in that of the body.
+  /// nil where the rows were not asked for.
+  private func shownPage(of keys: [String], _ writer: StatementWriter, on db: any Connection) throws -> RowPage? {
+    preferences.returns == .representation ? try representation(of: keys, writer, on: db) : nil
+  }
+}
+
+/// The rows that a write answers with.
+extension RestOperation {
+  /// In the order that was asked for, else in that of the body.
   func representation(of keys: [String], _ writer: StatementWriter, on db: any Connection) throws -> RowPage {
+    page(of: keys, keys.isEmpty ? [] : try db.rows(shownRows(of: keys, writer)))
+  }
+
+  private var shown: Resource {
     var shown = resource
     shown.conditions = []
     shown.limit = nil
     shown.offset = 0
-    let rows = try keys.isEmpty ? [] : db.rows(writer.select(shown, ofKeys: keys).composedForRequest)
+    return shown
+  }
+
+  private func shownRows(of keys: [String], _ writer: StatementWriter) throws -> SQL {
+    try writer.select(shown, ofKeys: keys).composedForRequest
+  }
+
+  private func page(of keys: [String], _ rows: [Row]) -> RowPage {
     guard resource.orders.isEmpty, !resource.isCount else {
       return RowPage(resource: shown, rows: rows.map { $0.values.dropFirst(resource.isCount ? 0 : 1) })
     }

@@ -28,7 +28,7 @@ extension RestOperation {
     like new: NewRow, in columns: [Column], mayBeChanged condition: SQL = "false", on db: any Connection
   ) throws -> (key: String, mayBeChanged: Bool)? {
     let name = resource.row.name
-    let equal = StatementWriter.joined(
+    let equal = SQL.joined(
       columns.map { "\(resource.row[$0.stored]) = \(new.values[$0.name] ?? .null)" }, by: " and ")
     let found = try db.row(
       ("""

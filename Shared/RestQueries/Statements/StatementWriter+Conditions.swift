@@ -13,8 +13,8 @@ extension StatementWriter {
     }
   }
 
-  private func joined(_ parts: [Condition], by word: SQL, in resource: Resource) throws -> SQL {
-    let list = Self.joined(try parts.map { try condition($0, in: resource) }, by: word)
+  private func joined(_ parts: [Condition], by word: String, in resource: Resource) throws -> SQL {
+    let list = SQL.joined(try parts.map { try condition($0, in: resource) }, by: word)
     return "(\(list))"
   }
 
@@ -32,7 +32,7 @@ extension StatementWriter {
       let operand = Operand(value, type, field, resource)
       let parts = try texts.map { text in try text.map { try compare(operand, comparison, $0) } ?? "null" }
       guard !parts.isEmpty else { return quantifier == .any ? "false" : "true" }
-      return "(\(Self.joined(parts, by: quantifier == .any ? " or " : " and ")))"
+      return "(\(SQL.joined(parts, by: quantifier == .any ? " or " : " and ")))"
     case .isWord(let word): return try isWord(word, value, type)
     case .isIn(let texts): return try isIn(texts, value, type)
     case .contains(let text): return try contains(value, type, text)

@@ -48,7 +48,7 @@ extension StatementWriter {
     let key = resource.table.columns.first { $0.name == resource.table.key }
     let asked = try resource.orders.flatMap { try terms($0, in: resource) }
     let last = key.map { orderable($0.expression(resource.row, caller), $0.type) } ?? "1"
-    return Self.joined(asked + [last], by: ", ")
+    return SQL.joined(asked + [last], by: ", ")
   }
 
   private func terms(_ term: OrderTerm, in resource: Resource) throws -> [SQL] {

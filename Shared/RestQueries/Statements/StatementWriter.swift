@@ -19,7 +19,7 @@ struct StatementWriter {
     }
     if isKeyed { columns.insert("\(row.name).\(resource.table.storedKey) as key", at: 0) }
     if columns.isEmpty { columns = ["null as c0"] }
-    let list = Self.joined(columns, by: ", ")
+    let list = SQL.joined(columns, by: ", ")
     let condition = try condition(of: resource)
     return """
       select \(list) from \(resource.table.source) \(row.name) \
@@ -37,7 +37,7 @@ struct StatementWriter {
     var conditions: [SQL] = ["(\(resource.table.access.sees(resource.row, caller)))"]
     conditions += try resource.conditions.map { try condition($0, in: resource) }
     conditions += try resource.embeds.filter(\.isInner).map { try exists($0, in: resource) }
-    return Self.joined(conditions, by: " and ")
+    return SQL.joined(conditions, by: " and ")
   }
 
   /// Whether an embedded resource has a row.
@@ -94,7 +94,7 @@ struct StatementWriter {
   private func array(of embed: Embed, in resource: Resource) throws -> SQL {
     let inner = embed.resource
     let cells = try inner.outputs.compactMap { try jsonCell($0, of: inner) }
-    let list = Self.joined(cells, by: ", ")
+    let list = SQL.joined(cells, by: ", ")
     let function = choose("json_array", postgres: "json_build_array")
     let rows: SQL = """
       select \(function)(\(list)) as cells from \(inner.table.source) \(inner.row.name) \
@@ -115,11 +115,5 @@ struct StatementWriter {
     case .number: return choose("rest_number_text(\(cell))", postgres: "(\(cell))::text")
     default: return choose(cell, postgres: "(\(cell))::text")
     }
-  }
-
-  static func joined(_ parts: [SQL], by separator: SQL) -> SQL {
-    guard var joined = parts.first else { return "" }
-    for part in parts.dropFirst() { joined = "\(joined)\(separator)\(part)" }
-    return joined
   }
 }

@@ -7,11 +7,14 @@ package struct Caller: Sendable {
   package let now: Date
   /// The groups that the user belongs to, where another service keeps them.
   package let groups: [GroupID]
+  /// The users whom a block keeps apart from this one, where another service keeps them.
+  package let blocked: [UserID]
 
-  package init(_ id: UserID, at now: Date, groups: [GroupID] = []) {
+  package init(_ id: UserID, at now: Date, groups: [GroupID] = [], blocked: [UserID] = []) {
     self.id = id
     self.now = now
     self.groups = groups
+    self.blocked = blocked
   }
 
   /// The time that a row gets: in whole seconds, as times are shown, so that what an app sends back is found.

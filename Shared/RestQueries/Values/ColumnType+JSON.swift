@@ -45,7 +45,9 @@ extension ColumnType {
 
   /// In whole seconds, from the formats of both engines.
   private static func time(_ text: String) -> String {
-    TimestampText.stored(text).map(RFC3339.seconds) ?? text
+    // PostgreSQL has no fraction where it is zero.
+    if text.utf8.count == 20, text.utf8.last == UInt8(ascii: "Z") { return text }
+    return TimestampText.stored(text).map(RFC3339.seconds) ?? text
   }
 }
 

@@ -1,5 +1,6 @@
 import Database
 import Prometheus
+import Synchronization
 
 /// A database that measures the waits for connections, the statements and the outcomes of transactions, and signals
 /// each commit.
@@ -27,8 +28,27 @@ struct MeasuredDatabase: Database {
     try await counted("read") { try await inner.read(measured("read", body)) }
   }
 
+  func readAllowingStale<T: Sendable>(
+    _ body: @escaping @Sendable (any Connection) throws -> T
+  ) async throws -> T {
+    try await counted("read") { try await inner.readAllowingStale(measured("read", body)) }
+  }
+
   func readOnce<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
     try await counted("read") { try await inner.readOnce(measured("read", body)) }
+  }
+
+  func rows(of several: [SQL], whenConnected: @escaping @Sendable () -> Void) async throws -> [[Row]] {
+    let requestedAt = ContinuousClock.now
+    let connection = ConnectionTime()
+    return try await counted("read") {
+      defer { connection.begin.map { statements.observe(ContinuousClock.now - $0, "rows") } }
+      return try await inner.rows(of: several) {
+        let now = connection.start()
+        waits.observe(now - requestedAt, "read")
+        whenConnected()
+      }
+    }
   }
 
   @discardableResult
@@ -67,6 +87,19 @@ struct MeasuredDatabase: Database {
   func truncateWriteAheadLog() async throws { try await inner.truncateWriteAheadLog() }
 
   func close() async { await inner.close() }
+}
+
+/// When a call had a connection.
+private final class ConnectionTime: Sendable {
+  private let instant = Mutex<ContinuousClock.Instant?>(nil)
+
+  var begin: ContinuousClock.Instant? { instant.withLock { $0 } }
+
+  func start() -> ContinuousClock.Instant {
+    let now = ContinuousClock.now
+    instant.withLock { $0 = now }
+    return now
+  }
 }
 
 private struct MeasuredConnection: Connection {

@@ -4,7 +4,8 @@ import NIOCore
 /// Takes connections over from the HTTP server when their first request is for a path, before that request is parsed:
 /// for a protocol to which HTTP is only the handshake.
 ///
-/// A request for the path that comes later on a connection is one for the router.
+/// A request for the path that comes later on a connection is one for the router. A connection that is taken over keeps
+/// no receive buffers (``TransientReceiveBuffers``).
 package struct ConnectionTakeover: Sendable {
   fileprivate let beginning: ByteBuffer
   fileprivate let install: @Sendable (any Channel) throws -> Void
@@ -83,6 +84,7 @@ final class FirstBytesHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func serve(_ context: ChannelHandlerContext) {
+    context.channel.useReusedReceiveBuffers()
     setUpHTTP(context.channel).map { $0 }.cascade(to: decision)
     passOn(context)
   }

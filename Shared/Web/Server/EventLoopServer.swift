@@ -53,6 +53,7 @@ struct EventLoopServer: ServerChildChannel {
       http.setup(channel: channel, logger: logger)
     }
     return channel.eventLoop.makeCompletedFuture {
+      channel.useTransientReceiveBuffers()
       try channel.pipeline.syncOperations.addHandler(first)
       // The channel is read only once this future has completed.
       return AcceptedConnection(channel: channel, http: .undecided(decision.futureResult))

@@ -45,12 +45,24 @@ extension Dependencies {
     return try DatabaseURL(settings.nonempty("DATABASE_URL") ?? "\(folder)/", service: schema.name)
   }
 
+  /// Where the service's PostgreSQL server itself is, for notifications; nil with SQLite.
+  package func directPostgresURL(_ schema: ServiceSchema) throws -> String? {
+    guard let url = try databaseURL(schema).postgres else { return nil }
+    return try directDatabaseURL(schema) ?? url
+  }
+
+  private func directDatabaseURL(_ schema: ServiceSchema) throws -> String? {
+    try settings.nonempty("DIRECT_DATABASE_URL").flatMap { try DatabaseURL($0, service: schema.name).postgres }
+  }
+
   private func connect(_ schema: ServiceSchema) throws -> any Database {
     switch try databaseURL(schema) {
     case .sqlite(let path): try SQLite(path: path, service: schema.name, functions: schema.sqliteFunctions)
     case .postgres(let url):
-      Postgres(
-        url: url, schema: schema.name, migrationURL: settings.nonempty("MIGRATION_DATABASE_URL"),
+      try Postgres(
+        url: url, schema: schema.name, directURL: directDatabaseURL(schema),
+        readURL: settings.nonempty("DATABASE_READ_URL"),
+        migrationURL: settings.nonempty("MIGRATION_DATABASE_URL"),
         appendOnlyTables: schema.appendOnlyTables,
         connections: try settings.int(
           "DATABASE_CONNECTIONS", default: Postgres.defaultConnectionCount(AvailableCores.count), in: 1...200),

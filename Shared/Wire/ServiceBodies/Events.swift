@@ -39,6 +39,8 @@ package struct FeedEvent: Codable, Sendable, Hashable {
 package struct PushDetails: Codable, Sendable, Hashable {
   /// Who is notified, where the topics and the payload do not say so.
   package let recipients: [UserID]?
+  /// A topic whose readers are notified as well, where its owner's service knows them and the producer does not.
+  package let readersOf: String?
   /// Who has caused the event.
   package let actor: UserID?
   /// The name of the thing that it is about, unless its owner has hidden it.
@@ -46,8 +48,12 @@ package struct PushDetails: Codable, Sendable, Hashable {
   /// After this time the notification is of no use.
   package let expiresAt: Date?
 
-  package init(recipients: [UserID]? = nil, actor: UserID? = nil, subject: String? = nil, expiresAt: Date? = nil) {
+  package init(
+    recipients: [UserID]? = nil, readersOf: String? = nil, actor: UserID? = nil, subject: String? = nil,
+    expiresAt: Date? = nil
+  ) {
     self.recipients = recipients
+    self.readersOf = readersOf
     self.actor = actor
     self.subject = subject
     self.expiresAt = expiresAt
@@ -55,6 +61,7 @@ package struct PushDetails: Codable, Sendable, Hashable {
 
   private enum CodingKeys: String, CodingKey {
     case recipients, actor, subject
+    case readersOf = "readers_of"
     case expiresAt = "expires_at"
   }
 }
@@ -146,6 +153,15 @@ package struct ReadableTopics: Codable, Sendable, Hashable {
   package let topics: [String]
 
   package init(topics: [String]) { self.topics = topics }
+}
+
+/// Who may read a topic (`GET /internal/topics/readers?topic=`): a bounded number of them.
+package struct TopicReaders: Codable, Sendable, Hashable {
+  package static let usersMax = 1000
+
+  package let users: [UserID]
+
+  package init(users: [UserID]) { self.users = users }
 }
 
 /// Devices that another service registered in earlier versions (`POST /internal/devices`).

@@ -52,13 +52,30 @@ package struct GroupOfCode: Codable, Sendable, Hashable {
   }
 }
 
-/// The groups that a user is in now.
+/// The groups that a user is in now, and whom a block keeps apart from the user, whoever has made it.
 package struct MemberOfGroups: Codable, Sendable, Hashable {
   package static let groupsMax = 500
+  package static let blockedMax = 500
 
   package let groups: [GroupID]
+  /// nil from an older process.
+  package let blocked: [UserID]?
 
-  package init(groups: [GroupID]) { self.groups = groups }
+  package init(groups: [GroupID], blocked: [UserID]) {
+    self.groups = groups
+    self.blocked = blocked
+  }
+}
+
+/// Two users between whom there is a block now, or no block any more.
+package struct ChangedBlock: Codable, Sendable {
+  package let one: UserID
+  package let other: UserID
+
+  package init(one: UserID, other: UserID) {
+    self.one = one
+    self.other = other
+  }
 }
 
 /// Users whose membership of a group has ended, for the service that keeps what only members see.

@@ -21,7 +21,7 @@ import Wire
       let processes = try ServiceProcesses(["auth", "credits"], in: testDatabase)
       var credits = try #require(processes.all["credits"])
       try await processes.ready()
-      let users = try await signIn(through: try #require(processes.all["auth"]).gateway)
+      let users = try await SoakCaller.signUp(Self.userCount, through: try #require(processes.all["auth"]).gateway)
       let service = credits.gateway.with(["X-Service-Key": TestStack.keys["billing+credits"] ?? ""])
       let log = SoakLog(count: Self.operationCount)
       let callers = Task { await call(service, users, log) }
@@ -43,22 +43,11 @@ import Wire
       try await expectHealthyAudit(service)
       _ = await credits.stop()
       _ = await processes.all["auth"]?.stop()
-      let posted = try await compare(log, with: testDatabase)
+      let posted = try await LedgerComparison(log, testDatabase).postingCount()
       let audited = try await auditEverything(in: testDatabase)
       #expect(audited >= posted)
       print("\(log.answered) answers, \(posted) postings, \(audited) operations audited, \(killCount) kills")
     }
-  }
-
-  private func signIn(through auth: Browser) async throws -> [UserID] {
-    var users: [UserID] = []
-    for number in 0..<Self.userCount {
-      let reply = try await auth.with(["X-Admin-Key": TestStack.adminKey])
-        .post("/api/v1/auth/dev/token", ["email": "soak\(number)@example.com"])
-      guard reply.status == 200 else { throw Unexpected(reply: reply.text) }
-      users.append(try await SignedInUser(reply, through: auth).id)
-    }
-    return users
   }
 
   private func call(_ service: Browser, _ users: [UserID], _ log: SoakLog) async {
@@ -113,70 +102,5 @@ import Wire
     #expect(report.isConsistent, "\(report.findings.prefix(5))")
     await database.close()
     return count
-  }
-
-  /// Compares every history with the answers. Returns how many operations the callers have posted.
-  private func compare(_ log: SoakLog, with testDatabase: TestDatabase) async throws -> Int {
-    let database = try await testDatabase.open("credits", [])
-    let rows = try await postings(in: database)
-    let debtors = try await database.read { db in
-      try db.rows(
-        """
-        select id from ledger_account a where debt > 0 and not exists (
-          select 1 from ledger_posting p join ledger_operation o on o.id = p.operation_id
-          where p.account_id = a.id and o.type = 'refund')
-        """)
-    }
-    await database.close()
-    #expect(debtors.isEmpty)
-    #expect(log.faults.isEmpty, "\(log.faults.prefix(5))")
-    let faults = try Self.differences(log.entries, Dictionary(grouping: rows) { try $0.get("description") })
-    #expect(faults.isEmpty, "\(faults.count): \(faults.prefix(5))")
-    // The premise: all kinds of outcomes were there.
-    let outcomes = log.entries.values.map(\.outcome)
-    #expect(outcomes.contains(.refused) && rows.count > Self.operationCount / 4)
-    #expect(outcomes.count == Self.operationCount)
-    return rows.count
-  }
-
-  /// The postings of the callers' operations, a page at a time.
-  private func postings(in database: any Database) async throws -> [Row] {
-    var all: [Row] = []
-    var last = OperationID.first(at: .distantPast)
-    while true {
-      let after = last
-      let page = try await database.read { db in
-        try db.rows(
-          """
-          select o.id, o.description, p.account_id, p.amount
-          from (select id, description from ledger_operation where id > \(after) order by id limit 20000) o
-          join ledger_posting p on p.operation_id = o.id and p.position is not null order by o.id
-          """)
-      }
-      guard let end = page.last else { return all }
-      last = try end.get("id")
-      all += try page.filter { try $0.optional("description", as: String.self)?.hasPrefix("soak-") == true }
-    }
-  }
-
-  private static func differences(
-    _ entries: [String: SoakLog.Entry], _ posted: [String: [Row]]
-  ) throws -> [String] {
-    var faults = posted.filter { $0.value.count > 1 || entries[$0.key] == nil }.map { "twice, or by nobody: \($0)" }
-    for (label, entry) in entries {
-      let row = posted[label]?.first
-      let amount = try row?.get("amount", as: Int.self)
-      let transaction = try row?.get("id", as: String.self)
-      let isRight =
-        switch entry.outcome {
-        case .posted(let expected, let id): amount == expected && (id == nil || transaction == id)
-        case .refused: row == nil
-        case .unknown(let amounts): amount.map(amounts.contains) ?? true
-        }
-      let isOfUser = try row.map { try $0.get("account_id") == entry.user.description } ?? true
-      guard !isRight || !isOfUser else { continue }
-      faults.append("\(label) \(entry.outcome), posted \(amount.map(String.init) ?? "not")")
-    }
-    return faults
   }
 }

@@ -10,6 +10,18 @@ struct SoakCaller {
   let log: SoakLog
   var random: SeededRandom
 
+  /// The ids of new users.
+  static func signUp(_ count: Int, through auth: Browser) async throws -> [UserID] {
+    var users: [UserID] = []
+    for number in 0..<count {
+      let reply = try await auth.with(["X-Admin-Key": TestStack.adminKey])
+        .post("/api/v1/auth/dev/token", ["email": "soak\(number)@example.com"])
+      guard reply.status == 200 else { throw Unexpected(reply: reply.text) }
+      users.append(try await SignedInUser(reply, through: auth).id)
+    }
+    return users
+  }
+
   mutating func run() async {
     while let label = log.next() {
       let user = users[Int.random(in: users.indices, using: &random)]
@@ -105,7 +117,12 @@ struct SoakCaller {
   ) async -> Browser.Reply? {
     while true {
       // `try?`: the process was killed.
-      if let reply = try? await credits.post(path, body), reply.status < 500 { return reply }
+      if let reply = try? await credits.post(path, body) {
+        guard reply.status >= 500 else { return reply }
+        if reply.status != 503 || reply.headers.first(name: "Retry-After") == nil {
+          log.fault("\(reply.status) without a time to come back: \(reply.text)")
+        }
+      }
       guard isRepeatable, Int.random(in: 0..<50, using: &random) > 0 else { return nil }
       // `try?`: nothing cancels this task.
       try? await Task.sleep(for: .milliseconds(50))

@@ -19,22 +19,25 @@ final class SoakLog: Sendable {
   }
 
   private struct State {
+    var count: Int
     var begun = 0
     var answered = 0
     var entries: [String: Entry] = [:]
     var faults: [String] = []
   }
 
-  private let state = Mutex(State())
-  private let count: Int
+  private let state: Mutex<State>
 
-  /// - Parameter count: how many operations the callers ask for.
-  init(count: Int) { self.count = count }
+  /// - Parameter count: how many operations the callers ask for, unless they are stopped before.
+  init(count: Int) { state = Mutex(State(count: count)) }
+
+  /// The callers begin no other operation.
+  func stop() { state.withLock { $0.count = $0.begun } }
 
   /// The label of the next operation; nil when there have been enough.
   func next() -> String? {
     state.withLock { state in
-      guard state.begun < count else { return nil }
+      guard state.begun < state.count else { return nil }
       state.begun += 1
       return "soak-\(state.begun)"
     }
@@ -53,5 +56,5 @@ final class SoakLog: Sendable {
   var entries: [String: Entry] { state.withLock { $0.entries } }
   var faults: [String] { state.withLock { $0.faults } }
   var answered: Int { state.withLock { $0.answered } }
-  var isFinished: Bool { answered >= count }
+  var isFinished: Bool { state.withLock { $0.answered >= $0.count } }
 }

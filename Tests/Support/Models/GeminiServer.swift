@@ -58,7 +58,11 @@ package final class GeminiServer: Sendable {
     let call = ModelCalls.Call(
       step: isImage ? "image" : SceneAnswers.step(required: schema?["required"]?.strings ?? []), model: parts[0],
       isStream: parts[1].hasPrefix("stream"), text: text, body: body)
-    let behavior = calls.record(call)
+    var behavior = calls.record(call)
+    if case .waits(let gate) = behavior {
+      await gate.passed()
+      behavior = nil
+    }
     if let mistake = Self.mistake(in: body) { return ModelResponses.text(mistake, status: 400) }
     return try await response(to: call, behavior)
   }
@@ -94,7 +98,12 @@ package final class GeminiServer: Sendable {
     case .paints(let bytes): return try ModelResponses.json(Self.picture(bytes, call.model))
     case .writes(let text): return try ModelResponses.json(Self.complete(text, call.model))
     case .isCutOff(let text): return try ModelResponses.json(Self.complete(text, call.model, "MAX_TOKENS"))
-    case nil: break
+    case .leaks:
+      let instructions = call.body["systemInstruction"]?["parts"]?.list.first?["text"]?.text ?? ""
+      let text = try SceneAnswers.answer(to: call.step, leaking: instructions)
+      return try call.isStream
+        ? Self.events([Self.complete(text, call.model)]) : ModelResponses.json(Self.complete(text, call.model))
+    case .waits, nil: break
     }
     if call.step == "image" { return try ModelResponses.json(Self.picture(tinyJPEG, call.model)) }
     guard call.isStream else {

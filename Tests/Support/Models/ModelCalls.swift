@@ -1,5 +1,7 @@
 import Foundation
+import ServiceLifecycle
 import Synchronization
+import Web
 import Wire
 
 /// What a fake provider of models was asked, and what it is to do instead of answering rightly.
@@ -32,6 +34,10 @@ package final class ModelCalls: Sendable {
     case breaksOff
     /// Reads the request and never answers.
     case hangs
+    /// Answers rightly once the gate is open.
+    case waits(Gate)
+    /// Obeys those who ask for the instructions: some of them are where the answer has a text.
+    case leaks
   }
 
   private struct State {
@@ -61,4 +67,16 @@ package final class ModelCalls: Sendable {
       return state.behaviors[call.step]?.removeFirst()
     }
   }
+}
+
+/// Holds answers back until it is opened.
+package final class Gate: Sendable {
+  private let opened = ChangeSignal()
+
+  package init() {}
+
+  package func open() { opened.send() }
+
+  /// Also returns when the fake provider is stopped.
+  func passed() async { await cancelWhenGracefulShutdown { await self.opened.wait(after: 0) } }
 }

@@ -35,7 +35,11 @@ package final class OpenRouterServer: Sendable {
     let step = isImage ? "image" : SceneAnswers.step(required: format?["schema"]?["required"]?.strings ?? [])
     let call = ModelCalls.Call(
       step: step, model: body["model"]?.text ?? "", isStream: body["stream"] == true, text: text, body: body)
-    let behavior = calls.record(call)
+    var behavior = calls.record(call)
+    if case .waits(let gate) = behavior {
+      await gate.passed()
+      behavior = nil
+    }
     if !isImage, !Self.isRight(body, format) {
       return ModelResponses.text(Self.error(400, type: "invalid_request"), status: 400)
     }
@@ -72,7 +76,11 @@ package final class OpenRouterServer: Sendable {
     case .paints(let bytes): return try ModelResponses.json(Self.picture(bytes))
     case .writes(let text): return try ModelResponses.json(Self.complete(text, call.model))
     case .isCutOff(let text): return try ModelResponses.json(Self.complete(text, call.model, "length"))
-    case nil: break
+    case .leaks:
+      let instructions = call.body["messages"]?.list.first?["content"]?.text ?? ""
+      return try ModelResponses.json(
+        Self.complete(try SceneAnswers.answer(to: call.step, leaking: instructions), call.model))
+    case .waits, nil: break
     }
     if call.step == "image" { return try ModelResponses.json(Self.picture(tinyJPEG)) }
     guard call.isStream else {

@@ -20,6 +20,13 @@ package enum SceneAnswers {
 
   package static func answer(to step: String) -> JSONValue { answers[step] ?? .string("Greek fire and bread.") }
 
+  /// The text of an answer in which texts are pieces of the instructions.
+  static func answer(to step: String, leaking instructions: String) throws -> String {
+    let piece = String(instructions.dropFirst(60).prefix(120))
+    guard let answer = answers[step] else { return piece }
+    return String(decoding: try answer.leaking(piece).data, as: UTF8.self)
+  }
+
   /// What characters say when they are asked for plain text.
   package static let words = "Je l’ai vu — moi-même. 🔥 The gate is open."
 
@@ -68,4 +75,23 @@ package enum SceneAnswers {
     ],
     "survey_summary": ["summary": "All of them fear it."],
   ]
+}
+
+extension JSONValue {
+  /// Members that may hold any sentence.
+  private static let sentences: Set = [
+    "title", "historical_context", "setting", "description", "summary", "composition", "text", "assumptions", "prompt",
+    "response",
+  ]
+
+  /// With another text in all members that may hold any sentence.
+  fileprivate func leaking(_ text: String, as name: String = "") -> JSONValue {
+    switch self {
+    case .string: Self.sentences.contains(name) ? .string(text) : self
+    case .array(let values): .array(values.map { $0.leaking(text, as: name) })
+    case .object(let members):
+      .object(Dictionary(uniqueKeysWithValues: members.map { ($0, $1.leaking(text, as: $0)) }))
+    default: self
+    }
+  }
 }

@@ -1,0 +1,133 @@
+import Database
+import Foundation
+import Support
+import Testing
+
+@testable import Postgres
+
+/// Reads that wait at the same time and share a round trip (``Database/rows(of:)``).
+@Suite(.enabled(if: postgresURL != nil)) struct SharedReadTests {
+  private static let schema = [Migration("tables", "create table a (x bigint primary key)")]
+  /// Both are those of the implicit transaction.
+  private static let transaction: SQL = "select pg_backend_pid() as pid, cast(now() as text) as began"
+
+  /// A database with one connection, on which nobody times out however busy the machine is.
+  private func withDatabase(_ body: (Postgres, TestDatabase) async throws -> Void) async throws {
+    try await withTestDatabase(.postgres) { testDatabase in
+      let opened = try await testDatabase.open("test", Self.schema, connections: 1)
+      await opened.close()
+      let database = try Postgres(
+        url: testDatabase.databaseURL, schema: "test", connections: 1, acquireTimeout: .seconds(600), logger: quiet)
+      try await body(database, testDatabase)
+      await database.close()
+    }
+  }
+
+  /// Starts the reads one after the other while the only connection is in use, and returns their results.
+  private func whileBusy<T: Sendable>(
+    _ database: Postgres, count: Int, _ read: @escaping @Sendable (Int) async throws -> T
+  ) async throws -> [Result<T, any Error>] {
+    let held = HeldConnection()
+    async let busy = held.hold(database)
+    await held.waitUntilHeld()
+    var tasks: [Task<T, any Error>] = []
+    for number in 0..<count {
+      tasks.append(Task { try await read(number) })
+      try await eventually("read \(number) in the queue") { database.pool.waitingCount == number + 1 }
+    }
+    held.release()
+    #expect(try await busy)
+    var results: [Result<T, any Error>] = []
+    for task in tasks { results.append(await task.result) }
+    return results
+  }
+
+  @Test func eightThatWaitAreOneTransaction() async throws {
+    try await withDatabase { database, _ in
+      let began = try await whileBusy(database, count: 20) { number in
+        let rows = try await database.rows(of: ["select cast(\(number) as bigint) as n", Self.transaction])
+        #expect(try rows[0][0].get("n") == number)
+        return try rows[1][0].get("began", as: String.self)
+      }.map { try $0.get() }
+      #expect(Set(began[0..<8]).count == 1 && Set(began[8..<16]).count == 1 && Set(began[16..<20]).count == 1)
+      #expect(Set(began).count == 3)
+    }
+  }
+
+  @Test func oneThatFailsDoesNotHarmTheOthers() async throws {
+    try await withDatabase { database, _ in
+      let results = try await whileBusy(database, count: 8) { number in
+        let divisor = number == 3 ? 0 : 1
+        return try await database.row("select cast(\(number) as bigint) / cast(\(divisor) as bigint) as n")?
+          .get("n", as: Int.self)
+      }
+      for (number, result) in results.enumerated() where number != 3 { #expect(try result.get() == number) }
+      #expect(throws: DatabaseFailure.self) { try results[3].get() }
+      #expect(try await database.row("select 1 as one") != nil)
+    }
+  }
+
+  /// A body between reads has the connection for itself, in its turn, and later reads see its change.
+  @Test func aChangeBetweenReadsKeepsItsTurn() async throws {
+    try await withDatabase { database, _ in
+      let counts = try await whileBusy(database, count: 7) { number in
+        guard number == 3 else { return try await database.rows(of: ["select x from a"])[0].count }
+        try await database.write { db in try db.change("insert into a (x) values (1)") }
+        return -1
+      }.map { try $0.get() }
+      #expect(counts == [0, 0, 0, -1, 1, 1, 1])
+    }
+  }
+
+  @Test func theySurviveAConnectionThatDiedIdleAndOneThatDiesUnderThem() async throws {
+    try await withDatabase { database, testDatabase in
+      let before = try await database.row(Self.transaction)?.get("pid", as: Int.self) ?? 0
+      try await executeSQL(testDatabase.databaseURL, "select pg_terminate_backend(\(before))")
+      let after = try await whileBusy(database, count: 8) { _ in
+        try await database.row(Self.transaction)?.get("pid", as: Int.self) ?? 0
+      }.map { try $0.get() }
+      #expect(Set(after).count == 1 && !after.contains(before))
+      // The third ends the connection each time that it is tried.
+      let results = try await whileBusy(database, count: 4) { number in
+        number == 2
+          ? try await database.row("select pg_terminate_backend(pg_backend_pid()) as x")
+          : try await database.row(Self.transaction)
+      }
+      #expect(throws: DatabaseFailure.self) { try results[2].get() }
+      try await eventually("the connection is back") { (try? await database.row(Self.transaction)) != nil }
+    }
+  }
+
+  @Test func whoGivesUpWhileWaitingIsNotServed() async throws {
+    try await withDatabase { database, _ in
+      let held = HeldConnection()
+      async let busy = held.hold(database)
+      await held.waitUntilHeld()
+      let tasks = (0..<6).map { number in
+        Task { try await database.row("select cast(\(number) as bigint) as n")?.get("n", as: Int.self) }
+      }
+      try await eventually("six wait") { database.pool.waitingCount == 6 }
+      for number in [0, 2, 5] { tasks[number].cancel() }
+      for number in [0, 2, 5] {
+        let result = await tasks[number].result
+        #expect(throws: CancellationError.self) { try result.get() }
+      }
+      held.release()
+      #expect(try await busy)
+      for number in [1, 3, 4] { #expect(try await tasks[number].value == number) }
+    }
+  }
+
+  /// The default transaction of a session is read-only, also for statements that share it.
+  @Test func noneCanWrite() async throws {
+    try await withDatabase { database, _ in
+      let results = try await whileBusy(database, count: 3) { number in
+        number == 1
+          ? try await database.row("insert into a (x) values (1) returning x")
+          : try await database.row("select x from a")
+      }
+      #expect(throws: DatabaseFailure.self) { try results[1].get() }
+      #expect(try results[0].get() == nil && results[2].get() == nil)
+    }
+  }
+}

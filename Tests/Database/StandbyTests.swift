@@ -1,0 +1,59 @@
+import Database
+import Foundation
+import Support
+import Testing
+
+@testable import Postgres
+
+/// Reads on the standby of a cluster (``Database/readAllowingStale(_:)``).
+@Suite(.serialized, .enabled(if: PatroniCluster.isInstalled)) struct StandbyTests {
+  private static let schema = [Migration("tables", "create table a (x bigint primary key)")]
+
+  @Test func aStandbyReadsUntilItIsBehindOrGone() async throws {
+    try await withPatroniCluster { cluster in
+      let database = try Postgres(
+        url: cluster.url, schema: "test", readURL: cluster.standbyURL, connections: 2, logger: quiet)
+      try await database.migrate(Self.schema)
+      try await database.write { db in try db.change("insert into a (x) values (1)") }
+      let isStandby = { @Sendable in
+        try await database.readAllowingStale { db in
+          try db.row("select pg_is_in_recovery() as is_standby")?.get("is_standby", as: Bool.self) ?? false
+        }
+      }
+      // The first is the primary's, as it is not known yet what the standby must have.
+      #expect(try await !isStandby())
+      try await eventually("a read on the standby") { try await isStandby() }
+      #expect(try await database.readAllowingStale { try $0.rows("select x from a").count } == 1)
+      // It cannot be written to, and other reads are the primary's.
+      await #expect(throws: DatabaseFailure.self) {
+        try await database.readAllowingStale { db in _ = try db.rows("insert into a (x) values (2) returning x") }
+      }
+      #expect(
+        try await database.read { try $0.row("select pg_is_in_recovery() as x")?.get("x", as: Bool.self) } == false)
+      // A standby that does not replay what the primary writes.
+      let startup = try await database.readAllowingStale { db in
+        try db.row("select pid from pg_stat_activity where backend_type = 'startup'")?.get("pid", as: Int.self)
+      }
+      let replaying = pid_t(try #require(startup))
+      #expect(kill(replaying, SIGSTOP) == 0)
+      defer { kill(replaying, SIGCONT) }
+      try await database.write { db in try db.change("insert into a (x) values (2)") }
+      try await eventually("reads on the primary") { try await !isStandby() }
+      let seen = try await database.readAllowingStale { try $0.rows("select x from a").count }
+      #expect(seen == 2)
+      #expect(kill(replaying, SIGCONT) == 0)
+      try await eventually("the standby again") { try await isStandby() }
+      // One that has gone, as it takes over from the primary that dies.
+      try await cluster.killPrimary()
+      try await eventually("reads and writes") {
+        do {
+          _ = try await isStandby()
+          try await database.write { db in try db.change("insert into a (x) values (3)") }
+          return true
+        } catch is DatabaseFailure { return false }
+      }
+      #expect(try await database.readAllowingStale { try $0.rows("select x from a").count } >= 2)
+      await database.close()
+    }
+  }
+}
