@@ -1,4 +1,5 @@
-.PHONY: help run test soak soak-events lint format bench fuzz env release test-compose
+.PHONY: help run test soak soak-events soak-failover soak-timepoints soak-push lint format bench fuzz env release \
+  test-compose
 
 PRODUCTS := kith kith-gateway kith-auth kith-invites kith-groups kith-lists kith-credits kith-events kith-adventures \
   kith-timepoints
@@ -6,7 +7,7 @@ SOURCES := Package.swift Services Shared gateway Tests KithClient/Package.swift 
   KithClient/Examples $(wildcard Benchmarks)
 
 help: ## List the targets
-	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1|\2/p' Makefile | awk -F '|' '{ printf "%-14s %s\n", $$1, $$2 }'
+	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1|\2/p' Makefile | awk -F '|' '{ printf "%-21s %s\n", $$1, $$2 }'
 
 run: ## Build and start everything in one process, on http://127.0.0.1:8080
 	@scripts/run
@@ -20,6 +21,16 @@ soak: ## Run a million random operations on the ledger, whose process is killed 
 soak-events: ## Disconnect readers of live channels 1,000 times each, and kill what they read from 50 times
 	@KITH_EVENTS_DISCONNECTS=$(or $(DISCONNECTS),1000) KITH_EVENTS_KILLS=$(or $(KILLS),50) \
 	  scripts/test --filter 'GapFreedomTests|EventKillTests'
+
+soak-failover: ## Kill the primary of a PostgreSQL cluster ten times under load (KILLS=3 for fewer; needs patroni and etcd)
+	@KITH_FAILOVERS=$(or $(KILLS),10) scripts/test --filter FailoverTests
+
+soak-timepoints: ## Make 200 scenes, and as many answers, with two processes that are killed 20 times (SCENES, KILLS)
+	@KITH_GENERATIONS=$(or $(SCENES),200) KITH_INTERACTIONS=$(or $(SCENES),200) \
+	  KITH_GENERATION_KILLS=$(or $(KILLS),20) scripts/test --filter 'GenerationKillTests|InteractionKillTests'
+
+soak-push: ## Send 10,000 notifications, and kill what sends them 20 times (PUSHES=1000 KILLS=3 for fewer)
+	@KITH_PUSHES=$(or $(PUSHES),10000) KITH_PUSH_KILLS=$(or $(KILLS),20) scripts/test --filter PushKillTests
 
 lint: ## Check the formatting of the sources, and Package.swift against their imports
 	swift format lint --strict --recursive --parallel $(SOURCES)

@@ -41,7 +41,7 @@ let package = Package(
     // What every process shares.
     .shared("Wire"),
     .shared("Prometheus"),
-    .shared("Database", ["Wire", .grdb, .crypto, .deque]),
+    .shared("Database", ["Wire", .grdb, .sqlite, .crypto, .deque]),
     .system("CPostgres", pkgConfig: "libpq", apt: "libpq-dev", brew: "libpq"),
     .shared("Postgres", ["Wire", "Database", "CPostgres", .deque, .logging]),
     .shared("Tokens", ["Wire", .crypto, .cryptoExtras]),
@@ -98,7 +98,7 @@ let package = Package(
         "Tokens", "Outbox", "EventFeed", "Quotas", "Memberships", "Photos", "RestQueries", "RestRoutes", .httpTypes,
         .nio, .lifecycle, .logging,
       ]),
-    .service("Lists", ["Tokens", "EventFeed", "Memberships", .crypto] + .buffers),
+    .service("Lists", ["Tokens", "EventFeed", "Memberships", .crypto, .lifecycle, .logging] + .buffers),
     .service(
       "Credits",
       [
@@ -117,8 +117,8 @@ let package = Package(
     .service(
       "Timepoints",
       [
-        "Prometheus", "Tokens", "Outbox", "EventFeed", "Photos", .httpTypes, .httpClient, .crypto, .nioPosix,
-        .lifecycle, .logging, .yams,
+        "Prometheus", "Tokens", "Outbox", "EventFeed", "Photos", "Postgres", .httpTypes, .httpClient, .crypto,
+        .nioPosix, .lifecycle, .logging, .yams,
       ] + .buffers,
       resources: ["Providers/Models/models.yaml"] + timepointPrompts.map { "Prompts/\($0)" }),
     .gateway(
@@ -200,10 +200,12 @@ let package = Package(
     .tests("Adventures", ["Adventures", "Clients", "Database", "Support", "Wire", .nioHTTP1]),
     .tests(
       "Timepoints",
-      ["Timepoints", .httpClient, .nio, .crypto, .hummingbird, .logging] + .serviceTests + .programs),
+      ["Timepoints", "Outbox", .httpClient, .nio, .crypto, .hummingbird, .logging] + .serviceTests
+        + .programs),
     .tests("RestQueries", ["RestQueries", "Database", "Support", "Wire"]),
     .tests(
-      "KithClientStack", path: "KithClient", ["Database", "Messages", "Support", .kithClient, .nio, .nioPosix]),
+      "KithClientStack", path: "KithClient",
+      ["Database", "Messages", "Support", "Wire", .kithClient, .nio, .nioPosix, .nioHTTP1, .nioWebSocket]),
     .tests(
       "Plans", .services + ["Database", "EventFeed", "Outbox", "Quotas", "Support", "Tokens", "Web", "Wire", .nioHTTP1]),
     .tests(
@@ -303,6 +305,7 @@ extension Target.Dependency {
   static let systemPaths = product(name: "SystemPackage", package: "swift-system")
   static let logging = product(name: "Logging", package: "swift-log")
   static let grdb = product(name: "GRDB", package: "GRDB.swift")
+  static let sqlite = product(name: "GRDBSQLite", package: "GRDB.swift")
   static let deque = product(name: "DequeModule", package: "swift-collections")
   static let kithClient = product(name: "KithClient", package: "KithClient")
   static let yams = product(name: "Yams", package: "Yams")

@@ -50,6 +50,15 @@ def insert_lists(postgres):
     postgres.sql("vacuum analyze")
 
 
+def insert_devices(postgres):
+    """A device of each user."""
+    postgres.sql(f"""{QUICKLY} set search_path = events;
+        insert into device (id, user_id, token, platform, environment, created_at, updated_at)
+          select {uuid_sql('n', group=2)}::uuid, {uuid_sql('n')}::uuid, lpad(n::text, 64, '0'), 'ios', 'production',
+            now(), now() from generate_series(1, {ACCOUNTS}) n;""")
+    postgres.sql("vacuum analyze")
+
+
 def insert_credits(postgres):
     """A ledger account for each user, whose large balance is from one grant; one user has none yet."""
     postgres.sql(f"""{QUICKLY} set search_path = credits;

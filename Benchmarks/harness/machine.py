@@ -1,5 +1,5 @@
 """The machine: its cores, ports, and what a process uses."""
-import dataclasses, os, pathlib, socket, subprocess, sys
+import contextlib, dataclasses, os, pathlib, socket, subprocess, sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "Benchmarks"
@@ -35,7 +35,9 @@ class Placement:
         """Moves running processes, which start new ones on the same cores."""
         cores = available_cores() if self.others is None else [self.others]
         for process in processes:
-            os.sched_setaffinity(process, cores)
+            # A worker of PostgreSQL may have ended meanwhile.
+            with contextlib.suppress(ProcessLookupError):
+                os.sched_setaffinity(process, cores)
 
 
 def placements():

@@ -17,9 +17,10 @@ select position from task where list_id = :list and parent_id is null and delete
 order by position desc limit 1;
 insert into task (list_id, parent_id, client_id, creator_id, assignee_id, title, note, words, text_size, reason_size,
   due_at, status, completed_at, missed_reason, missed_reason_submitted_at, requires_explanation, priority, starred,
-  hidden, strict_mode, color, recurrence, location, previous_id, position, revision, created_at, updated_at)
+  hidden, strict_mode, color, recurrence, location, previous_id, position, revision, created_at, updated_at,
+  remind_at)
 values (:list, null, null, @user(:n)@, null, 'A task', null, 'a task', 6, 0, null, 'pending', null, null, null, false,
-  0, false, false, false, null, null, null, null, 65536, 1, now(), now())
+  0, false, false, false, null, null, null, null, 65536, 1, now(), now(), null)
 on conflict (previous_id) where previous_id is not null do nothing returning id \gset
 update list set text_size = text_size + 6 where id = :list;
 insert into task_event (task_id, kind, reason, user_id, original_due_at, new_due_at, occurred_at)

@@ -1,5 +1,6 @@
 """The rows of the benchmark by name, in the order in which they are measured."""
-from rows import databases, events, fastapi, gateway, history, photos, processes, sockets, sqlite
+from rows import (
+    databases, events, fastapi, gateway, history, photos, processes, push, scenes, sockets, sqlite)
 
 ROWS = {
     "lists-cold": databases.lists_changing,
@@ -13,6 +14,7 @@ ROWS = {
     "plans": databases.plans,
     "place": databases.place,
     "events-cost": events.cost,
+    "push": push.push,
     "gateway": gateway.gateway,
     "kith": processes.kith,
     "apart": processes.apart,
@@ -24,6 +26,9 @@ ROWS = {
     "links": photos.links,
     "photos": photos.photos,
     "proxies": gateway.proxies,
+    "scenes": scenes.scenes,
+    "scene-streams": scenes.scene_streams,
+    "scene-pictures": scenes.scene_pictures,
     "socket-memory": sockets.socket_memory,
     "fan-out": sockets.fan_out,
 }

@@ -19,6 +19,7 @@ import uuid
 import zlib
 
 PASSWORD = "correct horse battery"
+PLACES = ["The Mill", "The Pier"]
 
 
 class Refused(Exception):
@@ -88,7 +89,29 @@ def seen(alice, bob, state):
         "group": alice.get(f"/api/groups/{state['group']}")["name"],
         "photo": len(Browser("").get(alice.get(state["photo"])["url"])),
         "collection": bob.get(f"/collections/{state['collection']}")["data"]["name"],
+        "places": [place["name"] for place in alice.get("/rest/v1/saved_places?select=name&order=name")],
+        "hunt": [hunt["title"] for hunt in bob.get(f"/rest/v1/scavenger_hunts?id=eq.{state['hunt']}&select=title")],
+        "events": events(alice, state["places"], len(PLACES)),
+        "timepoints": alice.get("/api/v1/users/me/timepoints")["total"],
     }
+
+
+def events(browser, topic, count):
+    """The kinds of the first events of a topic, which are kept for who comes back."""
+    request = urllib.request.Request(
+        f"{browser.url}/realtime/v1/events?topic={topic}", headers={**browser.headers, "Last-Event-ID": "0"})
+    found = []
+    # A comment comes every fifteen seconds: the stream does not end by itself.
+    end = time.monotonic() + 30
+    with urllib.request.urlopen(request, timeout=30) as stream:
+        for line in stream:
+            if line.startswith(b"event:"):
+                found.append(line[6:].decode().strip())
+            if len(found) == count:
+                return found
+            if time.monotonic() > end:
+                break
+    raise AssertionError(f"{topic} has the events {found}")
 
 
 def begin(url, path):
@@ -130,6 +153,24 @@ def begin(url, path):
     refused(404, lambda: bob.get(f"/collections/{state['collection']}"))
     bob.post(f"/invites/{invite}/accept")
 
+    # Adventures, whose changes are events.
+    state["places"] = f"saved_places:{user}"
+    for name in PLACES:
+        alice.post("/rest/v1/saved_places", {"name": name, "address": "1 Street", "latitude": 48.2, "longitude": 16.4})
+    assert bob.get("/rest/v1/saved_places") == []
+    refused(403, lambda: bob.get(f"/realtime/v1/events?topic={state['places']}"))
+    hunt = alice.post("/rest/v1/scavenger_hunts", {
+        "title": "Around the lake", "checkpoints": [{"title": "The pier", "latitude": 48.2, "longitude": 16.4}]})[0]
+    state["hunt"] = hunt["id"]
+    alice.send("PATCH", f"/rest/v1/scavenger_hunts?id=eq.{hunt['id']}", {"status": "active"})
+    bob.post("/rest/v1/scavenger_hunts/join", {"invite_code": hunt["invite_code"]})
+
+    # Without the key of a provider, production makes no scenes, and says which variable it lacks.
+    try:
+        alice.post("/api/v1/timepoints/generate/sync", {"query": "The moon landing, 1969", "generate_image": False})
+    except Refused as error:
+        assert error.status == 503 and "GOOGLE_API_KEY" in str(error), error
+
     refused(401, lambda: Browser(url).get("/api/v1/lists"))
     refused(404, lambda: alice.get("/internal/credits/audit"))
     state["seen"] = seen(alice, bob, state)
@@ -152,7 +193,9 @@ def load(url, path, seconds, within=0):
     alice = sign_in(url, state["alice"])
     calls = [lambda: alice.get("/api/v1/auth/me"), lambda: alice.get("/api/v1/credits/balance"),
              lambda: alice.get(f"/api/v1/lists/{state['list']}"), lambda: alice.get(f"/api/groups/{state['group']}"),
-             lambda: alice.get(f"/collections/{state['collection']}")]
+             lambda: alice.get(f"/collections/{state['collection']}"),
+             lambda: alice.get(f"/rest/v1/scavenger_hunts?id=eq.{state['hunt']}"),
+             lambda: alice.get("/api/v1/users/me/timepoints")]
     counts, failures, lock = {"ok": 0, "unavailable": 0}, [], threading.Lock()
     end = time.monotonic() + float(seconds)
     down = {}

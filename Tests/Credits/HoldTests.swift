@@ -77,6 +77,22 @@ import Wire
     }
   }
 
+  /// Times are stored in milliseconds: what is left of less than half of one is rounded away.
+  @Test(arguments: engines) func aCaptureInTheLastFractionOfAMillisecondIsTooLate(engine: Engine) async throws {
+    try await withLedger(engine) { ledger in
+      let alice = try await ledger.user(50)
+      let hold = try await ledger.hold(10, of: alice, for: 60)
+      let end = Date(timeIntervalSince1970: (hold.expiresAt.timeIntervalSince1970 * 1000).rounded() / 1000)
+      for settlement in [HoldSettlement.capture(nil), .capture(4), .capture(10), .release] {
+        await #expect(throws: Failure.holdExpired) {
+          try await ledger.database.write { db in
+            _ = try HoldStore.settle(hold.id, as: settlement, at: end - 0.0003, on: db)
+          }
+        }
+      }
+    }
+  }
+
   /// A hold reserves the credits that expire first, which do not expire as long as it is open.
   @Test(arguments: engines) func whatAHoldReservesDoesNotExpireUnderIt(engine: Engine) async throws {
     try await withLedger(engine) { ledger in

@@ -34,6 +34,7 @@ struct StatementException {
     "delete from held_alert where (device_id, until, event_id) in (",
     "delete from device where id in ( select id from device where signed_out_at",
     "delete from open_connection where (replica, number) in (",
+    "delete from open_topic where (topic, user_id, replica) in (",
     "delete from charge where id in ( select id from charge where settled_at",
   ].map { .init($0, because: "a batch of few rows") }
 

@@ -15,6 +15,10 @@ import Testing
         executed.insert(text)
         record(statement.worst, of: text, on: engine)
       }
+      let plans = statements.map { (text: SourceStatements.singleLine($0), plan: $1.worst.plan) }
+      for index in RequiredIndex.all {
+        #expect(index.isUsed(in: plans), "\(engine.rawValue) does not use \(index.names) for \(index.required)")
+      }
     }
     for exception in StatementException.scans + StatementException.readsMore {
       #expect(executed.contains(where: exception.applies), "no statement begins with: \(exception.prefix)")

@@ -30,6 +30,8 @@ struct PostgresPlan {
       if type == "Seq Scan", read > PlanCost.scannedMax { cost.scannedTables.append(table) }
       line += " \(table) \(node["Index Name"] as? String ?? ""): read \(read)"
       line += (node["Index Cond"] as? String).map { " by \($0)" } ?? ""
+    } else if type == "Bitmap Index Scan" {
+      line += " \(node["Index Name"] as? String ?? "")"
     }
     cost.plan += line + ": \(rows(node)) rows\n"
     for child in children(node) { add(child, to: &cost, depth: depth + 1) }

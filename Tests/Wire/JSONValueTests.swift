@@ -95,4 +95,22 @@ import Wire
     let tooDeep = String(repeating: "[", count: 3000) + String(repeating: "]", count: 3000)
     #expect(throws: DecodingError.self) { try value(tooDeep) }
   }
+
+  /// The encoder of trees of values, and the one of all other values.
+  @Test(arguments: [
+    JSONValue.null, .bool(true), .integer(.min), .number(0.1), .number(5), .number(1e300), .number(-2.5e-7),
+    .string("a\u{0}\u{1}\u{1F}\"\\/\n\r\t\u{8}\u{C}\u{7F}\u{2028} Zoë 🎈"),
+    .object(["b": .array([.integer(1), .array([])]), "a": .object([:]), "\"": .null]),
+  ])
+  func bothEncodersAgree(_ value: JSONValue) throws {
+    let text = String(decoding: try JSON.encode(value), as: UTF8.self)
+    let generic = try JSON.decode(JSONValue.self, from: JSON.encode([value]))
+    #expect(try .array([self.value(text)]) == generic, "\(text)")
+  }
+
+  @Test func whatIsNoNumberIsNotWritten() {
+    for number in [Double.nan, .infinity, -.infinity] {
+      #expect(throws: EncodingError.self) { try JSON.encode(JSONValue.array([.number(number)])) }
+    }
+  }
 }

@@ -63,29 +63,29 @@ struct AccountStore: Sendable {
 
   /// An account that is not deactivated.
   func activeAccount(_ id: UserID) async throws -> Account? {
-    try await database.read { db in
-      try db.row("\(selectAccount) where id = \(id) and deactivated_at is null").map(Account.init)
-    }
+    try await database.row("\(selectAccount) where id = \(id) and deactivated_at is null").map(Account.init)
   }
 
   func account(_ id: UserID) async throws -> Account? {
-    try await database.read { db in try db.row("\(selectAccount) where id = \(id)").map(Account.init) }
+    try await database.row("\(selectAccount) where id = \(id)").map(Account.init)
   }
 
   /// The active account by the id that an external system sends: our id, else the external one.
   func activeAccount(withAnyID name: String) async throws -> Account? {
     if let id = UserID(name), let account = try await activeAccount(id) { return account }
     let identity = Identity.externalID(name)
-    return try await database.read { db in try Self.find(identity, on: db).flatMap { $0.isActive ? $0 : nil } }
+    return try await database.row(Self.query(identity)).map(Account.init).flatMap { $0.isActive ? $0 : nil }
   }
 
   static func find(_ identity: Identity, on db: any Connection) throws -> Account? {
-    try db.row(
-      """
-      \(selectAccount) where id =
-        (select account_id from identity where issuer = \(identity.issuer) and subject = \(identity.subject))
-      """
-    ).map(Account.init)
+    try db.row(query(identity)).map(Account.init)
+  }
+
+  private static func query(_ identity: Identity) -> SQL {
+    """
+    \(selectAccount) where id =
+      (select account_id from identity where issuer = \(identity.issuer) and subject = \(identity.subject))
+    """
   }
 
   /// Adds a new identity to the account that has verified the same e-mail address, if any. Two subjects of one issuer

@@ -7,10 +7,12 @@ struct PeopleRoutes: Sendable {
   let people: PeopleStore
 
   func add(to routes: Router<Context>) {
-    let internalRoutes = routes.group(context: ServiceCaller.self)
-      .add(middleware: RequiresService(["adventures", "invites", "groups", "lists"]))
-    internalRoutes.offEventLoop().post("/internal/users/people", use: people)
-    internalRoutes.get("/internal/users/person", use: person)
+    let callers: Set = ["adventures", "invites", "groups", "lists"]
+    // Events needs the names and languages of those whom it notifies.
+    routes.group(context: ServiceCaller.self).add(middleware: RequiresService(callers.union(["events"])))
+      .offEventLoop().post("/internal/users/people", use: people)
+    routes.group(context: ServiceCaller.self).add(middleware: RequiresService(callers))
+      .get("/internal/users/person", use: person)
   }
 
   @Sendable private func people(_ request: Request, _ context: ServiceCaller) async throws -> Response {

@@ -22,7 +22,12 @@ struct Profile: Sendable {
 
   /// nil when there is no such account, or it is not active.
   static func find(_ user: UserID, on db: any Connection) throws -> Profile? {
-    let rows = try db.rows(of: [
+    try Profile(db.rows(of: queries(user)))
+  }
+
+  /// The statements whose rows are those of ``init(_:)``.
+  static func queries(_ user: UserID) -> [SQL] {
+    [
       AccountStore.accountSQL(user),
       """
       select issuer, subject, email, is_email_verified, created_at from identity where account_id = \(user)
@@ -30,11 +35,7 @@ struct Profile: Sendable {
       """,
       "select account_id from password where account_id = \(user)",
       PendingEmailChange.ofUser(user),
-    ])
-    guard let account = try rows[0].first.map(Account.init), account.isActive else { return nil }
-    return Profile(
-      account: account, identities: try rows[1].map(LinkedIdentity.init), hasPassword: !rows[2].isEmpty,
-      newEmail: try rows[3].first.map(PendingEmailChange.init))
+    ]
   }
 
   /// The account's own address: verified addresses first.
@@ -72,6 +73,16 @@ struct Profile: Sendable {
     GoTrueClaims(
       email: account.email ?? "", phone: phone?.subject ?? "", isAnonymous: account.isAnonymous,
       appMetadata: appMetadata, userMetadata: metadata, method: method.rawValue, signedInAt: then)
+  }
+}
+
+extension Profile {
+  /// nil when the account is not active.
+  init?(_ rows: [[Row]]) throws {
+    guard let account = try rows[0].first.map(Account.init), account.isActive else { return nil }
+    self.init(
+      account: account, identities: try rows[1].map(LinkedIdentity.init), hasPassword: !rows[2].isEmpty,
+      newEmail: try rows[3].first.map(PendingEmailChange.init))
   }
 }
 

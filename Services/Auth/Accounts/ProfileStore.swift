@@ -11,7 +11,7 @@ struct ProfileStore: Sendable {
 
   /// nil when the account is not active.
   func profile(of user: UserID) async throws -> Profile? {
-    try await database.read { db in try Profile.find(user, on: db) }
+    try await Profile(database.rows(of: Profile.queries(user)))
   }
 
   func owner(of email: EmailAddress) async throws -> UserID? {
@@ -41,7 +41,9 @@ struct ProfileStore: Sendable {
       try db.change("update account set is_discoverable = \(isDiscoverable) where id = \(user)")
     }
     if let metadata = changes.metadata { try AccountStore.mergeMetadata(metadata, of: user, on: db) }
-    return try Profile.find(user, on: db)
+    let profile = try Profile.find(user, on: db)
+    if let profile { AccountEvents.changed(profile.account, at: now, on: db) }
+    return profile
   }
 }
 

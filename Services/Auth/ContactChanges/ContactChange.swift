@@ -44,7 +44,8 @@ struct ContactChange: Sendable {
         try outbox.add(AddressChangedMail.kind, AddressChangedMail(address: old.text), user: user, at: now, on: db)
       }
     }
-    try db.change("update account set email = \(email.text) where id = \(user)")
+    try db.change("update account set email = \(email.text), updated_at = \(now) where id = \(user)")
+    if let account = try AccountStore.account(user, on: db) { AccountEvents.changed(account, at: now, on: db) }
     try PendingEmailChange.remove(of: user, on: db)
   }
 

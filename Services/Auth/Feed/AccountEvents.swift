@@ -22,6 +22,18 @@ enum AccountEvents {
       "token_theft_noticed", to: [EventTopic.user(user)], ["session_id": session], of: user, at: now, on: db)
   }
 
+  /// - Parameter account: after the change.
+  static func changed(_ account: Account, at now: Date, on db: any Connection) {
+    EventFeed.record(
+      "account_changed", to: [EventTopic.user(account.id)], [:],
+      change: .of(
+        "users", .update, key: ["id": account.id],
+        [
+          "email": account.email, "display_name": account.displayName, "avatar_url": account.avatarURL,
+          "created_at": account.createdAt, "updated_at": now,
+        ]), of: account.id, at: now, on: db)
+  }
+
   /// The account was deactivated, and will be erased.
   static func deleted(_ user: UserID, erasedAfter due: Date, at now: Date, on db: any Connection) {
     EventFeed.record(

@@ -97,9 +97,10 @@ extension HoldStore {
     if state == settlement.state, try row.get("captured") == settlement.captured(of: cost) {
       return SettledHold(id: id, state: state, balance: try row.get("settled_balance"), isRepeated: true)
     }
-    if case .capture = settlement, state == .open, try row.get("expires_at") > now {
+    if case .capture(let amount?) = settlement, amount > cost, state == .open, try row.get("expires_at") > now {
       throw Failure.invalid(.init("amount", "must be at most \(cost), which is held"))
     }
+    // Also in the last fraction of a millisecond of its time, which the statement rounds away.
     throw state == .open || state == .expired ? Failure.holdExpired : .holdSettled(state)
   }
 }

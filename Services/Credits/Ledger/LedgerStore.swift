@@ -30,7 +30,7 @@ struct LedgerStore: Sendable {
 
   /// nil when the account has not been opened. Lots that have expired are booked first.
   func account(of user: UserID, at now: Date) async throws -> Account? {
-    let account = try await database.readOnce { try Self.account(of: user, on: $0) }
+    let account = try await database.row(Self.accountQuery(user)).map(Account.init)
     guard let account, let expiry = account.lotsExpireAt, expiry <= now else { return account }
     return try await database.write { db in
       try LotExpiry.book(of: user, at: now, on: db)
@@ -146,17 +146,23 @@ struct LedgerStore: Sendable {
   }
 
   private static func account(of user: UserID, on db: any Connection) throws -> Account? {
-    try db.row(
-      """
-      select balance, held, debt, lifetime_earned, lifetime_spent, is_welcomed, lots_expire_at from ledger_account
-      where id = \(user)
-      """
-    ).map { row in
-      Account(
-        balance: Balance(
-          current: try row.get("balance"), held: try row.get("held"), debt: try row.get("debt"),
-          lifetimeEarned: try row.get("lifetime_earned"), lifetimeSpent: try row.get("lifetime_spent")),
-        isSignupBonusSettled: try row.get("is_welcomed"), lotsExpireAt: try row.optional("lots_expire_at"))
-    }
+    try db.row(accountQuery(user)).map(Account.init)
+  }
+
+  private static func accountQuery(_ user: UserID) -> SQL {
+    """
+    select balance, held, debt, lifetime_earned, lifetime_spent, is_welcomed, lots_expire_at from ledger_account
+    where id = \(user)
+    """
+  }
+}
+
+extension LedgerStore.Account {
+  fileprivate init(_ row: Row) throws {
+    self.init(
+      balance: Balance(
+        current: try row.get("balance"), held: try row.get("held"), debt: try row.get("debt"),
+        lifetimeEarned: try row.get("lifetime_earned"), lifetimeSpent: try row.get("lifetime_spent")),
+      isSignupBonusSettled: try row.get("is_welcomed"), lotsExpireAt: try row.optional("lots_expire_at"))
   }
 }

@@ -17,9 +17,14 @@ extension Calls {
     try await stack.adventures.bearing(alice.access).with(["X-Admin-Key": TestStack.adminKey])
       .ok(.GET, "/rest/v1/rpc/get_system_metrics")
     let events = inside(stack.adventures, as: "events")
-    try await events.ok(.GET, "/internal/topics/access?topic=scavenger_hunts:\(hunt)&user_id=\(alice.id)")
+    for topic in ["scavenger_hunts", "checkpoint_submissions"] {
+      try await events.ok(.GET, "/internal/topics/access?topic=\(topic):\(hunt)&user_id=\(alice.id)")
+    }
     try await events.ok(.GET, "/internal/topics?user_id=\(alice.id)")
-    try await inside(stack.adventures, as: "groups").ok(
+    let groups = inside(stack.adventures, as: "groups")
+    try await groups.ok(
+      .POST, "/internal/adventures/blocks", encoding: ChangedBlock(one: alice.id, other: bob.id))
+    try await groups.ok(
       .POST, "/internal/adventures/shown-photo",
       ["photo": "photos/\(bob.id)/1.jpg", "viewer": alice.id.description])
     let auth = inside(stack.adventures, as: "auth")

@@ -59,6 +59,11 @@ extension Calls {
     _ = try await connections.add(connection, of: "here", max: 10, at: now)
     try await connections.restore([connection], of: "here")
     try await connections.remove([connection.number], of: "here")
+    let topics = OpenTopicStore(database: database)
+    let entry = OpenTopicStore.Entry(topic: "lists:7", user: connection.user)
+    try await topics.change([(entry, true)], of: "here")
+    _ = try await topics.openers(of: ["lists:7"], among: [connection.user], except: "another", at: now)
+    try await topics.change([(entry, false)], of: "here")
   }
 
   /// What is executed for notifications, which are sent only with a key of Apple's.
@@ -81,6 +86,8 @@ extension Calls {
       _ = try AlertStore.heldCount(of: device.id, until: now, on: db)
       try AlertStore.deleteHeld(of: device.id, until: now, on: db)
       _ = try AlertStore.target(device.id, of: user, on: db)
+      _ = try DeviceStore.hasDevices(user, on: db)
+      try DeviceStore.setWoken(device.id, at: now, on: db)
       try DeviceStore.sessionEnded(.new(at: now), isKept: true, at: now, on: db)
       try DeviceStore.sessionEnded(.new(at: now), isKept: false, at: now, on: db)
       _ = try AlertStore.sweep(at: now, limit: 500, on: db)

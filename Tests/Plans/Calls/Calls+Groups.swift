@@ -29,6 +29,8 @@ extension Calls {
     let events = inside(stack.groups, as: "events")
     try await events.ok(.GET, "/internal/topics/access?topic=social_groups:\(group)&user_id=\(alice.id)")
     try await events.ok(.GET, "/internal/topics?user_id=\(alice.id)")
+    try await events.ok(.GET, "/internal/topics/readers?topic=social_groups:\(group)")
+    try await events.ok(.GET, "/internal/topics/readers?topic=collections:\(CollectionID.new(at: stack.clock.now))")
     try await inside(stack.groups, as: "auth").ok(.GET, "/internal/users/\(alice.id)/data")
   }
 

@@ -3,6 +3,8 @@ import NIOHTTP1
 import Support
 import Wire
 
+@testable import Lists
+
 extension Calls {
   func listCalls() async throws {
     let (alice, bob) = (try await signIn(2), try await signIn(4))
@@ -36,7 +38,24 @@ extension Calls {
     let events = inside(stack.lists, as: "events")
     try await events.ok(.GET, "/internal/topics/access?topic=lists:2&user_id=\(alice.id)")
     try await events.ok(.GET, "/internal/topics?user_id=\(alice.id)")
+    try await events.ok(.GET, "/internal/topics/readers?topic=lists:2")
+    try await reminderCalls()
     try await inside(stack.lists, as: "auth").ok(.GET, "/internal/users/\(alice.id)/data")
+  }
+
+  private func reminderCalls() async throws {
+    // The service itself looks at those that are due.
+    let later = stack.clock.now + 86_400
+    try await withDatabase(of: "lists") { database in
+      try await database.write { db in
+        _ = try ReminderStore.nextCheck(on: db)
+        for reminder in try ReminderStore.due(at: later, limit: 5, on: db) {
+          guard let task = try ReminderStore.set(reminder, to: nil, on: db) else { continue }
+          _ = try ReminderStore.recipient(of: task, on: db)
+          try ReminderStore.set(nil as Date?, of: task.id, on: db)
+        }
+      }
+    }
   }
 
   private func taskCalls(_ alice: SignedInUser, _ list: Int, _ tag: Int) async throws {

@@ -23,7 +23,10 @@ extension Calls {
     try await stack.gateway.ok(.GET, "/i/\(code)")
     for _ in 1...2 { try await bob.browser.ok(.POST, groups + "/join", ["invite_code": code]) }
     try await bob.browser.refused(.POST, groups + "/join", ["invite_code": "AAAAAA"])
-    for query in ["", "?group_id=eq.\(id)", "?user_id=eq.\(bob.id)&select=*,social_groups(name)", "?order=joined_at"] {
+    for query in [
+      "", "?group_id=eq.\(id)", "?user_id=eq.\(bob.id)&select=*,social_groups(name)", "?order=joined_at",
+      "?group_id=eq.\(id)&order=joined_at",
+    ] {
       try await counted.ok(.GET, members + query)
     }
     try await counted.ok(.PATCH, groups + "?id=eq.\(id)", ["name": "Renamed", "description": "Again"])

@@ -41,7 +41,8 @@ extension Calls {
     let saved = try await browser.ok(
       .POST, "\(path)/chat", ["character": name, "message": "Hello", "save_session": true])
     let session = saved.string("session_id")
-    try await browser.ok(.POST, "\(path)/chat", ["character": name, "message": "Go on", "session_id": session])
+    try await browser.with(["Idempotency-Key": "once"])
+      .ok(.POST, "\(path)/chat", ["character": name, "message": "Go on", "session_id": session])
     try await browser.ok(.GET, "/api/v1/interactions/sessions/\(made.string("id"))")
     try await browser.ok(.GET, "/api/v1/interactions/session/\(session)")
     try await browser.ok(.DELETE, "/api/v1/interactions/session/\(session)")

@@ -29,6 +29,12 @@ extension Rows {
       select case when n % 4 = 0 then 'gone' else 'another' end, n, \(rows.id("n % 10000"))
       from \(rows.numbers(40_000))
       """,
+      """
+      insert into open_topic (topic, user_id, replica)
+      select 'lists:' || ((n + n / 10000 * 500) % 2000 + 1), \(rows.id("n % 10000")),
+        case when n % 4 = 0 then 'gone' else 'another' end
+      from \(rows.numbers(40_000))
+      """,
     ] + notifications(rows)
   }
 

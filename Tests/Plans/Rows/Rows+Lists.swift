@@ -18,11 +18,12 @@ extension Rows {
       """,
       """
       insert into task (list_id, creator_id, assignee_id, title, words, status, completed_at, due_at, priority, starred,
-        strict_mode, position, revision, created_at, updated_at)
+        strict_mode, position, revision, created_at, updated_at, remind_at)
       select n % 100000 + 1, \(rows.id("n % 100000 + 1")), case when n % 10 = 1 then \(rows.id("n % 100000 + 1")) end,
         'Task ' || n, 'task ' || n, case when n % 7 < 3 then 'done' else 'pending' end,
         case when n % 7 < 3 then \(rows.ago("n % 86400")) end, case when n % 7 < 5 then \(rows.ago("n % 86400")) end,
-        0, false, false, n / 100000 * 65536, n / 100000 + 1, \(rows.ago("n % 86400")), \(rows.ago("n % 86400"))
+        0, false, false, n / 100000 * 65536, n / 100000 + 1, \(rows.ago("n % 86400")), \(rows.ago("n % 86400")),
+        case when n % 2500 = 4 then \(rows.ago("n % 50000 - 47400")) end
       from \(rows.numbers(1_000_000))
       """,
       """

@@ -52,7 +52,7 @@ extension Rows {
         case when n % 2 = 1 then 'user' else 'character' end, 'words', \(rows.ago("n * 30"))
       from \(rows.numbers(100_000))
       """,
-      rows.sentMessages(50_000),
+      rows.sentMessages(50_000), rows.idempotencyKeys(50_000),
     ]
   }
 

@@ -1,4 +1,5 @@
 import Database
+import Foundation
 import Support
 
 /// Many rows of one service, inserted by a few statements that generate them.
@@ -18,10 +19,13 @@ struct Rows: Sendable {
       let settings = "set search_path to \"\(service)\"; set session_replication_role = replica; "
       try await executeSQL(testDatabase.databaseURL, settings + statements.joined(separator: ";\n"))
     case .sqlite:
-      try await database.write { db in
+      let path = testDatabase.folder.appending(path: "\(service).db").path
+      let unlimited = try SQLite(path: path, service: service, statementTimeout: .seconds(3600))
+      try await unlimited.write { db in
         for statement in statements { try db.change(SQL(stringLiteral: statement)) }
         try catalog.add(db)
       }
+      await unlimited.close()
     }
     await database.close()
   }
