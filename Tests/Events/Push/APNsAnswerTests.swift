@@ -149,6 +149,20 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func anIdleConnectionMayAllowMoreStreams(_ engine: Engine) async throws {
+    try await withPushes(engine) { fixture, apns in
+      let (alice, bob) = (try fixture.person(), try fixture.person())
+      apns.answerAlways(.end(.settingsWhenIdle), to: try await fixture.device(alice))
+      for number in 1...3 {
+        try await fixture.deliver([fixture.assignment("Task \(number)", to: alice, by: bob)])
+        try await eventually("its delivery") { apns.accepted.count == number }
+        // Until the server has changed its settings.
+        try await Task.sleep(for: .milliseconds(600))
+      }
+      #expect(apns.connectionCount == 1 && apns.doubles == 0)
+    }
+  }
+
   @Test(arguments: engines) func howeverAConnectionEndsNothingIsLost(_ engine: Engine) async throws {
     try await withPushes(engine) { fixture, apns in
       let bob = try fixture.person()

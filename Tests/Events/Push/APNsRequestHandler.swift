@@ -68,7 +68,7 @@ final class APNsRequestHandler: ChannelInboundHandler, @unchecked Sendable {
       // As if this request, and those after it, had not been seen.
       goAway(connection, lastStream: .rootStream)
       return
-    case .close, .goAway, .oneStream, nil: break
+    case .close, .goAway, .oneStream, .settingsWhenIdle, nil: break
     }
     let status = answer?.status ?? 200
     var headers = [(":status", "\(status)"), ("apns-id", request.first("apns-id") ?? UUID().uuidString.lowercased())]
@@ -93,6 +93,10 @@ final class APNsRequestHandler: ChannelInboundHandler, @unchecked Sendable {
       case .goAway: handler.goAway(connection, lastStream: .maxID)
       case .close: connection?.close(promise: nil)
       case .oneStream: handler.set(streamsMax: 1, connection)
+      case .settingsWhenIdle:
+        connection?.eventLoop.scheduleTask(in: .milliseconds(300)) {
+          for count in [10, 100] { loopBound.value.0.set(streamsMax: count, connection) }
+        }
       default: break
       }
     }

@@ -50,6 +50,8 @@ final class APNsServer: Sendable {
     case goAway, close
     /// `SETTINGS_MAX_CONCURRENT_STREAMS` is 1 from now on.
     case oneStream
+    /// As soon as the client has the answer and no other stream, ten are allowed, and then as many as before.
+    case settingsWhenIdle
     /// `RST_STREAM`, the end of the connection, or a `GOAWAY` for streams that are not worked on: no answer comes.
     case reset, closeWithoutAnswer, goAwayWithoutAnswer
 

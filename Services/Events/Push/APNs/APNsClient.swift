@@ -143,6 +143,7 @@ final class APNsClient: Service {
       timeout: .init(connect: .seconds(10), read: Self.timeout),
       connectionPool: .init(idleTimeout: .hours(1)))
     configuration.httpVersion = .automatic
+    configuration.http2ConnectionDebugInitializer = { DeferredSettingsHandler.add(to: $0) }
     return configuration
   }
 }
