@@ -17,6 +17,11 @@ final class FeedFrames: Sendable {
 
   init(_ event: LoggedEvent) { self.event = event }
 
+  /// A change of a row comes in one form only: as the client has asked for it, else as a broadcast.
+  func frame(_ version: PhoenixVersion, on name: String, seq: Int, _ bindings: [ChangeBinding]) -> ByteBuffer {
+    change(version, on: name, seq: seq, bindings) ?? broadcast(version, on: name, seq: seq)
+  }
+
   /// The event as a broadcast on the channel of a topic.
   func broadcast(_ version: PhoenixVersion, on name: String, seq: Int) -> ByteBuffer {
     frame(Key(version: version, name: name, bindings: [])) {

@@ -53,11 +53,26 @@ final class LoopHub {
   }
 
   /// Delivers events, in their order: what a socket gets of them is sent with one system call.
-  func deliver(_ events: [(event: AppendedEvent, frames: FeedFrames)]) {
-    for (event, frames) in events { deliver(event, frames) }
+  func deliver(_ runs: [FeedRun]) {
+    for run in runs {
+      if let (topic, numbers) = run.shared {
+        deliver(run, of: topic, numbers)
+      } else {
+        for (event, frames) in run.events { deliver(event, frames) }
+      }
+    }
     let written = unflushed
     unflushed = []
     for socket in written { socket.flushDelivered() }
+  }
+
+  private func deliver(_ run: FeedRun, of topic: String, _ numbers: ClosedRange<Int>) {
+    for channel in all(of: topic) {
+      if !channel.topics.contains(topic), channel.socket.deliver(run, numbers, on: channel) { continue }
+      for (seq, (event, frames)) in zip(numbers, run.events) {
+        channel.socket.deliver(frames, of: topic, seq: seq, at: event.position, on: channel)
+      }
+    }
   }
 
   private func deliver(_ event: AppendedEvent, _ frames: FeedFrames) {

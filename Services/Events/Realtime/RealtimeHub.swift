@@ -39,9 +39,9 @@ final class RealtimeHub: LogObserver {
   }
 
   func appended(_ events: [AppendedEvent]) {
-    let (all, now) = (events.map { (event: $0, frames: FeedFrames($0.event)) }, now())
+    let (runs, now) = (FeedRun.runs(of: events), now())
     for event in events { metrics.delivered(event.event, at: now) }
-    onEachLoop { hub in hub.deliver(all) }
+    onEachLoop { hub in hub.deliver(runs) }
   }
 
   func logWasReplaced() { onEachLoop { $0.readAgain() } }

@@ -11,14 +11,20 @@ extension Socket {
     channel.missed = max(channel.missed, seq)
     guard channel.phase == .live, seq > channel.position.seq else { return }
     guard seq == channel.position.seq + 1, isWritable else { return catchUp(channel) }
-    writeDelivered(frame(of: frames, seq: seq, on: channel))
+    writeDelivered(frames.frame(version, on: channel.name, seq: seq, channel.bindings))
     channel.position = LogPosition(seq: seq, epoch: channel.position.epoch)
   }
 
-  /// A change of a row comes in one form only: as the client has asked for it, else as a broadcast.
-  private func frame(of frames: FeedFrames, seq: Int, on channel: JoinedChannel) -> ByteBuffer {
-    frames.change(version, on: channel.name, seq: seq, channel.bindings)
-      ?? frames.broadcast(version, on: channel.name, seq: seq)
+  /// Delivers several events at once, if the channel has exactly what is before them.
+  ///
+  /// - Parameter numbers: of the events, in the topic that the channel is named after.
+  /// - Returns: whether they were written.
+  func deliver(_ run: FeedRun, _ numbers: ClosedRange<Int>, on channel: JoinedChannel) -> Bool {
+    guard channel.phase == .live, numbers.lowerBound == channel.position.seq + 1, isWritable else { return false }
+    channel.missed = max(channel.missed, numbers.upperBound)
+    writeDelivered(run.joined(version, on: channel, from: numbers.lowerBound))
+    channel.position = LogPosition(seq: numbers.upperBound, epoch: channel.position.epoch)
+    return true
   }
 
   /// Of a topic that the channel is not named after: once, whichever of its topics the event has.
@@ -57,7 +63,7 @@ extension Socket {
     var (bytes, last) = (0, channel.position.seq)
     // The rest of the page is read again, when the client has read this.
     for entry in entries where bytes < Self.replayBytesMax {
-      let frame = frame(of: FeedFrames(entry.event), seq: entry.seq, on: channel)
+      let frame = FeedFrames(entry.event).frame(version, on: channel.name, seq: entry.seq, channel.bindings)
       frames.append(frame)
       bytes += frame.readableBytes
       last = entry.seq
