@@ -1,6 +1,7 @@
 import Database
 import Foundation
 import Support
+import Synchronization
 import Testing
 import Web
 import Wire
@@ -38,6 +39,35 @@ import Wire
         #expect(rest.map(\.step) == Array(Self.all.dropFirst(3)))
         #expect(rest.last?.name == "done")
         #expect(try await alice.spent("generation").map(\.amount) == [-5])
+      }
+    }
+  }
+
+  @Test func aStreamThatWaitsDoesNotHoldUpTheEndOfItsProcess() async throws {
+    try await withGemini { gemini in
+      try await withStack(.postgres, gemini.settings) { stack in
+        let own = stack.dependencies(of: "timepoints")
+        let other = try await buildTimepoints(
+          Dependencies(
+            own.settings, serviceAddresses: own.serviceAddresses, logger: quiet, pollInterval: .seconds(3600),
+            now: { stack.clock.now }))
+        let alice = try await stack.signIn("alice")
+        let gate = Gate()
+        gemini.calls.next(.waits(gate), for: "judge")
+        let id = try await alice.browser.post("/api/v1/timepoints/generate", ["query": "The gate of Miletus"]).string("id")
+        try await eventually("the job runs") { gemini.calls.count("judge") == 1 }
+        let closing = Mutex<ContinuousClock.Instant?>(nil)
+        try await running([other]) {
+          let replica = Browser("http://127.0.0.1:\(try await other.port.number)").bearing(alice.access)
+          try await eventually { try await replica.get("/health/ready").status == 200 }
+          var stream = try await TimepointStream(replica, "/api/v1/timepoints/\(id)/events")
+          #expect(try await stream.next()?.step == "initialization")
+          closing.withLock { $0 = .now }
+        }
+        let began = try #require(closing.withLock { $0 })
+        // Sooner than the stream would have written by itself.
+        #expect(ContinuousClock.now - began < .seconds(12))
+        gate.open()
       }
     }
   }

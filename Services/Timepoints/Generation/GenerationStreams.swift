@@ -18,7 +18,12 @@ struct GenerationStreams: Sendable {
       status: .ok, headers: EventStreamText.headers,
       body: .init { writer in
         try await signals.watching(.events, of: timepoint) { signal in
-          try await write(timepoint, after: number, signal, to: &writer)
+          // A stream of a generation that waits for others would hold up the end of the process.
+          try await withGracefulShutdownHandler {
+            try await write(timepoint, after: number, signal, to: &writer)
+          } onGracefulShutdown: {
+            signal.send()
+          }
         }
         try await writer.finish(nil)
       })
