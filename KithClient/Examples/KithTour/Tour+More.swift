@@ -74,10 +74,10 @@ extension Tour {
     guard let id else { return print("  the scene was not made") }
     let scene = try await alice.timepoints.timepoint(id, full: true)
     print("  \(scene.slug), in the year \(scene.year ?? 0)")
-    let lines = try await alice.timepoints.dialog(in: id, lineCount: 2)
-    for line in lines { print("  \(line.speaker): \(line.text)") }
-    if let name = lines.first?.speaker {
-      let reply = try await alice.timepoints.chat(with: name, in: id, message: "What do you see?")
+    let dialog = try await alice.timepoints.dialog(DialogRequest(lineCount: 2), in: id).dialog
+    for line in dialog { print("  \(line.speaker): \(line.text)") }
+    if let name = dialog.first?.speaker {
+      let reply = try await alice.timepoints.chat(ChatRequest("What do you see?", to: name), in: id)
       print("  to Alice: \(reply.response)")
     }
     let jump = try await alice.timepoints.jump(from: id, .prior, units: 1, of: .year)
