@@ -43,8 +43,8 @@ import Testing
       "POST", "/api/groups", #"{"name": "Us", "member_phone_numbers": ["+1"], "time_zone": "UTC"}"#
     ) { _ = try await $0.groups.create(name: "Us", inviting: ["+1"], timeZone: .gmt) }
     try await expectRequest(
-      "POST", "/api/devices/register", #"{"device_token": "abab", "platform": "ios"}"#
-    ) { try await $0.groups.registerDevice(token: Data([0xAB, 0xAB])) }
+      "POST", "/api/devices/register", #"{"device_token": "abab", "platform": "ios", "timezone": "UTC"}"#
+    ) { try await $0.notifications.registerDevice(token: Data([0xAB, 0xAB]), timeZone: .gmt) }
   }
 
   @Test func listsAndTasks() async throws {

@@ -93,6 +93,22 @@ public struct ScavengerHunt: Sendable, Equatable, Decodable, Identifiable {
       self.photoRequired = photoRequired
       self.points = points
     }
+
+    /// - Parameter hunt: nil: that of the checkpoint that is changed.
+    func body(of hunt: String? = nil) -> Body {
+      Body(
+        huntID: hunt, title: title, description: description, location: location, photoRequired: photoRequired,
+        points: points)
+    }
+
+    struct Body: Encodable, Sendable {
+      let huntID: String?
+      let title: String
+      let description: String?
+      let location: Coordinate?
+      let photoRequired: Bool
+      let points: Int
+    }
   }
 
   public struct Checkpoint: Sendable, Equatable, Decodable, Identifiable {
@@ -112,6 +128,13 @@ public struct ScavengerHunt: Sendable, Equatable, Decodable, Identifiable {
     public let userID: String
     public let photoURL: String?
     public let verified: Bool?
+  }
+
+  public struct Participant: Sendable, Equatable, Decodable, Identifiable {
+    public let id: String
+    public let huntID: String
+    public let userID: String
+    public let joinedAt: Date
   }
 
   public struct Score: Sendable, Equatable, Decodable, Identifiable {

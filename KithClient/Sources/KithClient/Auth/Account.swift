@@ -15,7 +15,9 @@ public struct Profile: Sendable, Equatable, Decodable {
   public let email: String
   public let name: String?
   public let timezone: String?
+  /// A language tag.
   public let locale: String?
+  public let avatarURL: String?
   public let hasPassword: Bool?
   /// The id everywhere else.
   public let uuid: String?
@@ -39,6 +41,7 @@ public struct DeviceSession: Sendable, Equatable, Decodable, Identifiable {
 
 /// A way in which the user can sign in.
 public struct Identity: Sendable, Equatable, Decodable {
+  /// `apple`, `email`, `phone`, or the URL of an outside issuer.
   public let provider: String
   public let subject: String?
   public let email: String?

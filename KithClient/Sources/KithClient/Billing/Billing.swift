@@ -61,12 +61,20 @@ public struct Billing: Sendable {
   public func purchases() async throws -> [Purchase] { try await api.value(.get("/api/v1/billing/purchases")) }
 
   /// A page of Stripe's on which the user pays. Open it in a browser.
-  public func checkout(_ product: Products.Product.ID, successURL: URL? = nil) async throws -> URL {
+  ///
+  /// - Parameters:
+  ///   - successURL: where the user goes on after paying. nil: a page of the server.
+  ///   - cancelURL: the same for who does not pay.
+  /// - Throws: ``KithFailure``, such as `unknown_product`, `already_subscribed` or `stripe_not_configured`.
+  public func checkout(
+    _ product: Products.Product.ID, successURL: URL? = nil, cancelURL: URL? = nil
+  ) async throws -> URL {
     struct Answer: Decodable {
       let checkoutURL: URL
     }
     var body = ["product_id": product]
     body["success_url"] = successURL?.absoluteString
+    body["cancel_url"] = cancelURL?.absoluteString
     return try await api.value(
       try Call.post("/api/v1/billing/stripe/checkout", body).with { $0.timeoutSeconds = 45 }, as: Answer.self
     ).checkoutURL

@@ -27,11 +27,3 @@ public struct SharedGroup: Sendable, Equatable, Decodable, Identifiable {
   public let hasSentToday: Bool
   public let lastPhoto: LastPhoto?
 }
-
-/// A device that gets pushes.
-public struct RegisteredDevice: Sendable, Equatable, Decodable, Identifiable {
-  public let id: String
-  public let platform: String
-  public let deviceToken: String
-  public let createdAt: Date
-}

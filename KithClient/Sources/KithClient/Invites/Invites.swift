@@ -73,4 +73,12 @@ public struct Invites: Sendable {
   public func deleteLink(_ id: String, to group: SharedGroup.ID) async throws {
     _ = try await api.send(.delete("/api/groups/\(group)/invites/\(id)"))
   }
+
+  /// The QR code of a link with a code, to be scanned with another phone's camera. Nobody needs to be signed in.
+  ///
+  /// - Returns: a PNG.
+  /// - Throws: ``KithFailure``, such as `not_found`.
+  public func qrCode(of code: String) async throws -> Data {
+    try await api.send(Call.get("/i/\(code)/qr.png").anonymous.with { $0.headers["Accept"] = "image/png" }).body
+  }
 }

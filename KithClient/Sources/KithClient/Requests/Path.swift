@@ -4,6 +4,8 @@ import Foundation
 struct Path: ExpressibleByStringInterpolation, Sendable {
   let text: String
 
+  /// - Parameter segments: each is escaped.
+  init(segments: [some StringProtocol]) { text = segments.map { "/" + Self.escaped(String($0)) }.joined() }
   init(stringLiteral value: String) { text = value }
   init(stringInterpolation: Interpolation) { text = stringInterpolation.text }
 
