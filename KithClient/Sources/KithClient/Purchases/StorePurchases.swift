@@ -37,7 +37,8 @@
     /// Sends what was interrupted, then what comes: renewals, and purchases on other devices. To be run from the start
     /// of the app, in a task of its own, while somebody is signed in.
     public func updates() -> AsyncStream<Result<Billing.Granted, any Error>> {
-      AsyncStream { continuation in
+      // The server has what is dropped from a stream that nobody reads: the balance is read anew.
+      AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
         let running = Task {
           for await result in Transaction.unfinished { continuation.yield(await settled(result)) }
           for await result in Transaction.updates { continuation.yield(await settled(result)) }

@@ -127,6 +127,7 @@ final class BoundedBuffer<Element: Sendable>: @unchecked Sendable {
             return reader.resume(returning: element)
           }
           guard state.end == nil else { return reader.resume(with: takeEnd()) }
+          precondition(state.reader == nil, "one task reads a stream")
           state.reader = reader
         }
       }

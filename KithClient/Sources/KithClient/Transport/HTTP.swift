@@ -63,10 +63,15 @@ public struct HTTPStream: Sendable {
     self.body = body
   }
 
-  /// The whole body.
+  private static let bodyBytesMax = 64 * 1024 * 1024
+
+  /// The whole body, of at most 64 MB.
   func collected() async throws -> HTTPResponse {
     var data = Data()
-    for try await chunk in body { data += chunk }
+    for try await chunk in body {
+      data += chunk
+      guard data.count <= Self.bodyBytesMax else { throw KithFailure.undecodable("the answer has more than 64 MB") }
+    }
     // A cancelled reader sees the end of the stream.
     try Task.checkCancellation()
     return HTTPResponse(head: head, body: data)
