@@ -16,7 +16,8 @@ extension Adventures {
 
   /// Safe to repeat: who is in already gets the group.
   public func joinSocialGroup(code: String) async throws -> SocialGroup {
-    try await row(try .post("/rest/v1/social_groups/join", ["invite_code": code]), .socialGroups)
+    let call = try Call.post("/rest/v1/social_groups/join", ["invite_code": code])
+    return try await row(call.with { $0.alsoStale = [.hunts] }, .socialGroups)
   }
 
   /// What is nil stays as it is. Only its owner may. Safe to repeat, but for a new code.
@@ -56,6 +57,10 @@ extension Adventures {
   /// Only its owner may. Safe to repeat.
   public func removeMember(_ user: String, fromSocialGroup id: SocialGroup.ID) async throws {
     let call = Call.delete("/rest/v1/group_members").filtered("group_id", id).filtered("user_id", user)
-    _ = try await api.send(call.with { $0.cache = .socialGroups })
+    _ = try await api.send(
+      call.with {
+        $0.cache = .socialGroups
+        $0.alsoStale = [.hunts]
+      })
   }
 }

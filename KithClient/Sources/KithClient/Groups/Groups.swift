@@ -26,7 +26,7 @@ public struct Groups: Sendable {
     }
     struct Answer: Decodable { let id: String }
     let body = Body(name: name, memberPhoneNumbers: phoneNumbers, timeZone: timeZone.ianaName)
-    return try await api.value(try .post("/api/groups", body), as: Answer.self).id
+    return try await api.value(changing(try .post("/api/groups", body)), as: Answer.self).id
   }
 
   /// Any member may; the time zone is the owner's to change. What is nil stays as it is. Safe to repeat.
@@ -42,28 +42,32 @@ public struct Groups: Sendable {
     body["name"] = name
     body["description"] = description
     body["time_zone"] = timeZone?.ianaName
-    _ = try await api.send(try .put("/api/groups/\(id)", body))
+    _ = try await api.send(changing(try .put("/api/groups/\(id)", body)))
   }
 
   /// Leaves the group. The last one out closes it.
-  public func leave(_ id: SharedGroup.ID) async throws { _ = try await api.send(.delete("/api/groups/\(id)")) }
+  public func leave(_ id: SharedGroup.ID) async throws {
+    _ = try await api.send(changing(.delete("/api/groups/\(id)")))
+  }
 
   /// Only the owner may. Safe to repeat.
   ///
   /// - Throws: ``KithFailure``, such as `owner_only`.
   public func remove(_ member: SharedGroup.Member.ID, from id: SharedGroup.ID) async throws {
-    _ = try await api.send(.delete("/api/groups/\(id)/members/\(member)"))
+    _ = try await api.send(changing(.delete("/api/groups/\(id)/members/\(member)")))
   }
 
   /// Makes another member the owner. Safe to repeat.
   ///
   /// - Throws: ``KithFailure``, such as `not_the_owner` or `member_not_found`.
   public func transfer(_ id: SharedGroup.ID, to member: SharedGroup.Member.ID) async throws {
-    _ = try await api.send(try .put("/api/groups/\(id)/owner", ["user_id": member]))
+    _ = try await api.send(changing(try .put("/api/groups/\(id)/owner", ["user_id": member])))
   }
 
   /// Ends the group for all. Only the owner may. Safe to repeat.
-  public func close(_ id: SharedGroup.ID) async throws { _ = try await api.send(try .post("/api/groups/\(id)/close")) }
+  public func close(_ id: SharedGroup.ID) async throws {
+    _ = try await api.send(changing(try .post("/api/groups/\(id)/close")))
+  }
 
   /// Whether the user has sent the photo of the group's present day.
   public func hasSentToday(_ id: SharedGroup.ID) async throws -> Bool {
@@ -72,8 +76,11 @@ public struct Groups: Sendable {
   }
 
   /// Blocks a user in both directions. Safe to repeat.
-  public func block(_ user: String) async throws { _ = try await api.send(try .post("/users/\(user)/block")) }
+  public func block(_ user: String) async throws { _ = try await api.send(changing(try .post("/users/\(user)/block"))) }
 
   /// Safe to repeat.
-  public func unblock(_ user: String) async throws { _ = try await api.send(.delete("/users/\(user)/block")) }
+  public func unblock(_ user: String) async throws { _ = try await api.send(changing(.delete("/users/\(user)/block"))) }
+
+  /// The groups are those of adventures as well, whose hunts belong to them, and blocks hide what users share.
+  private func changing(_ call: Call) -> Call { call.with { $0.alsoStale = [.socialGroups, .hunts, .arrivals] } }
 }

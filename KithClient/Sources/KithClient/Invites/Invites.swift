@@ -40,7 +40,11 @@ public struct Invites: Sendable {
     _ code: String, idempotencyKey: String = UUID().uuidString.lowercased()
   ) async throws -> JoinedGroup {
     let call = try Call.post("/api/invites/redeem", ["invite_code": code])
-    return try await api.value(call.with { $0.idempotencyKey = idempotencyKey })
+    return try await api.value(
+      call.with {
+        $0.idempotencyKey = idempotencyKey
+        $0.alsoStale = [.socialGroups, .hunts]
+      })
   }
 
   /// Text invitations to a group that nobody has used yet.
