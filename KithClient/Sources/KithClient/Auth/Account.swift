@@ -4,6 +4,7 @@ import Foundation
 public struct Account: Sendable, Equatable, Decodable, Identifiable {
   public let id: String
   public let email: String?
+  /// nil before it was given.
   public let displayName: String?
   public let createdAt: Date
 }
@@ -33,6 +34,7 @@ public struct PhoneUser: Sendable, Equatable, Decodable, Identifiable {
 /// A device on which the user is signed in.
 public struct DeviceSession: Sendable, Equatable, Decodable, Identifiable {
   public let id: String
+  /// Whether it is this device.
   public let current: Bool
   public let device: String?
   public let createdAt: Date

@@ -2,7 +2,9 @@ import Foundation
 
 /// What can be bought, and what was.
 public struct Billing: Sendable {
+  /// What is sold, as the server is configured.
   public struct Products: Sendable, Equatable, Decodable {
+    /// Credits, once or for each period of a subscription.
     public struct Product: Sendable, Equatable, Decodable, Identifiable {
       /// Also the id in the App Store.
       public let id: String
@@ -16,20 +18,24 @@ public struct Billing: Sendable {
       public let period: String?
     }
 
+    /// Bought once each.
     public let packs: [Product]
     public let subscriptions: [Product]
   }
 
+  /// The subscription of the user.
   public struct Status: Sendable, Equatable, Decodable {
     /// `free` without a subscription.
     public let subscriptionTier: String
     /// `none`, `active`, `past_due`, `canceled` or `expired`.
     public let status: String
+    /// `apple` or `stripe`.
     public let source: String?
     public let currentPeriodEnd: Date?
     public let willRenew: Bool?
   }
 
+  /// What was bought in the App Store or through Stripe.
   public struct Purchase: Sendable, Equatable, Decodable, Identifiable {
     public let id: String
     public let source: String

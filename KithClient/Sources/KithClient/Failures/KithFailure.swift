@@ -44,6 +44,7 @@ public struct Refusal: Sendable, Equatable {
     public let message: String
   }
 
+  /// Of HTTP. 200 for an answer that has failed after its beginning.
   public let status: Int
   public let code: FailureCode
   /// For people; contains no personal data.

@@ -9,6 +9,9 @@ public struct NotificationPreference: Sendable, Equatable, Decodable {
     public var start: String
     public var end: String
 
+    /// - Parameters:
+    ///   - start: such as `22:00`.
+    ///   - end: such as `07:00`; also on the next day.
     public init(enabled: Bool, start: String, end: String) {
       self.enabled = enabled
       self.start = start

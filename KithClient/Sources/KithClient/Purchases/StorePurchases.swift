@@ -4,6 +4,7 @@
 
   /// Buys in the App Store, and finishes a transaction only after the server has taken it.
   public struct StorePurchases: Sendable {
+    /// What has become of a purchase.
     public enum Outcome: Sendable, Equatable {
       case granted(Billing.Granted)
       /// Someone has to agree first, such as a parent. It comes through ``updates()`` later.
@@ -13,6 +14,7 @@
 
     private let client: KithClient
 
+    /// To be kept as long as the app runs, for ``updates()``.
     public init(client: KithClient) { self.client = client }
 
     /// The App Store's products of what the server sells.

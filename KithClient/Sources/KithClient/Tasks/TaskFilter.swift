@@ -2,6 +2,7 @@ import Foundation
 
 /// Which tasks are shown. What is nil does not matter.
 public struct TaskFilter: Sendable, Equatable {
+  /// How far a task is.
   public enum Status: String, Sendable {
     case pending
     case inProgress = "in_progress"
@@ -20,6 +21,7 @@ public struct TaskFilter: Sendable, Equatable {
   public var dueBefore: Date?
   public var overdue: Bool?
 
+  /// All tasks.
   public init() {}
 
   var query: [String: String?] {

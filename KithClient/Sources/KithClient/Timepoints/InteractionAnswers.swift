@@ -32,6 +32,7 @@ public struct CharacterDialog: Sendable, Equatable, Decodable {
 
 /// What characters answered to the same questions.
 public struct CharacterSurvey: Sendable, Equatable, Decodable {
+  /// What one character answered to one question.
   public struct Answer: Sendable, Equatable, Decodable {
     public let characterName: String
     public let question: String
@@ -53,7 +54,9 @@ public struct CharacterSurvey: Sendable, Equatable, Decodable {
 
 /// A saved conversation with a character.
 public struct Conversation: Sendable, Equatable, Decodable, Identifiable {
+  /// What one of the two has said.
   public struct Message: Sendable, Equatable, Decodable {
+    /// Who has said it.
     public enum Role: String, Sendable, Decodable {
       case user
       /// The character.

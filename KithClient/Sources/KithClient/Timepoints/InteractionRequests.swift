@@ -1,5 +1,6 @@
 /// What is said to a character.
 public struct ChatRequest: Sendable, Encodable {
+  /// What a character's answer consists of.
   public enum ResponseFormat: String, Sendable, Encodable {
     /// With the character's tone.
     case structured
@@ -63,6 +64,7 @@ public struct DialogRequest: Sendable, Encodable {
 
 /// What several characters are asked.
 public struct SurveyRequest: Sendable, Encodable {
+  /// In which order the characters are asked.
   public enum Mode: String, Sendable, Encodable { case parallel, sequential }
 
   let characters: CharacterNames

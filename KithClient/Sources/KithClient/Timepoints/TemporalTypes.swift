@@ -1,5 +1,6 @@
 /// Scenes in the order of time.
 public struct TemporalSequence: Sendable, Equatable, Decodable {
+  /// A scene of a sequence.
   public struct Scene: Sendable, Equatable, Decodable, Identifiable {
     public let id: Timepoint.ID
     public let year: Int?

@@ -2,6 +2,7 @@ import Foundation
 
 /// A scene from history.
 public struct Timepoint: Sendable, Equatable, Decodable, Identifiable {
+  /// Who may see a scene: everybody, or its owner only.
   public enum Visibility: String, Sendable, Codable { case `public`, `private` }
 
   public let id: String

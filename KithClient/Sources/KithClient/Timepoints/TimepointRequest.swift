@@ -2,6 +2,7 @@ import Foundation
 
 /// What a scene is to be.
 public struct TimepointRequest: Sendable, Encodable {
+  /// Which models make a scene.
   public enum Preset: String, Sendable, Encodable { case hd, hyper, balanced, gemini3 }
 
   /// 3 to 500 characters.
@@ -21,6 +22,7 @@ public struct TimepointRequest: Sendable, Encodable {
   /// An object of at most 16 KB, which comes back as it is with the scene.
   public var requestContext: JSONValue?
 
+  /// - Parameter query: 3 to 500 characters, such as `Trinity test 1945`.
   public init(_ query: String) { self.query = query }
 }
 

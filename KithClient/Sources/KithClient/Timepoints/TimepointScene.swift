@@ -1,5 +1,6 @@
 /// The people in a scene, and what they are to each other.
 public struct SceneCharacters: Sendable, Equatable, Decodable {
+  /// A person in a scene.
   public struct Character: Sendable, Equatable, Decodable {
     public let name: String
     public let role: String?
@@ -14,6 +15,7 @@ public struct SceneCharacters: Sendable, Equatable, Decodable {
     public let speaksInScene: Bool?
   }
 
+  /// What a person is to another one, by their names.
   public struct Relationship: Sendable, Equatable, Decodable {
     public let from: String
     public let to: String
@@ -65,6 +67,7 @@ public struct SceneGrounding: Sendable, Equatable, Decodable {
 
 /// How a scene was made.
 public struct SceneMetadata: Sendable, Equatable, Decodable {
+  /// When and where a scene is.
   public struct Timeline: Sendable, Equatable, Decodable {
     public let year: Int
     public let month: Int?
@@ -79,6 +82,7 @@ public struct SceneMetadata: Sendable, Equatable, Decodable {
     public let historicalContext: String?
   }
 
+  /// From where a scene is seen.
   public struct Camera: Sendable, Equatable, Decodable {
     public let shot: String?
     public let angle: String?
@@ -98,6 +102,7 @@ public struct SceneMetadata: Sendable, Equatable, Decodable {
 
 /// The people in a scene, as who talks with them needs to know them.
 public struct TimepointCharacters: Sendable, Equatable, Decodable {
+  /// A person in a scene.
   public struct Character: Sendable, Equatable, Decodable {
     public let name: String
     public let role: String

@@ -2,7 +2,9 @@ import Foundation
 
 /// Going forward and back in time.
 extension Timepoints {
+  /// Where a jump leads.
   public enum Direction: String, Sendable { case next, prior }
+  /// How far a unit of a jump leads.
   public enum Unit: String, Sendable, Encodable { case second, minute, hour, day, week, month, year }
 
   /// The scenes before and after one, as they were made from each other. Of several jumps from a scene, the latest is
