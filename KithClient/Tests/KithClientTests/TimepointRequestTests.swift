@@ -119,6 +119,9 @@ import Testing
     try await expectRequest("GET", "/api/v1/models/providers", isBearer: false) {
       _ = try await $0.timepoints.modelProviders()
     }
+    let (client, transport) = try await KithClient.scripted { _, _ in .refusal(404, "model_not_found") }
+    await #expect(throws: KithFailure.self) { try await client.timepoints.model("meta/llama 3:free") }
+    #expect(transport.requests[0].url.absoluteString.hasSuffix("/api/v1/models/meta/llama%203:free"))
     for id in ["rehearsal", "google/gemini"] {
       try await expectRequest("GET", "/api/v1/models/\(id)", isBearer: false) { _ = try await $0.timepoints.model(id) }
     }
