@@ -27,7 +27,7 @@ import Testing
       #expect(try await alice.groups.hasSentToday(group))
       #expect(try await bob.groups.hasSentToday(group) == false)
 
-      try await alice.groups.rename(group, to: "The Cabin")
+      try await alice.groups.change(group, name: "The Cabin")
       #expect(try await bob.groups.group(group).name == "The Cabin")
       try await bob.groups.leave(group)
       await #expect(throws: KithFailure.self) { try await bob.photos.photo(photo.id) }
@@ -154,10 +154,10 @@ import Testing
       try await alice.auth.endSession(other.id)
       await #expect(throws: KithFailure.signedOut) { try await tablet.credits.balance() }
       let token = Data(repeating: 0xAB, count: 32)
-      try await alice.groups.registerDevice(token: token)
-      #expect(try await alice.groups.devices().map(\.deviceToken) == [String(repeating: "ab", count: 32)])
-      try await alice.groups.unregisterDevice(token: token)
-      #expect(try await alice.groups.devices().isEmpty)
+      try await alice.notifications.registerDevice(token: token)
+      #expect(try await alice.notifications.devices().map(\.deviceToken) == [String(repeating: "ab", count: 32)])
+      try await alice.notifications.unregisterDevice(token: token)
+      #expect(try await alice.notifications.devices().isEmpty)
     }
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import KithClient
 
-/// Who is there, what they do together, and scenes from history.
+/// Who is there, and what they do together.
 extension Tour {
   private struct Book: AddressBook {
     func people() async throws -> [AddressBookPerson] {
@@ -52,35 +52,40 @@ extension Tour {
     _ = try await bob.adventures.joinSocialGroup(code: group.inviteCode)
     let hunt = try await alice.adventures.createHunt(
       title: "City", in: group.id, checkpoints: [.init(title: "Find the Red Door", points: 20)])
+    _ = try await alice.adventures.addCheckpoint(.init(title: "Find the Cat"), to: hunt.id)
     try await bob.adventures.joinHunt(hunt.id)
     _ = try await alice.adventures.changeHunt(hunt.id, to: .active)
     for checkpoint in try await bob.adventures.checkpoints(of: hunt.id) {
-      _ = try await bob.adventures.submit(checkpoint.id)
-      print("  Bob has found: \(checkpoint.title)")
+      let found = try await bob.adventures.submit(checkpoint.id)
+      let isVerified = try await alice.adventures.verify(found.id).verified ?? false
+      print("  Bob has found: \(checkpoint.title), \(isVerified ? "which counts" : "which does not count")")
     }
     for score in try await alice.adventures.leaderboard(of: hunt.id) {
       print("  \(score.name ?? "somebody"): \(score.score)")
     }
   }
 
-  func timepoints() async throws {
-    print("\nA scene from history")
-    var id: Timepoint.ID?
-    for try await step in alice.timepoints.generating(TimepointRequest("Trinity test 1945")) {
-      print("  \(step.step ?? step.event)", terminator: "")
-      id = step.timepointID ?? id
-    }
-    print()
-    guard let id else { return print("  the scene was not made") }
-    let scene = try await alice.timepoints.timepoint(id, full: true)
-    print("  \(scene.slug), in the year \(scene.year ?? 0)")
-    let lines = try await alice.timepoints.dialog(in: id, lineCount: 2)
-    for line in lines { print("  \(line.speaker): \(line.text)") }
-    if let name = lines.first?.speaker {
-      let reply = try await alice.timepoints.chat(with: name, in: id, message: "What do you see?")
-      print("  to Alice: \(reply.response)")
-    }
-    let jump = try await alice.timepoints.jump(from: id, .prior, units: 1, of: .year)
-    print("  a year earlier: \(jump.targetYear ?? 0)")
+  func files() async throws {
+    print("\nA photo with a name")
+    let avatar = try await alice.files.upload(.data(Self.pixel), as: "me.jpg", in: .avatars, replacing: true)
+    print("  Alice: \(try alice.files.publicURL(of: avatar).path)")
+    print("  everybody can see its \(try await bob.files.data(of: avatar).count) bytes")
+    try await alice.files.delete([avatar.path], in: .avatars)
+  }
+
+  func notifications() async throws {
+    print("\nNotifications")
+    let hours = NotificationPreference.QuietHours(enabled: true, start: "22:00", end: "07:00")
+    let preference = try await alice.notifications.changePreference(kinds: ["new_photos": false], quietHours: hours)
+    let kinds = preference.kinds.filter(\.value).keys.sorted().joined(separator: ", ")
+    print("  Alice gets: \(kinds), but not from \(preference.quietHours.start) to \(preference.quietHours.end)")
+  }
+
+  func waysIn() async throws {
+    print("\nWithout a password")
+    let dave = KithClient(baseURL: server, tokens: MemoryTokenStore())
+    do { try await dave.auth.signInAnonymously() } catch { return print("  \(error.localizedDescription)") }
+    print("  Dave is somebody already, with \(try await dave.auth.identities().count) ways in")
+    try await dave.auth.deleteAccount()
   }
 }

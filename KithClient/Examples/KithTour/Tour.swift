@@ -24,11 +24,14 @@ struct Tour {
 
   func walk() async throws {
     try await signIn()
+    try await waysIn()
     try await onboarding()
     try await contacts()
     try await lists()
     try await photo()
     try await collection()
+    try await files()
+    try await notifications()
     try await offline()
     try await events()
     try await adventures()
@@ -58,6 +61,11 @@ struct Tour {
     let milk = try await bob.tasks.create(TaskFields(title: "Milk"), in: list.id)
     _ = try await alice.tasks.complete(milk.id)
     print("  Bob wants milk, Alice has bought it: \(try await bob.tasks.task(milk.id).status ?? "")")
+    _ = try await bob.tasks.addSubtask("Two litres", to: milk.id)
+    _ = try await alice.tasks.create(TaskFields(title: "Oats", starred: true), in: list.id)
+    var filter = TaskFilter()
+    filter.starred = true
+    print("  what matters most: \(try await bob.tasks.mostUrgent(filter).tasks.map(\.title))")
     do { _ = try await bob.tasks.change(milk.id, TaskFields(title: "Cream"), version: milk.version) } catch {
       print("  Bob changes what he saw before: \(error.localizedDescription)")
     }
@@ -136,7 +144,7 @@ struct Tour {
   }
 
   /// A PNG of one pixel.
-  private static let pixel =
+  static let pixel =
     Data(
       base64Encoded: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAA"
         + "AADElEQVR4nGP438AAAAQBAYDFKhhdAAAAAElFTkSuQmCC") ?? Data()

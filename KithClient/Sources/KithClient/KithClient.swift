@@ -15,6 +15,8 @@ public struct KithClient: Sendable {
   public var billing: Billing { Billing(api: api) }
   public var adventures: Adventures { Adventures(api: api) }
   public var timepoints: Timepoints { Timepoints(api: api) }
+  public var files: Files { Files(api: api) }
+  public var notifications: Notifications { Notifications(api: api) }
   public var events: Events { Events(api: api) }
 
   /// - Parameters:

@@ -9,7 +9,7 @@ import Testing
   private func joined(from position: EventPosition = EventPosition()) -> ChannelConversation {
     var conversation = ChannelConversation(from: position)
     let join = conversation.join(["lists:1"], token: "t")[0]
-    let outcomes = conversation.receive(.reply(to: join, ["seq": 5, "epoch": "e1"]))
+    let outcomes = conversation.outcomes(.reply(to: join, ["seq": 5, "epoch": "e1"]))
     #expect(outcomes == [.update(.connected)])
     return conversation
   }
@@ -24,33 +24,33 @@ import Testing
   @Test func eventsComeOnceAndAHoleIsAskedForAgain() {
     var conversation = joined()
     #expect(conversation.position.number(of: "lists:1") == 5)
-    #expect(conversation.receive(.event(6)) == [event(6)])
-    #expect(conversation.receive(.event(6)) == [])
-    #expect(conversation.receive(.event(5)) == [])
-    #expect(conversation.receive(.event(8)) == [.lost])
+    #expect(conversation.outcomes(.event(6)) == [event(6)])
+    #expect(conversation.outcomes(.event(6)) == [])
+    #expect(conversation.outcomes(.event(5)) == [])
+    #expect(conversation.outcomes(.event(8)) == [.lost])
     #expect(conversation.position.number(of: "lists:1") == 6)
   }
 
   @Test func aReaderGoesOnWhereItHasStopped() {
     var first = joined()
-    _ = first.receive(.event(6))
+    _ = first.outcomes(.event(6))
     var second = ChannelConversation(from: first.position)
     let join = second.join(["lists:1"], token: "t")[0]
     #expect(join.payload["config"] == ["private": true, "since": 6, "epoch": "e1"])
     #expect(join.payload["access_token"] == "t")
     // The number of the topic is that of the last event: those in between come first.
-    #expect(second.receive(.reply(to: join, ["seq": 9, "epoch": "e1"])) == [.update(.connected)])
-    #expect(second.receive(.event(7)) == [event(7)])
+    #expect(second.outcomes(.reply(to: join, ["seq": 9, "epoch": "e1"])) == [.update(.connected)])
+    #expect(second.outcomes(.event(7)) == [event(7)])
   }
 
   @Test func whatComesBeforeAllChannelsAreJoinedWaits() {
     var conversation = ChannelConversation(from: EventPosition())
     let joins = conversation.join(["lists:1", "lists:2"], token: "t")
     #expect(Set(joins.map(\.ref)).count == 2)
-    #expect(conversation.receive(.reply(to: joins[0], ["seq": 5, "epoch": "e1"])) == [])
-    #expect(conversation.receive(.event(6)) == [])
-    #expect(conversation.receive(.reply(to: joins[1], ["seq": 0, "epoch": "e1"])) == [.update(.connected), event(6)])
-    #expect(conversation.receive(.event(1, in: "lists:2")) == [event(1, in: "lists:2")])
+    #expect(conversation.outcomes(.reply(to: joins[0], ["seq": 5, "epoch": "e1"])) == [])
+    #expect(conversation.outcomes(.event(6)) == [])
+    #expect(conversation.outcomes(.reply(to: joins[1], ["seq": 0, "epoch": "e1"])) == [.update(.connected), event(6)])
+    #expect(conversation.outcomes(.event(1, in: "lists:2")) == [event(1, in: "lists:2")])
   }
 
   @Test func afterAGapTheNextNumberIsThatOfTheServer() {
@@ -58,9 +58,9 @@ import Testing
     let gap = PhoenixMessage(
       topic: "lists:1", event: "broadcast",
       payload: ["event": "gap", "type": "broadcast", "payload": ["oldest": 120, "seq": 310, "epoch": "e2"]])
-    #expect(conversation.receive(gap) == [.update(.gap(topic: "lists:1"))])
+    #expect(conversation.outcomes(gap) == [.update(.gap(topic: "lists:1"))])
     #expect(conversation.position.marks["lists:1"] == .init(number: 310, epoch: "e2"))
-    #expect(conversation.receive(.event(311)) == [event(311)])
+    #expect(conversation.outcomes(.event(311)) == [event(311)])
   }
 
   @Test func aBroadcastOfAnotherReaderHasNoNumber() {
@@ -68,7 +68,7 @@ import Testing
     let broadcast = PhoenixMessage(
       topic: "lists:1", event: "broadcast", payload: ["event": "typing", "type": "broadcast", "payload": ["by": "bob"]])
     #expect(
-      conversation.receive(broadcast)
+      conversation.outcomes(broadcast)
         == [.update(.message(LiveMessage(topic: "lists:1", name: "typing", payload: ["by": "bob"])))])
     #expect(conversation.position.number(of: "lists:1") == 5)
   }
@@ -82,7 +82,7 @@ import Testing
   func aRefusedJoin(reason: String, outcome: ChannelConversation.Outcome) {
     var conversation = ChannelConversation(from: EventPosition())
     let join = conversation.join(["lists:1"], token: "t")[0]
-    #expect(conversation.receive(.reply(to: join, ["reason": .string(reason)], isOK: false)) == [outcome])
+    #expect(conversation.outcomes(.reply(to: join, ["reason": .string(reason)], isOK: false)) == [outcome])
   }
 
   @Test(arguments: [
@@ -95,13 +95,13 @@ import Testing
       let system = PhoenixMessage(
         topic: "lists:1", event: "system",
         payload: ["status": "error", "message": .string(reason), "extension": "system", "channel": "lists:1"])
-      #expect(conversation.receive(system) == [])
+      #expect(conversation.outcomes(system) == [])
     }
     #expect(
-      conversation.receive(PhoenixMessage(joinRef: "1", ref: "1", topic: "lists:1", event: "phx_close")) == [outcome])
-    #expect(conversation.receive(PhoenixMessage(joinRef: "0", topic: "lists:1", event: "phx_close")) == [])
-    #expect(conversation.receive(PhoenixMessage(topic: "lists:9", event: "phx_close")) == [])
-    #expect(conversation.receive(PhoenixMessage(topic: "lists:1", event: "phx_error")) == [.lost])
+      conversation.outcomes(PhoenixMessage(joinRef: "1", ref: "1", topic: "lists:1", event: "phx_close")) == [outcome])
+    #expect(conversation.outcomes(PhoenixMessage(joinRef: "0", topic: "lists:1", event: "phx_close")) == [])
+    #expect(conversation.outcomes(PhoenixMessage(topic: "lists:9", event: "phx_close")) == [])
+    #expect(conversation.outcomes(PhoenixMessage(topic: "lists:1", event: "phx_error")) == [.lost])
   }
 
   @Test func aHeartbeatThatIsNotAnsweredMeansADeadConnection() throws {
@@ -109,10 +109,10 @@ import Testing
     let one = conversation.heartbeat()
     let first = try #require(one)
     #expect(first.topic == "phoenix" && first.event == "heartbeat" && conversation.isWaiting)
-    #expect(conversation.receive(.reply(to: first)) == [])
+    #expect(conversation.outcomes(.reply(to: first)) == [])
     let two = conversation.heartbeat()
     let second = try #require(two)
-    _ = conversation.receive(.reply(to: first))
+    _ = conversation.outcomes(.reply(to: first))
     let third = conversation.heartbeat()
     #expect(conversation.isWaiting && third == nil && second.ref != first.ref)
   }
@@ -145,4 +145,32 @@ import Testing
     #expect(position.lastEventID(of: ["lists:1", "users:a-b"]) == "lists:1=20,users:a-b=7")
     #expect(position.number(of: "USERS:A-B") == 7)
   }
+
+  @Test func whatWasHeldHasItsOwnPositions() {
+    var conversation = ChannelConversation(from: EventPosition())
+    let joins = conversation.join(["lists:1", "lists:2"], token: "t")
+    #expect(conversation.receive(.reply(to: joins[0], ["seq": 5, "epoch": "e1"])).isEmpty)
+    #expect(conversation.receive(.event(6)).isEmpty && conversation.receive(.event(7)).isEmpty)
+    let told = conversation.receive(.reply(to: joins[1], ["seq": 3, "epoch": "e2"]))
+    #expect(told.map(\.outcome) == [.update(.connected), event(6), event(7)])
+    // An app that is ended after one of them goes on with the next.
+    #expect(told.map { $0.position.number(of: "lists:1") } == [5, 6, 7])
+    #expect(told.allSatisfy { $0.position.number(of: "lists:2") == 3 })
+  }
+
+  @Test func whereMoreIsHeldThanFitsTheStateIsToBeRead() {
+    var conversation = ChannelConversation(from: EventPosition())
+    let joins = conversation.join(["lists:1", "lists:2"], token: "t")
+    _ = conversation.receive(.reply(to: joins[0], ["seq": 0, "epoch": "e1"]))
+    for number in 1...1500 { #expect(conversation.receive(.event(number)).isEmpty) }
+    let told = conversation.receive(.reply(to: joins[1], ["seq": 0, "epoch": "e1"]))
+    #expect(told.first?.outcome == .update(.connected) && told[1].outcome == .update(.gap(topic: "lists:1")))
+    #expect(told.count < 1000 && told.last?.outcome == event(1500))
+    #expect(conversation.position.number(of: "lists:1") == 1500)
+    #expect(conversation.outcomes(.event(1501)) == [event(1501)])
+  }
+}
+
+extension ChannelConversation {
+  fileprivate mutating func outcomes(_ message: PhoenixMessage) -> [Outcome] { receive(message).map(\.outcome) }
 }

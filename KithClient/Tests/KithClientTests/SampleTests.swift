@@ -257,6 +257,11 @@ import Testing
        "permission denied", "details": null}}
       """
     #expect(Refusal(.json(table, status: 403)).code == .known(.forbidden))
+    let signIn = """
+      {"code": "otp_expired", "error_code": "otp_expired", "msg": "No.", "message": "No.",
+       "error": {"code": "PERMISSION_DENIED", "message": "No.", "details": null}}
+      """
+    #expect(Refusal(.json(signIn, status: 403)).code == .known(.otpExpired))
   }
 
   @Test func errors() {

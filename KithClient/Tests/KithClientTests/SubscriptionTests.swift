@@ -236,4 +236,31 @@ import Testing
     #expect(try await updates(1, of: client) == [.connected])
     for await _ in closed {}
   }
+
+  @Test func aReaderWhoIsBehindMissesNothingAndFillsNoMemory() async throws {
+    let (closed, isClosed) = AsyncStream<Void>.makeStream()
+    let sockets = MemorySockets { socket, count in
+      let join = try await socket.next()
+      let since = join.payload["config"]?["since"]?.int
+      // What was told before: that the connection is there, and 999 events.
+      #expect(since == (count == 1 ? nil : 999))
+      try socket.accept(join, at: since ?? 0)
+      for number in ((since ?? 0) + 1)...1500 { try socket.push(.event(number)) }
+      do { try await socket.hold() } catch { isClosed.finish() }
+    }
+    let waits = Waits()
+    let (client, _) = try await client(sockets, waits: waits)
+    let updates = client.events.updates(of: ["lists:1"], wakingOn: .never)
+    for await _ in closed {}
+    #expect(sockets.opened == 1)
+    var (all, position): ([LiveUpdate], EventPosition?) = ([], nil)
+    for try await update in updates {
+      all.append(update.update)
+      position = update.position
+      if update.update == event(1500) { break }
+    }
+    #expect(all.filter { if case .event = $0 { true } else { false } } == (1...1500).map(event))
+    #expect(all.filter { $0 == .connected }.count == 2 && all.filter { $0 == .disconnected }.count == 1)
+    #expect(position?.number(of: "lists:1") == 1500 && sockets.opened == 2)
+  }
 }

@@ -42,17 +42,36 @@ import Testing
     #expect(FailureCode("from_the_future").text == "from_the_future")
   }
 
-  @Test(arguments: [1, 2, 3, 7, 1000]) func eventsAreReadFromAnyPieces(size: Int) {
+  @Test(arguments: [1, 2, 3, 7, 1000]) func eventsAreReadFromAnyPieces(size: Int) throws {
     let text =
       "id: 1\n\n: a comment\n\nevent: task_changed\r\nid: 2\r\ndata: {\"a\":\r\ndata: \"ö\"}\r\n\r\ndata:x\n\nda"
     let bytes = Data(text.utf8)
     var parser = ServerSentEventParser()
     var events: [ServerSentEventParser.Event] = []
     for start in stride(from: 0, to: bytes.count, by: size) {
-      events += parser.add(bytes[start..<min(start + size, bytes.count)])
+      events += try parser.add(bytes[start..<min(start + size, bytes.count)])
     }
     #expect(events.map(\.name) == ["", "task_changed", ""])
     #expect(events.map(\.id) == ["1", "2", "2"])
     #expect(events.map(\.data) == ["", "{\"a\":\n\"ö\"}", "x"])
+  }
+
+  @Test(arguments: ["data: ", ""]) func anEventIsOfALimitedSize(start: String) {
+    var parser = ServerSentEventParser()
+    #expect(throws: NoAnswer.self) {
+      for _ in 0..<5000 { _ = try parser.add(Data((start + String(repeating: "x", count: 1000)).utf8)) }
+    }
+    var lines = ServerSentEventParser()
+    #expect(throws: NoAnswer.self) {
+      for _ in 0..<5000 { _ = try lines.add(Data(("data: " + String(repeating: "x", count: 1000) + "\n").utf8)) }
+    }
+  }
+
+  @Test func anAnswerIsOfALimitedSize() async throws {
+    let (client, _) = try await KithClient.scripted { _, _ in
+      HTTPResponse(head: .init(status: 200), body: Data(count: 64 * 1024 * 1024 + 1))
+    }
+    let failure = await #expect(throws: KithFailure.self) { try await client.auth.exportedData() }
+    #expect(failure == .undecodable("the answer has more than 64 MB"))
   }
 }

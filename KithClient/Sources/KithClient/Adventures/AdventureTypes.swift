@@ -5,6 +5,9 @@ public struct Coordinate: Sendable, Hashable, Codable {
   public let latitude: Double
   public let longitude: Double
 
+  /// - Parameters:
+  ///   - latitude: in degrees, -90 to 90.
+  ///   - longitude: in degrees, -180 to 180.
   public init(latitude: Double, longitude: Double) {
     self.latitude = latitude
     self.longitude = longitude
@@ -13,12 +16,14 @@ public struct Coordinate: Sendable, Hashable, Codable {
 
 /// A plan for a day out.
 public struct AdventurePlan: Sendable, Equatable, Decodable, Identifiable {
+  /// Where a plan leads.
   public struct Stop: Sendable, Equatable, Codable {
     public let name: String?
     public let address: String?
     public let latitude: Double?
     public let longitude: Double?
 
+    /// - Parameter coordinate: nil where the place is not known.
     public init(name: String, address: String? = nil, at coordinate: Coordinate? = nil) {
       self.name = name
       self.address = address
@@ -54,6 +59,7 @@ public struct SavedPlace: Sendable, Equatable, Decodable, Identifiable {
 
 /// A group of people who go out together, joined by a code.
 public struct SocialGroup: Sendable, Equatable, Decodable, Identifiable {
+  /// Who is in a group, and since when.
   public struct Membership: Sendable, Equatable, Decodable, Identifiable {
     public let id: String
     public let groupID: String
@@ -83,6 +89,7 @@ public struct ScavengerHunt: Sendable, Equatable, Decodable, Identifiable {
     public let photoRequired: Bool
     public let points: Int
 
+    /// - Parameter photoRequired: whether a submission has to name a photo.
     public init(
       title: String, description: String? = nil, location: Coordinate? = nil, photoRequired: Bool = false,
       points: Int = 10
@@ -93,8 +100,25 @@ public struct ScavengerHunt: Sendable, Equatable, Decodable, Identifiable {
       self.photoRequired = photoRequired
       self.points = points
     }
+
+    /// - Parameter hunt: nil: that of the checkpoint that is changed.
+    func body(of hunt: String? = nil) -> Body {
+      Body(
+        huntID: hunt, title: title, description: description, location: location, photoRequired: photoRequired,
+        points: points)
+    }
+
+    struct Body: Encodable, Sendable {
+      let huntID: String?
+      let title: String
+      let description: String?
+      let location: Coordinate?
+      let photoRequired: Bool
+      let points: Int
+    }
   }
 
+  /// What is to be found.
   public struct Checkpoint: Sendable, Equatable, Decodable, Identifiable {
     public let id: String
     public let huntID: String
@@ -106,14 +130,25 @@ public struct ScavengerHunt: Sendable, Equatable, Decodable, Identifiable {
     public let orderIndex: Int
   }
 
+  /// That somebody has found a checkpoint.
   public struct Submission: Sendable, Equatable, Decodable, Identifiable {
     public let id: String
     public let checkpointID: String
     public let userID: String
     public let photoURL: String?
+    /// Whether who has made the hunt has said that it counts.
     public let verified: Bool?
   }
 
+  /// Somebody who takes part in a hunt.
+  public struct Participant: Sendable, Equatable, Decodable, Identifiable {
+    public let id: String
+    public let huntID: String
+    public let userID: String
+    public let joinedAt: Date
+  }
+
+  /// A line of the leaderboard.
   public struct Score: Sendable, Equatable, Decodable, Identifiable {
     /// Of the user.
     public let id: String
@@ -127,6 +162,7 @@ public struct ScavengerHunt: Sendable, Equatable, Decodable, Identifiable {
   public let title: String
   public let description: String?
   public let createdBy: String
+  /// Its members see the hunt.
   public let groupID: String?
   /// Who has it can join.
   public let inviteCode: String?
@@ -144,6 +180,7 @@ public struct ArrivalShare: Sendable, Equatable, Decodable, Identifiable {
   public let id: String
   public let userID: String
   public let routeData: JSONValue
+  /// The ids of users.
   public let recipients: [String]
   public let isActive: Bool
   public let expiresAt: Date

@@ -26,15 +26,20 @@ public struct Adventures: Sendable {
       try .post("/rest/v1/adventure_plans", Body(title: title, description: description, stops: stops)), .plans)
   }
 
-  /// What is nil stays as it is.
+  /// What is nil stays as it is. Safe to repeat.
   ///
   /// - Throws: ``KithFailure/invalid(_:)`` for one that is not the user's.
   public func changePlan(
-    _ id: AdventurePlan.ID, title: String? = nil, status: AdventureStatus? = nil
+    _ id: AdventurePlan.ID, title: String? = nil, description: String? = nil, stops: [AdventurePlan.Stop]? = nil,
+    status: AdventureStatus? = nil
   ) async throws -> AdventurePlan {
-    var body: [String: String] = [:]
-    body["title"] = title
-    body["status"] = status?.rawValue
+    struct Body: Encodable {
+      let title: String?
+      let description: String?
+      let stops: [AdventurePlan.Stop]?
+      let status: AdventureStatus?
+    }
+    let body = Body(title: title, description: description, stops: stops, status: status)
     return try await row(try Call.patch("/rest/v1/adventure_plans", body).filtered("id", id), .plans)
   }
 
@@ -63,61 +68,28 @@ public struct Adventures: Sendable {
     return try await row(try .post("/rest/v1/saved_places", body), .places)
   }
 
+  /// What is nil stays as it is. Safe to repeat.
+  ///
+  /// - Throws: ``KithFailure/invalid(_:)`` for one that is not the user's.
+  public func changePlace(
+    _ id: SavedPlace.ID, name: String? = nil, address: String? = nil, at coordinate: Coordinate? = nil,
+    category: String? = nil
+  ) async throws -> SavedPlace {
+    struct Body: Encodable {
+      let name: String?
+      let address: String?
+      let latitude: Double?
+      let longitude: Double?
+      let category: String?
+    }
+    let body = Body(
+      name: name, address: address, latitude: coordinate?.latitude, longitude: coordinate?.longitude,
+      category: category)
+    return try await row(try Call.patch("/rest/v1/saved_places", body).filtered("id", id), .places)
+  }
+
   /// Safe to repeat.
   public func deletePlace(_ id: SavedPlace.ID) async throws { try await delete("saved_places", id, .places) }
-
-  /// Those that the user is in. Kept for 15 minutes.
-  public func socialGroups() async throws -> [SocialGroup] {
-    try await rows("social_groups", [:], .socialGroups)
-  }
-
-  /// Makes a group, with a code for others to join.
-  public func createSocialGroup(name: String, description: String? = nil) async throws -> SocialGroup {
-    var body = ["name": name]
-    body["description"] = description
-    return try await row(try .post("/rest/v1/social_groups", body), .socialGroups)
-  }
-
-  /// Safe to repeat: who is in already gets the group.
-  public func joinSocialGroup(code: String) async throws -> SocialGroup {
-    try await row(try .post("/rest/v1/social_groups/join", ["invite_code": code]), .socialGroups)
-  }
-
-  /// Who is in a group that the user is in. Kept for 15 minutes.
-  public func members(ofSocialGroup id: SocialGroup.ID) async throws -> [SocialGroup.Membership] {
-    try await rows("group_members", ["group_id": "eq.\(id)", "order": "joined_at"], .socialGroups)
-  }
-
-  /// Safe to repeat.
-  ///
-  /// - Throws: ``KithFailure/signedOut``, and the failures of a call.
-  public func leaveSocialGroup(_ id: SocialGroup.ID) async throws {
-    guard let user = await api.sessions.userID else { throw KithFailure.signedOut }
-    let call = Call.delete("/rest/v1/group_members").filtered("group_id", id).filtered("user_id", user)
-    _ = try await api.send(call.with { $0.cache = .socialGroups })
-  }
-
-  /// One's own, and those that others share with the user.
-  public func arrivals() async throws -> [ArrivalShare] {
-    try await rows("eta_shares", ["is_active": "eq.true"], .arrivals)
-  }
-
-  /// - Parameters:
-  ///   - route: origin, destination, distance and so on, as the app's other users read it.
-  ///   - recipients: 1 to 50 users.
-  ///   - expiresAt: within a week.
-  public func shareArrival(
-    route: JSONValue, with recipients: [String], until expiresAt: Date
-  ) async throws -> ArrivalShare {
-    let body: JSONValue = [
-      "route_data": route, "recipients": .array(recipients.map(JSONValue.string)),
-      "expires_at": .string(expiresAt.rfc3339),
-    ]
-    return try await row(try .post("/rest/v1/eta_shares", body), .arrivals)
-  }
-
-  /// Safe to repeat.
-  public func endArrival(_ id: ArrivalShare.ID) async throws { try await delete("eta_shares", id, .arrivals) }
 
   func rows<Row: Decodable & Sendable>(
     _ table: String, _ query: [String: String], _ cache: CachePolicy

@@ -4,6 +4,7 @@ import Foundation
 public struct Account: Sendable, Equatable, Decodable, Identifiable {
   public let id: String
   public let email: String?
+  /// nil before it was given.
   public let displayName: String?
   public let createdAt: Date
 }
@@ -15,7 +16,9 @@ public struct Profile: Sendable, Equatable, Decodable {
   public let email: String
   public let name: String?
   public let timezone: String?
+  /// A language tag.
   public let locale: String?
+  public let avatarURL: String?
   public let hasPassword: Bool?
   /// The id everywhere else.
   public let uuid: String?
@@ -31,6 +34,7 @@ public struct PhoneUser: Sendable, Equatable, Decodable, Identifiable {
 /// A device on which the user is signed in.
 public struct DeviceSession: Sendable, Equatable, Decodable, Identifiable {
   public let id: String
+  /// Whether it is this device.
   public let current: Bool
   public let device: String?
   public let createdAt: Date
@@ -39,6 +43,7 @@ public struct DeviceSession: Sendable, Equatable, Decodable, Identifiable {
 
 /// A way in which the user can sign in.
 public struct Identity: Sendable, Equatable, Decodable {
+  /// `apple`, `email`, `phone`, or the URL of an outside issuer.
   public let provider: String
   public let subject: String?
   public let email: String?

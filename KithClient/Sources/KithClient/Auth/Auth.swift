@@ -88,11 +88,28 @@ public struct Auth: Sendable {
     try await api.value(.get("/api/v1/users/profile", cache: .users), as: User.self).user
   }
 
-  /// What is nil stays as it is. Safe to repeat.
-  public func changeProfile(name: String? = nil, timeZone: TimeZone? = nil) async throws -> Profile {
-    var body: [String: String] = [:]
-    body["name"] = name
-    body["timezone"] = timeZone?.ianaName
+  /// The number with which the user has signed in, and the name. Kept for an hour.
+  public func phoneUser() async throws -> PhoneUser { try await api.value(.get("/api/auth/me", cache: .users)) }
+
+  /// What is nil stays as it is, and an empty text removes. Safe to repeat.
+  ///
+  /// - Parameters:
+  ///   - avatarURL: https, such as ``Files/publicURL(of:)``. Its own file before it is deleted.
+  ///   - locale: a language tag, such as `de` or `pt-BR`, for mails and notifications.
+  ///   - isDiscoverable: whether others who know the number are told that it has an account.
+  public func changeProfile(
+    name: String? = nil, timeZone: TimeZone? = nil, avatarURL: String? = nil, locale: String? = nil,
+    isDiscoverable: Bool? = nil
+  ) async throws -> Profile {
+    struct Body: Encodable {
+      let name: String?
+      let timezone: String?
+      let avatarURL: String?
+      let locale: String?
+      let discoverable: Bool?
+    }
+    let body = Body(
+      name: name, timezone: timeZone?.ianaName, avatarURL: avatarURL, locale: locale, discoverable: isDiscoverable)
     let call = try Call.patch("/api/v1/users/profile", body).with { $0.cache = .users }
     return try await api.value(call, as: User.self).user
   }
@@ -116,15 +133,12 @@ public struct Auth: Sendable {
     return try await api.value(.get("/api/v1/auth/sessions"), as: Answer.self).sessions
   }
 
+  /// Signs out all other devices. Safe to repeat.
+  public func endOtherSessions() async throws { _ = try await api.send(.delete("/api/v1/auth/sessions")) }
+
   /// Signs out one other device.
   public func endSession(_ id: DeviceSession.ID) async throws {
     _ = try await api.send(.delete("/api/v1/auth/sessions/\(id)"))
-  }
-
-  /// How the user can sign in.
-  public func identities() async throws -> [Identity] {
-    struct Answer: Decodable { let identities: [Identity] }
-    return try await api.value(.get("/api/v1/auth/identities"), as: Answer.self).identities
   }
 
   /// Everything that the server has on the user, as JSON.
@@ -141,7 +155,7 @@ public struct Auth: Sendable {
   private struct User: Decodable { let user: Profile }
 
   @discardableResult
-  private func signIn(_ call: Call) async throws -> HTTPResponse {
+  func signIn(_ call: Call) async throws -> HTTPResponse {
     let response = try await api.send(call.anonymous)
     try await sessions.start(try WireCoding.decode(TokenPair.self, from: response.body))
     return response

@@ -2,7 +2,9 @@ import Foundation
 
 /// What can be bought, and what was.
 public struct Billing: Sendable {
+  /// What is sold, as the server is configured.
   public struct Products: Sendable, Equatable, Decodable {
+    /// Credits, once or for each period of a subscription.
     public struct Product: Sendable, Equatable, Decodable, Identifiable {
       /// Also the id in the App Store.
       public let id: String
@@ -16,20 +18,24 @@ public struct Billing: Sendable {
       public let period: String?
     }
 
+    /// Bought once each.
     public let packs: [Product]
     public let subscriptions: [Product]
   }
 
+  /// The subscription of the user.
   public struct Status: Sendable, Equatable, Decodable {
     /// `free` without a subscription.
     public let subscriptionTier: String
     /// `none`, `active`, `past_due`, `canceled` or `expired`.
     public let status: String
+    /// `apple` or `stripe`.
     public let source: String?
     public let currentPeriodEnd: Date?
     public let willRenew: Bool?
   }
 
+  /// What was bought in the App Store or through Stripe.
   public struct Purchase: Sendable, Equatable, Decodable, Identifiable {
     public let id: String
     public let source: String
@@ -61,12 +67,20 @@ public struct Billing: Sendable {
   public func purchases() async throws -> [Purchase] { try await api.value(.get("/api/v1/billing/purchases")) }
 
   /// A page of Stripe's on which the user pays. Open it in a browser.
-  public func checkout(_ product: Products.Product.ID, successURL: URL? = nil) async throws -> URL {
+  ///
+  /// - Parameters:
+  ///   - successURL: where the user goes on after paying. nil: a page of the server.
+  ///   - cancelURL: the same for who does not pay.
+  /// - Throws: ``KithFailure``, such as `unknown_product`, `already_subscribed` or `stripe_not_configured`.
+  public func checkout(
+    _ product: Products.Product.ID, successURL: URL? = nil, cancelURL: URL? = nil
+  ) async throws -> URL {
     struct Answer: Decodable {
       let checkoutURL: URL
     }
     var body = ["product_id": product]
     body["success_url"] = successURL?.absoluteString
+    body["cancel_url"] = cancelURL?.absoluteString
     return try await api.value(
       try Call.post("/api/v1/billing/stripe/checkout", body).with { $0.timeoutSeconds = 45 }, as: Answer.self
     ).checkoutURL

@@ -13,6 +13,7 @@ public struct Contact: Sendable, Hashable, Identifiable {
   public var fullName: String { [givenName, familyName].filter { !$0.isEmpty }.joined(separator: " ") }
   public var initials: String { [givenName, familyName].compactMap { $0.first?.uppercased() }.joined() }
 
+  /// For previews and tests; apps get contacts from ``ContactService``.
   public init(id: String, givenName: String, familyName: String, phoneNumber: String) {
     self.id = id
     self.givenName = givenName
@@ -29,6 +30,7 @@ public struct AddressBookPerson: Sendable, Equatable {
   /// As typed.
   public let phoneNumbers: [String]
 
+  /// For an ``AddressBook`` of the app's own.
   public init(id: String, givenName: String, familyName: String, phoneNumbers: [String]) {
     self.id = id
     self.givenName = givenName
@@ -47,5 +49,6 @@ public protocol AddressBook: Sendable {
 
 /// The user does not want the app to read the address book: show how to change that in the settings.
 public struct AddressBookDenied: Error, Sendable, Equatable {
+  /// For an ``AddressBook`` of the app's own.
   public init() {}
 }

@@ -15,6 +15,7 @@ public actor ContactService {
   private let addressBook: any AddressBook
   private let callingCode: String
   private var contacts: [Contact] = []
+  /// In the order in which they were chosen.
   private(set) public var chosen: [Contact] = []
 
   /// - Parameter callingCode: of the user's country, such as `49`, for numbers that are typed without one.

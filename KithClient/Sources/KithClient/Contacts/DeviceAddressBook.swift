@@ -3,8 +3,12 @@
 
   /// The address book of the device.
   public struct DeviceAddressBook: AddressBook {
+    /// Asks for nothing yet.
     public init() {}
 
+    /// Asks for permission at the first call.
+    ///
+    /// - Throws: ``AddressBookDenied``, and the errors of the Contacts framework.
     public func people() async throws -> [AddressBookPerson] {
       let store = CNContactStore()
       // `try?`: an error means that permission was not given.

@@ -2,15 +2,18 @@ import Foundation
 
 /// The user's credits.
 public struct Credits: Sendable {
+  /// What the user can spend.
   public struct Balance: Sendable, Equatable, Decodable {
     public let balance: Int
     /// Without what is held for work that is not finished.
     public let available: Int?
+    /// For work that is not finished.
     public let held: Int?
     public let lifetimeEarned: Int
     public let lifetimeSpent: Int
   }
 
+  /// A movement of the user's credits. What was spent is negative.
   public struct Entry: Sendable, Equatable, Decodable {
     public let amount: Int
     public let balanceAfter: Int

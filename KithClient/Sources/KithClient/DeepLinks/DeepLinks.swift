@@ -4,6 +4,7 @@ import Foundation
 ///
 /// A link that waits survives a restart of the app.
 public actor DeepLinks {
+  /// What has become of a link.
   public enum Outcome: Sendable, Equatable {
     case redeemed(RedeemedLink)
     /// Nobody is signed in yet, or there is no network: call ``redeemPending()`` later.

@@ -13,6 +13,13 @@ struct ChannelConversation: Sendable {
     case lost
   }
 
+  private struct Step {
+    let outcome: Outcome
+    var topic: String?
+    /// Of the topic, after the outcome.
+    var mark: EventPosition.Mark?
+  }
+
   private struct Channel {
     let joinRef: String
     var isJoined = false
@@ -20,15 +27,21 @@ struct ChannelConversation: Sendable {
     var reason: String?
   }
 
+  /// After what was returned.
   private(set) var position: EventPosition
+  /// After what has come.
+  private var received: EventPosition
   private var channels: [String: Channel] = [:]
   /// What came before all channels were joined.
-  private var held: [Outcome] = []
+  private var held: [Step] = []
   private var isConnected = false
   private var lastRef = 0
   private var heartbeatRef: String?
 
-  init(from position: EventPosition) { self.position = position }
+  init(from position: EventPosition) {
+    self.position = position
+    received = position
+  }
 
   // MARK: Sending
 
@@ -74,7 +87,15 @@ struct ChannelConversation: Sendable {
 
   // MARK: Receiving
 
-  mutating func receive(_ message: PhoenixMessage) -> [Outcome] {
+  /// - Returns: each outcome with the position after it.
+  mutating func receive(_ message: PhoenixMessage) -> [(outcome: Outcome, position: EventPosition)] {
+    steps(after: message).map { step in
+      if let topic = step.topic { position.marks[topic] = step.mark }
+      return (step.outcome, position)
+    }
+  }
+
+  private mutating func steps(after message: PhoenixMessage) -> [Step] {
     if message.event == "phx_reply", message.ref != nil, message.ref == heartbeatRef { heartbeatRef = nil }
     // A late message of an earlier join means nothing to this one.
     guard let channel = channels[message.topic], message.joinRef == nil || message.joinRef == channel.joinRef else {
@@ -82,40 +103,49 @@ struct ChannelConversation: Sendable {
     }
     switch message.event {
     case "phx_reply" where message.ref == channel.joinRef: return replied(message)
-    case "broadcast": return inOrder(broadcast(message))
+    case "broadcast": return inOrder(broadcast(message), in: message.topic)
     case "system":
       if message.payload["status"]?.string == "error" {
         channels[message.topic]?.reason = message.payload["message"]?.string
       }
       return []
-    case "phx_close": return [Self.outcome(ofEnd: channel.reason)]
-    case "phx_error": return [.lost]
+    case "phx_close": return [Step(outcome: Self.outcome(ofEnd: channel.reason))]
+    case "phx_error": return [Step(outcome: .lost)]
     default: return []
     }
   }
 
-  private mutating func replied(_ message: PhoenixMessage) -> [Outcome] {
+  private mutating func replied(_ message: PhoenixMessage) -> [Step] {
     let response = message.payload["response"]
     guard message.payload["status"]?.string == "ok" else {
-      return [Self.outcome(ofRefusal: response?["reason"]?.string ?? "")]
+      return [Step(outcome: Self.outcome(ofRefusal: response?["reason"]?.string ?? ""))]
     }
     channels[message.topic]?.isJoined = true
     let epoch = response?["epoch"]?.string
-    if position.marks[message.topic] == nil, let number = response?["seq"]?.int {
-      position.move(to: number, in: message.topic)
-    }
-    if position.marks[message.topic]?.epoch == nil { position.marks[message.topic]?.epoch = epoch }
+    position.begin(message.topic, at: response?["seq"]?.int, epoch)
+    received.begin(message.topic, at: response?["seq"]?.int, epoch)
     guard !isConnected, channels.values.allSatisfy(\.isJoined) else { return [] }
     isConnected = true
     defer { held = [] }
-    return [.update(.connected)] + held
+    return [Step(outcome: .update(.connected))] + held
   }
 
-  private mutating func inOrder(_ outcome: Outcome?) -> [Outcome] {
+  private static let heldMax = 1000
+
+  private mutating func inOrder(_ outcome: Outcome?, in topic: String) -> [Step] {
     guard let outcome else { return [] }
-    guard !isConnected, outcome != .lost else { return [outcome] }
-    held.append(outcome)
+    let step = Step(outcome: outcome, topic: topic, mark: received.marks[topic])
+    guard !isConnected, outcome != .lost else { return [outcome == .lost ? Step(outcome: .lost) : step] }
+    if held.count == Self.heldMax { mergeHeld() }
+    held.append(step)
     return []
+  }
+
+  /// Whoever is told of the connection reads the state, and so needs no more than to be told that something is missing.
+  private mutating func mergeHeld() {
+    held = Set(held.compactMap(\.topic)).sorted().map { topic in
+      Step(outcome: .update(.gap(topic: topic)), topic: topic, mark: received.marks[topic])
+    }
   }
 
   private mutating func broadcast(_ message: PhoenixMessage) -> Outcome? {
@@ -123,15 +153,15 @@ struct ChannelConversation: Sendable {
     guard let name = message.payload["event"]?.string else { return nil }
     guard let number = message.payload["meta"]?["seq"]?.int, let id = message.payload["meta"]?["id"]?.string else {
       guard name == "gap" else { return .update(.message(LiveMessage(topic: topic, name: name, payload: content))) }
-      position.marks[topic] = .init(number: content["seq"]?.int ?? 0, epoch: content["epoch"]?.string)
+      received.marks[topic] = .init(number: content["seq"]?.int ?? 0, epoch: content["epoch"]?.string)
       return .update(.gap(topic: topic))
     }
-    if let last = position.marks[topic]?.number {
+    if let last = received.marks[topic]?.number {
       guard number > last else { return nil }
       // The numbers have no holes: something was lost on the way, and is asked for again.
       guard number == last + 1 else { return .lost }
     }
-    position.move(to: number, in: topic)
+    received.move(to: number, in: topic)
     return .update(.event(LiveEvent(topic: topic, name: name, number: number, id: id, payload: content)))
   }
 

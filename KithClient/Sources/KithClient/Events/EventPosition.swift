@@ -33,5 +33,11 @@ public struct EventPosition: Sendable, Equatable, Codable {
     }
   }
 
+  /// Where a reader without a position begins. An epoch that is known stays.
+  mutating func begin(_ topic: String, at number: Int?, _ epoch: String?) {
+    if marks[topic] == nil, let number { move(to: number, in: topic) }
+    if marks[topic]?.epoch == nil { marks[topic]?.epoch = epoch }
+  }
+
   mutating func move(to number: Int, in topic: String) { marks[topic, default: Mark(number: 0)].number = number }
 }

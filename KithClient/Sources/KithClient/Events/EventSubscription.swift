@@ -2,7 +2,9 @@ import Foundation
 
 /// One subscription, over as many connections as it takes.
 struct EventSubscription: Sendable {
-  typealias Tell = @Sendable (LiveUpdate, EventPosition) -> Void
+  typealias Update = (update: LiveUpdate, position: EventPosition)
+  /// Throws ``ReaderIsBehind``.
+  typealias Tell = (LiveUpdate, EventPosition) throws -> Void
 
   let api: API
   let topics: [String]
@@ -10,8 +12,14 @@ struct EventSubscription: Sendable {
   /// The app is in the foreground again, or the network has changed.
   let wakeups: LiveWakeups
 
-  func run(_ tell: Tell) async throws {
+  /// A reader who is behind is waited for without a connection, which then goes on after the last update that was told.
+  func run(telling updates: BoundedBuffer<Update>) async throws {
     let wake = WakeSignal()
+    var told = position
+    let tell: Tell = { update, position in
+      guard updates.offer((update, position)) else { throw ReaderIsBehind() }
+      told = position
+    }
     try await withThrowingTaskGroup(of: Void.self) { group in
       defer { group.cancelAll() }
       group.addTask { for await _ in wakeups.signals() { wake.send() } }
@@ -20,22 +28,27 @@ struct EventSubscription: Sendable {
         do {
           try await connect(&progress, wake, tell)
         } catch let end as SubscriptionEnd {
-          return tell(.ended(reason: end.reason), progress.position)
+          return try await updates.send((.ended(reason: end.reason), progress.position))
         } catch is WebSocketsUnavailable {
           progress.usesSocket = false
           continue
+        } catch is ReaderIsBehind {
+          progress.position = told
+          try await updates.drained()
         } catch KithFailure.unreachable {} catch is NoAnswer {} catch let KithFailure.refused(refusal)
           where refusal.status == 429 || refusal.status >= 500
         {}
         try Task.checkCancellation()
-        tell(.disconnected, progress.position)
+        try await updates.send((.disconnected, progress.position))
         progress.lost(hasSockets: api.live.sockets != nil)
         try await pause(progress.failures, wake)
       }
     }
   }
 
-  private func connect(_ progress: inout SubscriptionProgress, _ wake: WakeSignal, _ tell: Tell) async throws {
+  private func connect(
+    _ progress: inout SubscriptionProgress, _ wake: WakeSignal, _ tell: Tell
+  ) async throws {
     if progress.usesSocket, let transport = api.live.sockets {
       try await SocketConnection(api: api, transport: transport, topics: topics)
         .run(&progress, waking: wake.signals(), tell)
@@ -90,6 +103,9 @@ struct SubscriptionProgress: Sendable {
     isConnected = false
   }
 }
+
+/// More has happened than fits between the connection and the reader.
+struct ReaderIsBehind: Error, Sendable, Equatable {}
 
 /// The right to read a topic has ended.
 struct SubscriptionEnd: Error, Sendable, Equatable {

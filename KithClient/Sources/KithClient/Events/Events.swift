@@ -4,6 +4,7 @@ import Foundation
 ///
 /// They come over a WebSocket where the system has one, and by server-sent events else.
 public struct Events: Sendable {
+  private static let unreadMax = 1000
   let api: API
 
   /// - Parameters:
@@ -14,21 +15,14 @@ public struct Events: Sendable {
   /// - Returns: updates with the position after each. The subscription connects again by itself, with growing waits,
   ///   until its reader is cancelled, the session ends, or the right to read ends. It throws ``KithFailure``, such as
   ///   `forbidden` for a topic of others. Safe to repeat: with the last position nothing is missed and nothing comes
-  ///   twice.
+  ///   twice. When 1,000 updates wait for their reader, the connection is closed until they were read, and goes on
+  ///   after them: with ``LiveUpdate/disconnected`` and ``LiveUpdate/connected``.
   public func updates(
     of topics: [String], from position: EventPosition = EventPosition(), wakingOn wakeups: LiveWakeups = .system
   ) -> AsyncThrowingStream<(update: LiveUpdate, position: EventPosition), any Error> {
     let names = topics.map(EventPosition.name).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
-    return AsyncThrowingStream { continuation in
-      let subscription = EventSubscription(api: api, topics: names, position: position, wakeups: wakeups)
-      let running = Task {
-        do {
-          try await subscription.run { continuation.yield(($0, $1)) }
-          continuation.finish()
-        } catch { continuation.finish(throwing: error) }
-      }
-      continuation.onTermination = { _ in running.cancel() }
-    }
+    let subscription = EventSubscription(api: api, topics: names, position: position, wakeups: wakeups)
+    return BoundedBuffer.stream(countMax: Self.unreadMax) { try await subscription.run(telling: $0) }
   }
 
   /// Sends a message to who has the topic open now, over a WebSocket. It is not kept, and not repeated when there is no

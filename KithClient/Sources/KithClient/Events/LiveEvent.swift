@@ -7,6 +7,7 @@ public struct LiveEvent: Sendable, Equatable {
   public let name: String
   /// 1, 2, 3 … per topic, without holes.
   public let number: Int
+  /// The same however often the event comes.
   public let id: String
   public let payload: JSONValue
 }

@@ -9,6 +9,8 @@ struct ServerSentEventParser {
     var id = ""
   }
 
+  /// Of an event. The server's are smaller.
+  private static let bytesMax = 4 * 1024 * 1024
   private var buffer: [UInt8] = []
   private var event = Event()
   private var hasData = false
@@ -18,12 +20,14 @@ struct ServerSentEventParser {
 
   /// - Parameter bytes: any piece of the stream.
   /// - Returns: the events that are complete with it. One without data only names an id.
-  mutating func add(_ bytes: Data) -> [Event] {
+  /// - Throws: ``NoAnswer`` for an event that is too large.
+  mutating func add(_ bytes: Data) throws(NoAnswer) -> [Event] {
     var events: [Event] = []
     for byte in bytes {
       defer { previousWasCarriageReturn = byte == 13 }
       if byte == 10, previousWasCarriageReturn { continue }
       guard byte == 10 || byte == 13 else {
+        guard buffer.count + event.data.utf8.count < Self.bytesMax else { throw NoAnswer("an event is too large") }
         buffer.append(byte)
         continue
       }
@@ -66,22 +70,22 @@ struct ServerSentEventParser {
 
 /// The events of a response, until it ends or is cancelled.
 struct ServerSentEvents: Sendable {
+  private static let unreadMax = 64
   let all: AsyncThrowingStream<ServerSentEventParser.Event, any Error>
   private let reading: Task<Void, Never>
 
   init(of body: AsyncThrowingStream<Data, any Error>) {
-    let (events, continuation) = AsyncThrowingStream<ServerSentEventParser.Event, any Error>.makeStream()
-    all = events
+    let events = BoundedBuffer<ServerSentEventParser.Event>(countMax: Self.unreadMax)
     reading = Task {
       var parser = ServerSentEventParser()
       do {
         for try await chunk in body {
-          for event in parser.add(chunk) { continuation.yield(event) }
+          for event in try parser.add(chunk) { try await events.send(event) }
         }
-        continuation.finish()
-      } catch { continuation.finish(throwing: error) }
+        events.finish()
+      } catch { events.finish(throwing: error) }
     }
-    continuation.onTermination = { [reading] _ in reading.cancel() }
+    all = events.stream { [reading] in reading.cancel() }
   }
 
   /// Ends the connection.

@@ -10,9 +10,9 @@ struct SocketConnection: Sendable {
     /// The answer to a heartbeat should have come by now.
     case probed
     case token(Bearer)
-    case failed(any Error)
   }
 
+  private static let unreadMax = 64
   let api: API
   let transport: any WebSocketTransport
   let topics: [String]
@@ -26,7 +26,8 @@ struct SocketConnection: Sendable {
     let bearer = try await bearer(&progress)
     let connection = try await transport.open(try url())
     var conversation = ChannelConversation(from: progress.position)
-    let (inputs, input) = AsyncStream<Input>.makeStream()
+    let input = BoundedBuffer<Input>(countMax: Self.unreadMax)
+    let inputs = input.stream {}
     try await withThrowingTaskGroup(of: Void.self) { group in
       // Without this the group would wait for the reader.
       defer {
@@ -35,15 +36,15 @@ struct SocketConnection: Sendable {
       }
       group.addTask { await read(connection, to: input) }
       group.addTask { try await tick(input) }
-      group.addTask { for await _ in signals { input.yield(.wake) } }
+      group.addTask { for await _ in signals { _ = input.offer(.wake) } }
       var token = bearer
       try await send(conversation.join(topics, token: token.token), over: connection)
-      for await next in inputs {
+      for try await next in inputs {
         switch next {
         case .text(let text):
           guard let message = PhoenixMessage(text: text) else { continue }
-          for outcome in conversation.receive(message) {
-            progress.position = conversation.position
+          for (outcome, position) in conversation.receive(message) {
+            progress.position = position
             try apply(outcome, token, &progress, tell)
           }
         case .tick:
@@ -54,14 +55,13 @@ struct SocketConnection: Sendable {
           if let heartbeat = conversation.heartbeat() { try await send([heartbeat], over: connection) }
           group.addTask {
             try await api.live.sleep(api.live.probe)
-            input.yield(.probed)
+            _ = input.offer(.probed)
           }
         case .probed: if conversation.isWaiting { throw NoAnswer("no heartbeat") }
         case .token(let next) where next.token != token.token:
           token = next
           try await send(conversation.refresh(token: next.token), over: connection)
         case .token: break
-        case .failed(let error): throw error
         }
       }
       try Task.checkCancellation()
@@ -88,21 +88,24 @@ struct SocketConnection: Sendable {
     for message in messages { try await connection.send(try message.text()) }
   }
 
-  private func read(_ connection: any WebSocketConnection, to input: AsyncStream<Input>.Continuation) async {
-    do { while true { input.yield(.text(try await connection.receive())) } } catch { input.yield(.failed(error)) }
+  /// Messages that do not fit wait in the connection. What else is offered to a full buffer is left out: it comes again.
+  private func read(_ connection: any WebSocketConnection, to input: BoundedBuffer<Input>) async {
+    do { while true { try await input.send(.text(try await connection.receive())) } } catch {
+      input.finish(throwing: error)
+    }
   }
 
-  private func tick(_ input: AsyncStream<Input>.Continuation) async throws {
+  private func tick(_ input: BoundedBuffer<Input>) async throws {
     while true {
       try await api.live.sleep(api.live.heartbeat)
-      input.yield(.tick)
+      _ = input.offer(.tick)
     }
   }
 
   /// Without a network the token stays as it is; the server closes the channels when it ends.
-  private func renew(_ input: AsyncStream<Input>.Continuation) async {
-    do { input.yield(.token(try await api.sessions.bearer())) } catch KithFailure.signedOut {
-      input.yield(.failed(KithFailure.signedOut))
+  private func renew(_ input: BoundedBuffer<Input>) async {
+    do { _ = input.offer(.token(try await api.sessions.bearer())) } catch KithFailure.signedOut {
+      input.finish(throwing: KithFailure.signedOut)
     } catch {}
   }
 
@@ -113,7 +116,7 @@ struct SocketConnection: Sendable {
     switch outcome {
     case .update(let update):
       if update == .connected { progress.connected() }
-      tell(update, progress.position)
+      try tell(update, progress.position)
     case .tokenRefused:
       progress.refused = token
       throw NoAnswer("the token was refused")

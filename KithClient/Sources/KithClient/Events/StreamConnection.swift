@@ -25,11 +25,12 @@ struct StreamConnection: Sendable {
     defer { watch.cancel() }
     for try await event in events.all {
       heard.now()
+      let before = progress.position
       if !event.id.isEmpty { progress.position.move(to: event.id, in: topics) }
       // The first block names the number from which on nothing is missed. Before it, there is no such number.
       if !progress.isConnected {
         progress.connected()
-        tell(.connected, progress.position)
+        try tell(.connected, event.data.isEmpty ? progress.position : before)
       }
       if !event.data.isEmpty { try await apply(event, &progress, tell) }
     }
@@ -58,7 +59,7 @@ struct StreamConnection: Sendable {
       let gap = try? WireCoding.decode(Gap.self, from: data)
       for topic in gap?.topic.map({ [$0] }) ?? topics {
         progress.position.marks[topic]?.epoch = gap?.epoch
-        tell(.gap(topic: topic), progress.position)
+        try tell(.gap(topic: topic), progress.position)
       }
     case "system":
       struct End: Decodable { let message: String? }
@@ -71,7 +72,7 @@ struct StreamConnection: Sendable {
       }
     default:
       let event = try Self.event(event.name, data)
-      tell(.event(event), progress.position)
+      try tell(.event(event), progress.position)
     }
   }
 

@@ -33,6 +33,8 @@ public enum KnownFailureCode: String, Sendable, CaseIterable {
   case alreadySentToday = "already_sent_today"
   case alreadySubscribed = "already_subscribed"
   case anonymousProviderDisabled = "anonymous_provider_disabled"
+  /// Of this library: an answer that was streamed has failed after its beginning.
+  case answerFailed = "answer_failed"
   case appleNotConfigured = "apple_not_configured"
   case applePurchasesNotConfigured = "apple_purchases_not_configured"
   case appleUnavailable = "apple_unavailable"

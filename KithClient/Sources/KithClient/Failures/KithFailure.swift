@@ -44,6 +44,7 @@ public struct Refusal: Sendable, Equatable {
     public let message: String
   }
 
+  /// Of HTTP. 200 for an answer that has failed after its beginning.
   public let status: Int
   public let code: FailureCode
   /// For people; contains no personal data.
@@ -104,12 +105,17 @@ extension Refusal {
     self.retryAfterSeconds = retryAfterSeconds
   }
 
+  /// The code outside is the more precise one, unless it is that of a database.
+  private static func code(_ outside: String?, _ inside: String?, status: Int) -> FailureCode {
+    if let known = outside.flatMap(KnownFailureCode.init) { return .known(known) }
+    return FailureCode(inside ?? outside ?? "http_\(status)")
+  }
+
   init(_ response: HTTPResponse, now: Date = Date()) {
     // `try?`: a proxy in between may answer without a problem document.
     let body = try? JSONDecoder().decode(Body.self, from: response.body)
     status = response.status
-    // The code inside is a name, where the one outside may be that of a database.
-    code = FailureCode(body?.error?.code ?? body?.code ?? "http_\(response.status)")
+    code = Self.code(body?.code, body?.error?.code, status: response.status)
     message = body?.message ?? body?.detail ?? body?.error?.message ?? "HTTP \(response.status)"
     fields = body?.errors ?? body?.error?.details?.fields ?? []
     requestID = response.head["X-Request-ID"]

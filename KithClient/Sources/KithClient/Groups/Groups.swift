@@ -1,6 +1,6 @@
 import Foundation
 
-/// Groups, their members, blocks, and the devices that get pushes.
+/// Groups, their members, and blocks.
 public struct Groups: Sendable {
   let api: API
 
@@ -26,33 +26,48 @@ public struct Groups: Sendable {
     }
     struct Answer: Decodable { let id: String }
     let body = Body(name: name, memberPhoneNumbers: phoneNumbers, timeZone: timeZone.ianaName)
-    return try await api.value(try .post("/api/groups", body), as: Answer.self).id
+    return try await api.value(changing(try .post("/api/groups", body)), as: Answer.self).id
   }
 
-  /// Any member may. Safe to repeat.
-  public func rename(_ id: SharedGroup.ID, to name: String) async throws {
-    _ = try await api.send(try .put("/api/groups/\(id)", ["name": name]))
+  /// Any member may; the time zone is the owner's to change. What is nil stays as it is. Safe to repeat.
+  ///
+  /// - Parameters:
+  ///   - description: an empty one is none.
+  ///   - timeZone: in which the group's day begins.
+  /// - Throws: ``KithFailure``, such as `owner_only`.
+  public func change(
+    _ id: SharedGroup.ID, name: String? = nil, description: String? = nil, timeZone: TimeZone? = nil
+  ) async throws {
+    var body: [String: String] = [:]
+    body["name"] = name
+    body["description"] = description
+    body["time_zone"] = timeZone?.ianaName
+    _ = try await api.send(changing(try .put("/api/groups/\(id)", body)))
   }
 
   /// Leaves the group. The last one out closes it.
-  public func leave(_ id: SharedGroup.ID) async throws { _ = try await api.send(.delete("/api/groups/\(id)")) }
+  public func leave(_ id: SharedGroup.ID) async throws {
+    _ = try await api.send(changing(.delete("/api/groups/\(id)")))
+  }
 
   /// Only the owner may. Safe to repeat.
   ///
   /// - Throws: ``KithFailure``, such as `owner_only`.
   public func remove(_ member: SharedGroup.Member.ID, from id: SharedGroup.ID) async throws {
-    _ = try await api.send(.delete("/api/groups/\(id)/members/\(member)"))
+    _ = try await api.send(changing(.delete("/api/groups/\(id)/members/\(member)")))
   }
 
   /// Makes another member the owner. Safe to repeat.
   ///
   /// - Throws: ``KithFailure``, such as `not_the_owner` or `member_not_found`.
   public func transfer(_ id: SharedGroup.ID, to member: SharedGroup.Member.ID) async throws {
-    _ = try await api.send(try .put("/api/groups/\(id)/owner", ["user_id": member]))
+    _ = try await api.send(changing(try .put("/api/groups/\(id)/owner", ["user_id": member])))
   }
 
   /// Ends the group for all. Only the owner may. Safe to repeat.
-  public func close(_ id: SharedGroup.ID) async throws { _ = try await api.send(try .post("/api/groups/\(id)/close")) }
+  public func close(_ id: SharedGroup.ID) async throws {
+    _ = try await api.send(changing(try .post("/api/groups/\(id)/close")))
+  }
 
   /// Whether the user has sent the photo of the group's present day.
   public func hasSentToday(_ id: SharedGroup.ID) async throws -> Bool {
@@ -60,29 +75,12 @@ public struct Groups: Sendable {
     return try await api.value(.get("/api/groups/\(id)/daily-status"), as: Answer.self).hasSentToday
   }
 
-  /// Blocks a user in both directions.
-  public func block(_ user: String) async throws { _ = try await api.send(try .post("/users/\(user)/block")) }
+  /// Blocks a user in both directions. Safe to repeat.
+  public func block(_ user: String) async throws { _ = try await api.send(changing(try .post("/users/\(user)/block"))) }
 
   /// Safe to repeat.
-  public func unblock(_ user: String) async throws { _ = try await api.send(.delete("/users/\(user)/block")) }
+  public func unblock(_ user: String) async throws { _ = try await api.send(changing(.delete("/users/\(user)/block"))) }
 
-  /// - Parameter token: as `didRegisterForRemoteNotificationsWithDeviceToken` gives it.
-  public func registerDevice(token: Data) async throws {
-    _ = try await api.send(try .post("/api/devices/register", ["device_token": token.hex, "platform": "ios"]))
-  }
-
-  /// To be called before signing out. Safe to repeat.
-  public func unregisterDevice(token: Data) async throws {
-    _ = try await api.send(.delete("/api/devices/unregister", ["device_token": token.hex]))
-  }
-
-  /// The user's devices that get pushes.
-  public func devices() async throws -> [RegisteredDevice] {
-    struct Answer: Decodable { let devices: [RegisteredDevice] }
-    return try await api.value(.get("/api/devices"), as: Answer.self).devices
-  }
-}
-
-extension Data {
-  fileprivate var hex: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+  /// The groups are those of adventures as well, whose hunts belong to them, and blocks hide what users share.
+  private func changing(_ call: Call) -> Call { call.with { $0.alsoStale = [.socialGroups, .hunts, .arrivals] } }
 }

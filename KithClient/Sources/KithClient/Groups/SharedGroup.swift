@@ -2,12 +2,14 @@ import Foundation
 
 /// A group of at most twelve, who send each other one photo a day.
 public struct SharedGroup: Sendable, Equatable, Decodable, Identifiable {
+  /// Somebody who is in a group.
   public struct Member: Sendable, Equatable, Decodable, Identifiable {
     public let id: String
     public let firstName: String
     public let role: String?
   }
 
+  /// The last photo, and whose it is.
   public struct LastPhoto: Sendable, Equatable, Decodable {
     public let createdAt: Date
     public let senderID: String
@@ -26,12 +28,4 @@ public struct SharedGroup: Sendable, Equatable, Decodable, Identifiable {
   public let members: [Member]
   public let hasSentToday: Bool
   public let lastPhoto: LastPhoto?
-}
-
-/// A device that gets pushes.
-public struct RegisteredDevice: Sendable, Equatable, Decodable, Identifiable {
-  public let id: String
-  public let platform: String
-  public let deviceToken: String
-  public let createdAt: Date
 }

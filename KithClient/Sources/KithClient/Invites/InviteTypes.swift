@@ -2,6 +2,7 @@ import Foundation
 
 /// A link that lets one person into a collection.
 public struct ShareLink: Sendable, Equatable, Decodable, Identifiable {
+  /// A collection or a person of a link.
   public struct Named: Sendable, Equatable, Decodable {
     public let id: String
     public let name: String?
@@ -32,6 +33,7 @@ public struct ShareLinkAnswer: Sendable, Equatable, Decodable {
 
 /// Which of the user's contacts have the app.
 public struct ContactCheck: Sendable, Equatable, Decodable {
+  /// A contact who has an account.
   public struct User: Sendable, Hashable, Decodable {
     public let phoneNumber: String
     public let userID: String
@@ -44,6 +46,7 @@ public struct ContactCheck: Sendable, Equatable, Decodable {
 
 /// What became of the invitations of a group.
 public struct SentInvites: Sendable, Equatable, Decodable {
+  /// A text message that was sent.
   public struct Text: Sendable, Equatable, Decodable {
     public let phoneNumber: String
     public let inviteCode: String
@@ -81,17 +84,20 @@ public struct CodeLink<ID: Sendable & Hashable & Decodable>: Sendable, Equatable
   public let expiresAt: Date?
   public let maxUses: Int?
   public let usesCount: Int
+  /// Whether it has neither expired nor been used up.
   public let usable: Bool
 }
 
 /// What a link to a list leads to, for who is not signed in as well.
 public struct ListInvitePreview: Sendable, Equatable, Decodable {
+  /// The list that the link leads to.
   public struct List: Sendable, Equatable, Decodable {
     public let id: Int
     public let name: String
     public let color: String?
   }
 
+  /// Who has made the link.
   public struct Inviter: Sendable, Equatable, Decodable {
     public let name: String?
   }

@@ -31,6 +31,11 @@ extension Invites {
     _ = try await api.send(.delete("/api/v1/lists/\(list)/invites/\(id)"))
   }
 
+  /// Nobody can use any link to the list any more. Only its owner may. Safe to repeat.
+  public func deleteLinks(to list: SharedList.ID) async throws {
+    _ = try await api.send(.delete("/api/v1/lists/\(list)/invites"))
+  }
+
   /// What a code leads to. Nobody needs to be signed in.
   public func previewList(code: String) async throws -> ListInvitePreview {
     try await api.value(Call.get("/api/v1/invites/\(code)").anonymous, as: Invite<ListInvitePreview>.self).invite

@@ -40,7 +40,11 @@ public struct Invites: Sendable {
     _ code: String, idempotencyKey: String = UUID().uuidString.lowercased()
   ) async throws -> JoinedGroup {
     let call = try Call.post("/api/invites/redeem", ["invite_code": code])
-    return try await api.value(call.with { $0.idempotencyKey = idempotencyKey })
+    return try await api.value(
+      call.with {
+        $0.idempotencyKey = idempotencyKey
+        $0.alsoStale = [.socialGroups, .hunts]
+      })
   }
 
   /// Text invitations to a group that nobody has used yet.
@@ -72,5 +76,13 @@ public struct Invites: Sendable {
   /// Nobody can use the link any more. Safe to repeat.
   public func deleteLink(_ id: String, to group: SharedGroup.ID) async throws {
     _ = try await api.send(.delete("/api/groups/\(group)/invites/\(id)"))
+  }
+
+  /// The QR code of a link with a code, to be scanned with another phone's camera. Nobody needs to be signed in.
+  ///
+  /// - Returns: a PNG.
+  /// - Throws: ``KithFailure``, such as `not_found`.
+  public func qrCode(of code: String) async throws -> Data {
+    try await api.send(Call.get("/i/\(code)/qr.png").anonymous.with { $0.headers["Accept"] = "image/png" }).body
   }
 }

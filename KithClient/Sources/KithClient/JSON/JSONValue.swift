@@ -10,6 +10,7 @@ public enum JSONValue: Sendable, Hashable, Codable {
   case array([JSONValue])
   case object([String: JSONValue])
 
+  /// Integers and other numbers are told apart by whether they have a fraction.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
@@ -29,6 +30,7 @@ public enum JSONValue: Sendable, Hashable, Codable {
     }
   }
 
+  /// Names of members stay as they are.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
@@ -42,6 +44,7 @@ public enum JSONValue: Sendable, Hashable, Codable {
     }
   }
 
+  /// A member of an object. nil for what is no object, too.
   public subscript(_ name: String) -> JSONValue? {
     if case .object(let members) = self { members[name] } else { nil }
   }

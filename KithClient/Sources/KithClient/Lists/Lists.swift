@@ -91,6 +91,17 @@ public struct Lists: Sendable {
     _ = try await api.send(changing(.delete("/api/v1/lists/\(id)/memberships/\(membership)")))
   }
 
+  /// The people with whom the user shares a list, by name. Without those whom the user has removed.
+  public func friends() async throws -> [SharedList.Person] {
+    struct Answer: Decodable { let friends: [SharedList.Person] }
+    return try await api.value(.get("/api/v1/friends"), as: Answer.self).friends
+  }
+
+  /// The lists that the two share stay as they are. Safe to repeat.
+  public func removeFriend(_ id: SharedList.Person.ID) async throws {
+    _ = try await api.send(.delete("/api/v1/friends/\(id)"))
+  }
+
   private func changing(_ call: Call) -> Call { call.with { $0.cache = .lists } }
 }
 

@@ -13,6 +13,7 @@ public struct SharedList: Sendable, Equatable, Codable, Identifiable {
   public let id: Int
   public let name: String
   public let description: String?
+  /// A label of the app's: members decide who sees a list.
   public let visibility: String?
   public let color: String?
   public let owner: Person?
@@ -42,5 +43,6 @@ public struct Changes<Element: Sendable & Equatable>: Sendable, Equatable {
   public let deletedIDs: [Int]
   /// For the next question.
   public let cursor: String?
+  /// Whether there is more: ask again with the cursor.
   public let hasMore: Bool
 }

@@ -27,11 +27,13 @@ public struct OfflineTask: Sendable, Equatable, Identifiable {
   public var priority: Int
   public var starred: Bool
   public var isDone: Bool
+  /// Whether a change of it waits to be sent.
   public var isPending = false
 }
 
 /// A change that could not be applied as the user made it.
 public struct OfflineConflict: Sendable, Equatable, Codable {
+  /// Why the change was not applied, or not all of it.
   public enum Reason: Sendable, Equatable, Codable {
     /// Somebody else changed the same fields first. Theirs stay; the others of the change were applied.
     case changedByOthers(fields: [String])
@@ -48,6 +50,7 @@ public struct OfflineConflict: Sendable, Equatable, Codable {
 
 /// What a synchronisation has done.
 public struct SyncReport: Sendable, Equatable {
+  /// Of changes.
   public var sentCount = 0
   public var conflicts: [OfflineConflict] = []
 }

@@ -5,6 +5,7 @@ public actor Onboarding {
   private let client: KithClient
   private let links: DeepLinks
   private let file: StateFile<OnboardingState>
+  /// Stored by each step.
   public private(set) var state: OnboardingState
 
   /// - Parameter file: where the state is kept; in the app's Application Support folder.

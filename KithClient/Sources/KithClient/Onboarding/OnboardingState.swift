@@ -1,9 +1,11 @@
 /// How far a new user has come. A value without network or clock, so that every path can be tested.
 public struct OnboardingState: Sendable, Equatable, Codable {
+  /// What the user is shown.
   public enum Step: String, Sendable, Codable, CaseIterable {
     case welcome, phoneVerification, codeVerification, inviteRedemption, nameEntry, permissions, complete
   }
 
+  /// What has happened.
   public enum Event: Sendable, Equatable {
     case begun
     /// A code is on its way to the number.
@@ -24,6 +26,7 @@ public struct OnboardingState: Sendable, Equatable, Codable {
   public private(set) var phoneNumber = ""
   public private(set) var firstName = ""
 
+  /// At the welcome.
   public init() {}
 
   /// The state after an event; the same for one that does not belong to the step, such as a button that was tapped

@@ -12,6 +12,7 @@ public struct Photo: Sendable, Equatable, Decodable, Identifiable {
   /// At most 320 pixels.
   public let thumbnailURL: URL?
   public let createdAt: Date
+  /// 48 hours after it was sent.
   public let expiresAt: Date
 }
 

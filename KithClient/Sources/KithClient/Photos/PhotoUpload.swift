@@ -2,6 +2,7 @@ import Foundation
 
 /// A photo in the queue of ``PhotoUploads``.
 public struct PhotoUpload: Sendable, Equatable, Codable, Identifiable {
+  /// How far the upload is.
   public enum Status: Sendable, Equatable, Codable {
     case waiting
     case sent(SentPhoto)

@@ -4,6 +4,7 @@
 
   /// Buys in the App Store, and finishes a transaction only after the server has taken it.
   public struct StorePurchases: Sendable {
+    /// What has become of a purchase.
     public enum Outcome: Sendable, Equatable {
       case granted(Billing.Granted)
       /// Someone has to agree first, such as a parent. It comes through ``updates()`` later.
@@ -13,6 +14,7 @@
 
     private let client: KithClient
 
+    /// To be kept as long as the app runs, for ``updates()``.
     public init(client: KithClient) { self.client = client }
 
     /// The App Store's products of what the server sells.
@@ -37,7 +39,8 @@
     /// Sends what was interrupted, then what comes: renewals, and purchases on other devices. To be run from the start
     /// of the app, in a task of its own, while somebody is signed in.
     public func updates() -> AsyncStream<Result<Billing.Granted, any Error>> {
-      AsyncStream { continuation in
+      // The server has what is dropped from a stream that nobody reads: the balance is read anew.
+      AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
         let running = Task {
           for await result in Transaction.unfinished { continuation.yield(await settled(result)) }
           for await result in Transaction.updates { continuation.yield(await settled(result)) }

@@ -24,13 +24,9 @@ struct API: Sendable {
   ///
   /// - Throws: ``KithFailure``, or `CancellationError`.
   func send(_ call: Call, progress: (@Sendable (Int64) -> Void)? = nil) async throws -> HTTPResponse {
-    guard call.method == .get, let policy = call.cache else {
-      let response = try await successful(call, progress: progress)
-      if call.method != .get, let area = call.cache?.area { await cache.remove(area) }
-      return response
-    }
+    guard call.method == .get, let policy = call.cache else { return try await change(call, progress: progress) }
     let request = try call.request(to: baseURL)
-    let key = ResponseCache.Key(user: await sessions.cacheUser(), url: request.url)
+    let key = ResponseCache.Key(user: try await cacheUser(of: call), url: request.url)
     let kept = await cache.entry(key)
     if let kept, await cache.isFresh(kept, for: policy) { return kept.response }
     let generation = await cache.generation
@@ -42,6 +38,24 @@ struct API: Sendable {
     }
     await cache.keep(response, as: key, in: policy.area, since: generation)
     return response
+  }
+
+  private func change(_ call: Call, progress: (@Sendable (Int64) -> Void)?) async throws -> HTTPResponse {
+    do {
+      let response = try await successful(call, progress: progress)
+      await cache.remove(call.staleAreas)
+      return response
+    } catch {
+      // Without an answer it may have been done.
+      await cache.remove(call.staleAreas)
+      throw error
+    }
+  }
+
+  private func cacheUser(of call: Call) async throws -> String? {
+    do { return try await sessions.cacheUser() } catch KithFailure.signedOut where call.bearer == .ifSignedIn {
+      return nil
+    }
   }
 
   /// The body of a successful answer as it arrives. A stream is not repeated: who reads it knows where it ended.

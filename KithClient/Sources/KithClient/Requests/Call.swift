@@ -24,6 +24,8 @@ struct Call: Sendable {
   var idempotencyKey: String?
   var timeoutSeconds: Double = 30
   var cache: CachePolicy?
+  /// What else a change makes stale.
+  var alsoStale: Set<CachePolicy.Area> = []
 
   private init(_ method: Method, _ path: Path) {
     self.method = method
@@ -70,6 +72,9 @@ struct Call: Sendable {
     change(&call)
     return call
   }
+
+  /// What a change makes stale.
+  var staleAreas: Set<CachePolicy.Area> { method == .get ? [] : alsoStale.union(cache.map { [$0.area] } ?? []) }
 
   /// Without a bearer.
   var anonymous: Call { with { $0.bearer = .none } }

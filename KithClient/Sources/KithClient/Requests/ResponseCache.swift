@@ -3,7 +3,7 @@ import Foundation
 /// How long an answer may be shown again without asking.
 struct CachePolicy: Sendable {
   /// What a change of makes answers stale.
-  enum Area: Sendable, Hashable { case users, plans, socialGroups, hunts, arrivals, places, lists, groups }
+  enum Area: Sendable, Hashable { case users, plans, socialGroups, hunts, arrivals, places, lists, images }
 
   let area: Area
   /// 0: ask each time, with the `ETag`, and let the server say that nothing has changed.
@@ -16,6 +16,7 @@ struct CachePolicy: Sendable {
   static let arrivals = CachePolicy(area: .arrivals, seconds: 60)
   static let places = CachePolicy(area: .places, seconds: 0)
   static let lists = CachePolicy(area: .lists, seconds: 0)
+  static let images = CachePolicy(area: .images, seconds: 0)
 }
 
 /// Answers in memory, for one user at a time: signing out empties it.
@@ -70,9 +71,10 @@ actor ResponseCache {
     }
   }
 
-  func remove(_ area: CachePolicy.Area) {
+  func remove(_ areas: Set<CachePolicy.Area>) {
+    guard !areas.isEmpty else { return }
     generation += 1
-    for key in entries.filter({ $0.value.area == area }).keys { remove(key) }
+    for key in entries.filter({ areas.contains($0.value.area) }).keys { remove(key) }
   }
 
   func removeAll() {

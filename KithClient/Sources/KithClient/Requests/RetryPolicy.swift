@@ -4,7 +4,9 @@ import Foundation
 public struct RetryPolicy: Sendable {
   /// Including the first.
   public var attemptsMax = 5
+  /// Before the second attempt, up to twice as long.
   public var backoffMin: Duration = .seconds(1)
+  /// However many attempts there were.
   public var backoffMax: Duration = .seconds(30)
   /// A longer wait that the server asks for is left to the app: the call throws with `retryAfterSeconds`.
   public var waitMax: Duration = .seconds(60)
@@ -13,6 +15,7 @@ public struct RetryPolicy: Sendable {
   var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   var now: @Sendable () -> Date = { Date() }
 
+  /// Up to five attempts, with waits of 1 to 30 seconds between them.
   public init() {}
 
   enum Outcome {

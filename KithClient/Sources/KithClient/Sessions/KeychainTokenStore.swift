@@ -22,6 +22,7 @@
       self.accessGroup = accessGroup
     }
 
+    /// - Throws: ``Failure``, for example before the first unlock.
     public func read() throws -> StoredSession? {
       var query = item
       query[kSecReturnData as String] = true
@@ -34,6 +35,7 @@
       return try? JSONDecoder().decode(StoredSession.self, from: data)
     }
 
+    /// - Throws: ``Failure``.
     public func write(_ session: StoredSession) throws {
       let data = try JSONEncoder().encode(session)
       let attributes: [String: Any] = [
@@ -47,6 +49,9 @@
       guard status == errSecSuccess else { throw Failure(status: status) }
     }
 
+    /// Safe to repeat.
+    ///
+    /// - Throws: ``Failure``.
     public func delete() throws {
       let status = SecItemDelete(item as CFDictionary)
       guard status == errSecSuccess || status == errSecItemNotFound else { throw Failure(status: status) }

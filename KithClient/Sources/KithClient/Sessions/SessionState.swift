@@ -1,5 +1,6 @@
 /// Whether somebody is signed in.
 public enum SessionState: Sendable, Equatable {
+  /// Why nobody is signed in.
   public enum Reason: Sendable, Equatable {
     /// There was no session on this device.
     case noSession

@@ -61,10 +61,14 @@ public actor Sessions {
   public var userID: String? { access?.userID }
 
   /// Whose answers may be shown from the cache. An outside issuer may have another user without having said so.
-  func cacheUser() async -> String? {
-    guard case .outside(let outside) = source else { return userID }
-    // `try?`: without a token, there is nobody whose answers are in the cache.
-    guard let token = try? await outside(false) else { return nil }
+  ///
+  /// - Throws: as ``bearer()``, while it is not known whose session it is.
+  func cacheUser() async throws -> String? {
+    guard case .outside(let outside) = source else {
+      if access == nil { _ = try await bearer() }
+      return userID
+    }
+    let token = try await outside(false)
     return Bearer(token: token, expiresAt: nil).userID ?? token
   }
 
@@ -77,7 +81,7 @@ public actor Sessions {
     return state
   }
 
-  func start(_ pair: TokenPair) throws {
+  func start(_ pair: TokenPair) async throws {
     begin()
     access = bearer(of: pair)
     if let refreshToken = pair.refreshToken {
@@ -87,6 +91,7 @@ public actor Sessions {
     } else {
       source = .unrenewable
     }
+    await cache.removeAll()
     tell()
   }
 

@@ -7,6 +7,7 @@ public struct StoredSession: Codable, Sendable, Equatable {
   /// answer was lost, also because the app was killed, is repeated with the same key and gets the same answer.
   public let refreshKey: String
 
+  /// - Parameter refreshKey: new for each token.
   public init(refreshToken: String, refreshKey: String = UUID().uuidString.lowercased()) {
     self.refreshToken = refreshToken
     self.refreshKey = refreshKey
@@ -17,7 +18,13 @@ public struct StoredSession: Codable, Sendable, Equatable {
 public protocol TokenStore: Sendable {
   /// - Throws: when it cannot be read now, for example before the first unlock. nil means that there is no session.
   func read() throws -> StoredSession?
+  /// Replaces the session that is there.
+  ///
+  /// - Throws: when it cannot be written now.
   func write(_ session: StoredSession) throws
+  /// Safe to repeat.
+  ///
+  /// - Throws: when it cannot be deleted now.
   func delete() throws
 }
 
@@ -28,6 +35,7 @@ public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
   private let lock = NSLock()
   private var session: StoredSession?
 
+  /// - Parameter session: nil: nobody is signed in.
   public init(_ session: StoredSession? = nil) { self.session = session }
 
   public func read() -> StoredSession? { lock.withLock { session } }

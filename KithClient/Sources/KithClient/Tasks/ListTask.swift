@@ -2,6 +2,7 @@ import Foundation
 
 /// A task of a list.
 public struct ListTask: Sendable, Equatable, Codable, Identifiable {
+  /// A word by which the user groups tasks.
   public struct Tag: Sendable, Equatable, Codable, Identifiable {
     public let id: Int
     public let name: String
@@ -17,6 +18,7 @@ public struct ListTask: Sendable, Equatable, Codable, Identifiable {
     public let occurredAt: Date
   }
 
+  /// A part of a task.
   public struct Subtask: Sendable, Equatable, Codable, Identifiable {
     public let id: Int
     public let title: String
@@ -49,6 +51,7 @@ public struct ListTask: Sendable, Equatable, Codable, Identifiable {
   public let strictMode: Bool?
   public let canEdit: Bool?
   public let canDelete: Bool?
+  /// Whether the user may move the due date.
   public let canReassign: Bool?
   public let parentTaskID: Int?
   public let subtasks: [Subtask]?
@@ -64,6 +67,7 @@ public struct ListTask: Sendable, Equatable, Codable, Identifiable {
 
 /// The user's day.
 public struct Today: Sendable, Equatable, Decodable {
+  /// How much of the day is done.
   public struct Stats: Sendable, Equatable, Decodable {
     public let overdueCount: Int
     public let totalDueToday: Int
@@ -72,6 +76,7 @@ public struct Today: Sendable, Equatable, Decodable {
     public let completionPercentage: Int
   }
 
+  /// Days in a row on which everything was done.
   public struct Streak: Sendable, Equatable, Decodable {
     public let current: Int
     public let longest: Int

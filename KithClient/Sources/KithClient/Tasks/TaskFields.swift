@@ -7,6 +7,12 @@ public struct TaskFields: Sendable, Equatable, Codable {
 
   private(set) var values: [String: JSONValue] = [:]
 
+  /// What is nil is not set.
+  ///
+  /// - Parameters:
+  ///   - priority: 0 to 4.
+  ///   - strictMode: whether a change of the due date needs a reason.
+  ///   - reason: why the due date changes.
   public init(
     title: String? = nil, note: String? = nil, dueAt: Date? = nil, priority: Int? = nil, starred: Bool? = nil,
     strictMode: Bool? = nil, tagIDs: [Int]? = nil, reason: String? = nil

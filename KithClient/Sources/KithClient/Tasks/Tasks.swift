@@ -81,6 +81,26 @@ public struct Tasks: Sendable {
     _ = try await api.send(changing(try .post("/api/v1/tasks/\(id)/reorder", ["after_id": other])))
   }
 
+  /// Moves several tasks of a list: they come in this order, at the front. Safe to repeat.
+  ///
+  /// - Throws: ``KithFailure``, such as `task_not_found`: then none is moved.
+  public func arrange(_ ids: [ListTask.ID], in list: SharedList.ID) async throws {
+    struct Move: Encodable {
+      let id: ListTask.ID
+      let afterID: JSONValue
+    }
+    let moves = ids.enumerated().map { Move(id: $1, afterID: $0 == 0 ? .null : .int(ids[$0 - 1])) }
+    _ = try await api.send(changing(try .post("/api/v1/lists/\(list)/tasks/reorder", ["tasks": moves])))
+  }
+
+  /// Reminds the one to whom the task is assigned, at most once in ten minutes.
+  ///
+  /// - Throws: ``KithFailure``, such as `nudged_recently`, or `validation_error` for a task that is done, or assigned to
+  ///   nobody or to oneself.
+  public func nudge(_ id: ListTask.ID) async throws {
+    _ = try await api.send(changing(try .post("/api/v1/tasks/\(id)/nudge")))
+  }
+
   /// Safe to repeat.
   ///
   /// - Parameter reason: for the task's history.
@@ -88,16 +108,18 @@ public struct Tasks: Sendable {
     _ = try await api.send(changing(Call.delete("/api/v1/tasks/\(id)", ["reason": reason]).ifMatch(version)))
   }
 
-  /// - Throws: ``KithFailure``, such as `viewers_only_read`.
-  public func addSubtask(_ title: String, to id: ListTask.ID) async throws -> ListTask.Subtask {
-    struct Answer: Decodable { let subtask: ListTask.Subtask }
-    let body = ["subtask": ["title": title, "client_id": UUID().uuidString.lowercased()]]
-    return try await api.value(changing(try .post("/api/v1/tasks/\(id)/subtasks", body)), as: Answer.self).subtask
-  }
-
-  /// Safe to repeat.
-  public func completeSubtask(_ id: ListTask.Subtask.ID, of task: ListTask.ID) async throws {
-    _ = try await api.send(changing(try .post("/api/v1/tasks/\(task)/subtasks/\(id)/complete")))
+  /// Over all lists, the most urgent first.
+  ///
+  /// - Parameters:
+  ///   - page: from 1.
+  ///   - pageSize: 1 to 50.
+  public func mostUrgent(
+    _ filter: TaskFilter = TaskFilter(), page: Int = 1, pageSize: Int = 25
+  ) async throws -> TaskPage {
+    var query = filter.query
+    query["page"] = String(page)
+    query["per_page"] = String(pageSize)
+    return try await api.value(.get("/api/v1/tasks", query, cache: .lists))
   }
 
   /// Over all lists; at most 50.
@@ -110,20 +132,9 @@ public struct Tasks: Sendable {
     try await api.value(.get("/api/v1/today", ["timezone": timeZone.ianaName]))
   }
 
-  /// The user's own.
-  public func tags() async throws -> [ListTask.Tag] {
-    struct Answer: Decodable { let tags: [ListTask.Tag] }
-    return try await api.value(.get("/api/v1/tags", cache: .lists), as: Answer.self).tags
-  }
-
-  /// - Throws: ``KithFailure``, such as `validation_error` for a name that there is, or `too_many_tags`.
-  public func createTag(_ name: String) async throws -> ListTask.Tag {
-    try await api.value(changing(try .post("/api/v1/tags", ["tag": ["name": name]])))
-  }
-
-  private func one(_ call: Call) async throws -> ListTask {
+  func one(_ call: Call) async throws -> ListTask {
     try await api.value(changing(call), as: One.self).task
   }
 
-  private func changing(_ call: Call) -> Call { call.with { $0.cache = .lists } }
+  func changing(_ call: Call) -> Call { call.with { $0.cache = .lists } }
 }

@@ -11,7 +11,7 @@ final class RunningExchanges: NSObject, URLSessionDataDelegate, @unchecked Senda
   struct Exchange {
     /// nil once the head has arrived.
     var head: CheckedContinuation<HTTPResponseHead, any Error>?
-    let chunks: AsyncThrowingStream<Data, any Error>.Continuation
+    let chunks: BoundedBuffer<Data>
     let progress: (@Sendable (Int64) -> Void)?
   }
 
@@ -71,7 +71,9 @@ final class RunningExchanges: NSObject, URLSessionDataDelegate, @unchecked Senda
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     if let response = dataTask.response { passOnHead(of: dataTask, response) }
-    _ = lock.withLock { running[dataTask.taskIdentifier] }?.chunks.yield(data)
+    guard let chunks = lock.withLock({ running[dataTask.taskIdentifier] })?.chunks, !chunks.offer(data) else { return }
+    chunks.finish(throwing: NoAnswer("the reader of the answer is behind"))
+    dataTask.cancel()
   }
 
   func urlSession(

@@ -15,6 +15,7 @@ public struct NoAnswer: Error, Sendable, Equatable {
   /// For logs.
   public let reason: String
 
+  /// - Parameter reason: for logs.
   public init(_ reason: String) { self.reason = reason }
 }
 

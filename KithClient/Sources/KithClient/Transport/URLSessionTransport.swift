@@ -6,6 +6,8 @@ import Foundation
 
 /// Sends requests with a `URLSession` of its own, which keeps no cookies and no cache on disk.
 public final class URLSessionTransport: Transport {
+  /// Of an answer, that its reader has not read yet.
+  private static let unreadBytesMax = 32 * 1024 * 1024
   let session: URLSession
   let exchanges = RunningExchanges()
 
@@ -32,8 +34,8 @@ public final class URLSessionTransport: Transport {
 
   /// Starts a task, or hands out what is still to come of one that is running.
   private func follow(_ task: URLSessionTask, _ progress: (@Sendable (Int64) -> Void)?) async throws -> HTTPStream {
-    let (body, chunks) = AsyncThrowingStream<Data, any Error>.makeStream()
-    chunks.onTermination = { _ in task.cancel() }
+    let chunks = BoundedBuffer<Data>(costMax: Self.unreadBytesMax, cost: \.count)
+    let body = chunks.stream { task.cancel() }
     let head = try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { head in
         exchanges.add(.init(head: head, chunks: chunks, progress: progress), for: task)

@@ -22,5 +22,6 @@ public protocol WebSocketConnection: Sendable {
 
 /// There are no WebSockets here: the system's library has none, or something on the way does not let them through.
 public struct WebSocketsUnavailable: Error, Sendable, Equatable {
+  /// For a ``WebSocketTransport`` of the app's own.
   public init() {}
 }
