@@ -97,7 +97,7 @@ import Testing
     try await withStack(.sqlite) { stack in
       var replies: [Browser.Reply] = []
       // One more is allowed every two seconds, which a busy machine may need for these.
-      repeat { replies.append(try await stack.gateway.get(path)) } while replies.last?.status != 429 && replies.count < 90
+      while replies.last?.status != 429, replies.count < 90 { replies.append(try await stack.gateway.get(path)) }
       #expect(replies.count > 30 && replies.dropLast().allSatisfy { $0.status == 404 })
       #expect(replies.last?.status == 429 && replies.last?.headers.contains(name: "retry-after") == true)
       // This document has no limit, because Apple's servers read it.

@@ -54,7 +54,8 @@ import Wire
         let alice = try await stack.signIn("alice")
         let gate = Gate()
         gemini.calls.next(.waits(gate), for: "judge")
-        let id = try await alice.browser.post("/api/v1/timepoints/generate", ["query": "The gate of Miletus"]).string("id")
+        let begun = try await alice.browser.post("/api/v1/timepoints/generate", ["query": "The gate of Miletus"])
+        let id = begun.string("id")
         try await eventually("the job runs") { gemini.calls.count("judge") == 1 }
         let closing = Mutex<ContinuousClock.Instant?>(nil)
         try await running([other]) {
