@@ -108,8 +108,8 @@ let package = Package(
     .service(
       "Events",
       [
-        "Prometheus", "Tokens", "Outbox", "Postgres", .httpTypes, .httpClient, .deque, .nioHTTP1, .nioWebSocket,
-        .nioSSL, .lifecycle, .logging,
+        "Prometheus", "Tokens", "Outbox", "Postgres", .httpTypes, .httpClient, .deque, .nioHTTP1, .nioHTTP2,
+        .nioWebSocket, .nioSSL, .lifecycle, .logging,
       ] + .buffers, resources: ["de", "en", "es", "fr", "pt"].map { "Push/Texts/\($0).json" }),
     .service(
       "Adventures",
