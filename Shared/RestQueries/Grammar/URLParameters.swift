@@ -1,5 +1,3 @@
-import Foundation
-
 /// The names and values of a URL's query, in their order, decoded.
 struct URLParameters {
   let all: [(name: String, value: String)]
@@ -9,19 +7,45 @@ struct URLParameters {
     guard text.utf8.count <= QueryBounds.textBytesMax else {
       throw RestFailure.tooMuch("bytes", max: QueryBounds.textBytesMax)
     }
-    all = try text.split(separator: "&").compactMap { part in
-      guard let equals = part.firstIndex(of: "=") else { return nil }
+    all = try text.utf8.split(separator: UInt8(ascii: "&")).compactMap { part in
+      guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return nil }
       return (try Self.decoded(part[..<equals]), try Self.decoded(part[equals...].dropFirst()))
     }
   }
 
   /// A plus is a space, as in forms.
-  private static func decoded(_ text: some StringProtocol) throws -> String {
-    let spaced = String(text).replacing("+", with: " ")
-    guard let decoded = spaced.removingPercentEncoding else {
-      throw RestFailure.unparsable("query", String(text), column: 1, "expecting percent-encoded UTF-8")
+  private static func decoded(_ text: some BidirectionalCollection<UInt8>) throws -> String {
+    guard let bytes = unescaped(text), let decoded = String(validating: bytes, as: UTF8.self) else {
+      let text = String(decoding: text, as: UTF8.self)
+      throw RestFailure.unparsable("query", text, column: 1, "expecting percent-encoded UTF-8")
     }
-    guard !decoded.utf8.contains(0) else { throw RestFailure.nulInText }
+    guard !bytes.contains(0) else { throw RestFailure.nulInText }
     return decoded
+  }
+
+  /// - Returns: nil for an escape without two hexadecimal digits.
+  private static func unescaped(_ text: some BidirectionalCollection<UInt8>) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.count)
+    var rest = text.makeIterator()
+    while let byte = rest.next() {
+      switch byte {
+      case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+      case UInt8(ascii: "%"):
+        guard let high = rest.next().flatMap(hexadecimal), let low = rest.next().flatMap(hexadecimal) else { return nil }
+        bytes.append(high << 4 | low)
+      default: bytes.append(byte)
+      }
+    }
+    return bytes
+  }
+
+  private static func hexadecimal(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    default: nil
+    }
   }
 }

@@ -45,9 +45,18 @@ extension ColumnType {
 
   /// In whole seconds, from the formats of both engines.
   private static func time(_ text: String) -> String {
+    wholeSeconds(text) ?? TimestampText.stored(text).map(RFC3339.seconds) ?? text
+  }
+
+  /// `2026-11-22T08:15:30Z` from the same with or without a fraction, as both engines write a year of four digits.
+  private static func wholeSeconds(_ text: String) -> String? {
+    let bytes = text.utf8
+    guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z") else { return nil }
     // PostgreSQL has no fraction where it is zero.
-    if text.utf8.count == 20, text.utf8.last == UInt8(ascii: "Z") { return text }
-    return TimestampText.stored(text).map(RFC3339.seconds) ?? text
+    guard bytes.count > 20 else { return text }
+    let fraction = bytes.index(bytes.startIndex, offsetBy: 19)
+    guard bytes[fraction] == UInt8(ascii: ".") else { return nil }
+    return "\(text[..<fraction])Z"
   }
 }
 
