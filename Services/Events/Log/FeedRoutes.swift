@@ -48,10 +48,10 @@ extension FeedBatch {
 
 extension FeedEvent {
   fileprivate func requireValid(at path: String) throws(Failure) {
-    guard (1...Self.topicsMax).contains(topics.count), topics.allSatisfy(TopicName.isWellFormed) else {
+    guard (1...Self.topicsMax).contains(topics.count), topics.allSatisfy(FeedNames.isTopic) else {
       throw .invalid(.init("\(path).topics", "must have 1 to \(Self.topicsMax) topics like lists:42"))
     }
-    guard name.wholeMatch(of: /[a-z][a-z0-9_]{0,63}/) != nil else {
+    guard FeedNames.isEvent(name) else {
       throw .invalid(.init("\(path).name", "must be in snake case"))
     }
     guard case .object = payload else { throw .invalid(.init("\(path).payload", "must be an object")) }

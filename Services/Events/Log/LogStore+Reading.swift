@@ -39,7 +39,9 @@ extension LogStore {
         let position = try row.get("position", as: Int.self)
         return AppendedEvent(
           position: position, numbers: numbers[position] ?? [], event: try LoggedEvent(row),
-          access: try row.optional("access", as: String.self).map { try decode([AccessChange].self, $0) } ?? [])
+          access: try row.optional("access", as: String.self).map {
+            try JSON.decode([AccessChange].self, from: Data($0.utf8))
+          } ?? [])
       }
       return (events, try End(results[0].first))
     }
@@ -106,11 +108,6 @@ extension LoggedEvent {
   fileprivate init(_ row: Row) throws {
     self.init(
       id: try row.get("id"), name: try row.get("name"), payload: try row.get("payload"),
-      change: try row.optional("change", as: String.self).map { try decode(RowChange.self, $0) },
-      at: try row.get("happened_at"))
+      change: try row.optional("change"), at: try row.get("happened_at"))
   }
-}
-
-private func decode<T: Decodable>(_ type: T.Type, _ text: String) throws -> T {
-  try JSON.decode(type, from: Data(text.utf8))
 }

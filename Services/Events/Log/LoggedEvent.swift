@@ -1,13 +1,15 @@
 import Foundation
 import Wire
 
-/// An event of the log. Its payload stays the JSON text in which it was stored, as most readers pass it on unread.
+/// An event of the log. Its payload and its change stay the JSON texts in which they were stored: most readers pass the
+/// payload on unread, and most changes have none.
 struct LoggedEvent: Sendable {
   let id: EventID
   let name: String
   /// A JSON object.
   let payload: String
-  let change: RowChange?
+  /// A ``RowChange``.
+  let change: String?
   let at: Date
 }
 

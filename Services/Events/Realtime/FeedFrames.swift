@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import Synchronization
 import Wire
@@ -14,6 +15,8 @@ final class FeedFrames: Sendable {
 
   let event: LoggedEvent
   private let frames = Mutex<[Key: ByteBuffer]>([:])
+  /// Read when the first binding asks for it.
+  private let decodedChange = Mutex<RowChange?>(nil)
 
   init(_ event: LoggedEvent) { self.event = event }
 
@@ -37,7 +40,7 @@ final class FeedFrames: Sendable {
   /// - Parameter seq: nil on a channel of several topics.
   /// - Returns: nil when none matches.
   func change(_ version: PhoenixVersion, on name: String, seq: Int?, _ bindings: [ChangeBinding]) -> ByteBuffer? {
-    guard let change = event.change else { return nil }
+    guard !bindings.isEmpty, let change else { return nil }
     let matching = bindings.filter { $0.matches(change) }
     guard !matching.isEmpty else { return nil }
     return frame(Key(version: version, name: name, bindings: matching.map(\.id))) {
@@ -46,6 +49,16 @@ final class FeedFrames: Sendable {
       let data = change.data(at: event.at, selected: Self.columns(of: matching))
       return PhoenixFrame.message(
         version, topic: name, event: "postgres_changes", payload: #"{"ids":[\#(ids)],\#(seq)"data":\#(data)}"#)
+    }
+  }
+
+  private var change: RowChange? {
+    guard let text = event.change else { return nil }
+    return decodedChange.withLock { decoded in
+      if let decoded { return decoded }
+      // `try?`: the log has what this service has encoded. Anything else has no change that a binding could match.
+      decoded = try? JSON.decode(RowChange.self, from: Data(text.utf8))
+      return decoded
     }
   }
 

@@ -60,7 +60,7 @@ final class FeedRun: Sendable {
 
 extension AppendedEvent {
   /// Without the frame around it, which is short.
-  fileprivate var bytes: Int { event.payload.utf8.count * (event.change == nil ? 1 : 2) }
+  fileprivate var bytes: Int { max(event.payload.utf8.count, event.change?.utf8.count ?? 0) }
 
   fileprivate func continues(_ last: AppendedEvent) -> Bool {
     guard access.isEmpty, last.access.isEmpty, numbers.count == 1, last.numbers.count == 1 else { return false }

@@ -59,11 +59,6 @@ struct TopicName: Hashable, Sendable {
 
   /// All topics that are a user's own.
   static func own(_ user: UserID) -> [String] { Kind.own.map { "\($0.rawValue):\(user)" } }
-
-  /// Whether a producer may use it. New kinds of topics appear in producers first.
-  static func isWellFormed(_ text: String) -> Bool {
-    text.wholeMatch(of: /[a-z][a-z_]{0,31}:[A-Za-z0-9_\-]{1,64}/) != nil
-  }
 }
 
 extension TopicName.Kind {
