@@ -74,4 +74,51 @@ import Wire
       }
     }
   }
+
+  @Test(arguments: engines) func whatAUserHasAskedForAndWhoIsOnTheWay(_ engine: Engine) async throws {
+    try await withAPNs { apns, _ in
+      try await withStripe { stripe in
+        let billing = stripe.settings.merging(BillingProducts.settings) { $1 }
+        let settings = TestStack.eventsURL.merging(apns.settings()) { $1 }.merging(billing) { $1 }
+        try await withStack(engine, settings) { stack in
+          apns.clock = stack.clock
+          let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+          let token = String(repeating: "0a", count: 32)
+          try await alice.browser.done(.POST, "/api/v1/devices", ["device": ["apns_token": token]])
+          func notification(of event: String) async throws -> APNsServer.Notification {
+            func all() -> [APNsServer.Notification] {
+              apns.accepted.filter { $0.token == token && $0.payload["event"] == .string(event) }
+            }
+            try await eventually("\(event) after \(apns.accepted.map(\.text))") { all().count == 1 }
+            return try #require(all().first)
+          }
+
+          let session: JSONValue = [
+            "id": "cs_1", "object": "checkout.session", "mode": "payment", "payment_status": "paid",
+            "status": "complete", "client_reference_id": .string(alice.id.description), "customer": "cus_alice",
+            "metadata": ["user_id": .string(alice.id.description), "product_id": .string(BillingProducts.pack)],
+            "payment_intent": "pi_1", "subscription": nil, "amount_total": 799, "currency": "usd",
+            "customer_details": ["email": "alice@example.com"],
+          ]
+          let now = Int(stack.clock.now.timeIntervalSince1970)
+          #expect(try await StripeEvent("checkout.session.completed", session, at: now).send(stack).status == 200)
+          #expect(try await notification(of: "balance_changed").text == "Your credits have arrived")
+
+          try await alice.browser.done(
+            .POST, "/api/v1/timepoints/generate", ["query": "The gate of Miletus in 44 BCE"])
+          #expect(try await notification(of: "timepoint_ready").text?.hasPrefix("Your timepoint “") == true)
+
+          let end = stack.clock.now.addingTimeInterval(3600).formatted(.iso8601)
+          let share: [String: any Sendable] = [
+            "route_data": [String: String](), "recipients": ["\(alice.id)"], "expires_at": end,
+          ]
+          try await bob.browser.done(.POST, "/rest/v1/eta_shares", share)
+          let shared = try await notification(of: "eta_shared")
+          #expect(shared.text == "Bob is on the way and shares the time of arrival")
+          // The credits that the scene has cost are nobody's news.
+          #expect(apns.accepted.count == 3 && apns.refusals.isEmpty)
+        }
+      }
+    }
+  }
 }
