@@ -79,7 +79,7 @@ import Wire
     try await withAPNs { apns, _ in
       try await withStripe { stripe in
         let billing = stripe.settings.merging(BillingProducts.settings) { $1 }
-        let settings = TestStack.eventsURL.merging(apns.settings()) { $1 }.merging(billing) { $1 }
+        let settings = try TestStack.eventsURL.merging(apns.settings()) { $1 }.merging(billing) { $1 }
         try await withStack(engine, settings) { stack in
           apns.clock = stack.clock
           let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
