@@ -117,7 +117,7 @@ struct GenerationRun: Sendable {
       if let folder { try TimepointStore.recordBlob(job.id, folder: folder, at: now, on: db) }
       try GenerationEventStore.append(
         .done(timepoint, scene, hasImage: byteCount != nil, milliseconds: milliseconds), to: job.id, on: db)
-      try end(job, timepoint, .completed, callbacks, at: now, on: db)
+      try end(job, timepoint, .completed, title: scene.title, callbacks, at: now, on: db)
     }
     ended(job)
   }
@@ -152,12 +152,12 @@ struct GenerationRun: Sendable {
   }
 
   private func end(
-    _ job: GenerationJob, _ timepoint: Timepoint, _ status: Timepoint.Status, _ callbacks: Callbacks, at now: Date,
-    on db: any Connection
+    _ job: GenerationJob, _ timepoint: Timepoint, _ status: Timepoint.Status, title: String? = nil,
+    _ callbacks: Callbacks, at now: Date, on db: any Connection
   ) throws {
     try GenerationSteps.delete(of: job.id, on: db)
     try GenerationJobStore.end(job.id, of: job.owner, at: now, on: db)
-    TimepointEvents.ended(timepoint, status, at: now, on: db)
+    TimepointEvents.ended(timepoint, status, title: title, at: now, on: db)
     try signals.notify(job.id, isEnd: true, on: db)
     // The next one of its user may be due now.
     try signals.notifyOfJobs(on: db)
