@@ -14,7 +14,7 @@ struct ModelRoutes: Sendable {
     routes.get("/api/v1/models/free") { _, _ in Response.json(free) }
     routes.get("/api/v1/models/providers") { [status] _, _ in Response.json(ProvidersBody(providers: status.all)) }
     routes.get("/api/v1/models/{id}") { _, context in
-      try show(context.parameters.get("id").flatMap { $0.removingPercentEncoding })
+      try show(context.parameters.get("id"))
     }
     // The ids of models may have a slash.
     routes.get("/api/v1/models/{id}/{name}") { _, context in
@@ -22,8 +22,9 @@ struct ModelRoutes: Sendable {
     }
   }
 
+  /// - Parameter id: as in the path, percent-encoded or not.
   private func show(_ id: String?) throws -> Response {
-    guard let model = id.flatMap({ catalog.model($0) }) else {
+    guard let model = id?.removingPercentEncoding.flatMap({ catalog.model($0) }) else {
       throw Failure(.notFound, "model_not_found", "There is no such model here.")
     }
     return .json(ModelsBody.Entry(model))

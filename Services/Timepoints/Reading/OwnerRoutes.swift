@@ -36,14 +36,10 @@ struct OwnerRoutes: Sendable {
     let viewer = try access.user(context).viewer
     let id = try context.timepointID()
     let isPermanent = try request.queryFlag("permanent")
-    let now = now()
     if isPermanent {
       try await removal.delete(id, by: viewer)
     } else {
-      try await database.write { db in
-        _ = try TimepointStore.own(id, of: viewer, on: db)
-        try TimepointStore.markDeleted(id, at: now, on: db)
-      }
+      try await removal.markDeleted(id, by: viewer)
     }
     return .json(
       DeletedBody(
@@ -68,6 +64,11 @@ struct OwnerRoutes: Sendable {
     }
     return .json(presenter.body(exported, for: viewer, isFull: true))
   }
+}
+
+extension Failure {
+  fileprivate static let generationCalledOff = Failure(
+    .conflict, "generation_called_off", "The scene was deleted before it was done.")
 }
 
 private struct VisibilityBody: Decodable {
@@ -104,17 +105,40 @@ struct TimepointRemoval: Sendable {
     }
     try await deleteFiles(of: [timepoint])
     let now = now()
-    let wasUnfinished = try await database.write { [signals] db in
-      let hadJob = try GenerationJobStore.end(id, of: timepoint.owner, at: now, on: db)
-      if hadJob {
-        _ = try ChargeStore.decide(ChargeID(id.uuid), .void, due: now, on: db)
-        try signals.notify(id, isEnd: true, on: db)
-        try signals.notifyOfJobs(on: db)
-      }
+    let wasUnfinished = try await database.write { db in
+      let hadJob = try callOff(timepoint, at: now, on: db)
       try TimepointStore.delete(id, on: db)
       return hadJob
     }
-    guard wasUnfinished else { return }
+    if wasUnfinished { try await calledOff(id) }
+  }
+
+  /// It stays in its owner's export until it is deleted for good. One that is being made is called off as well.
+  func markDeleted(_ id: TimepointID, by viewer: Viewer) async throws {
+    let now = now()
+    let wasUnfinished = try await database.write { db in
+      let timepoint = try TimepointStore.own(id, of: viewer, on: db)
+      try TimepointStore.markDeleted(id, at: now, on: db)
+      guard try callOff(timepoint, at: now, on: db) else { return false }
+      let failure = StoredFailure(.generationCalledOff)
+      try TimepointStore.fail(id, failure, at: now, on: db)
+      try GenerationEventStore.append(.failed(failure), to: id, on: db)
+      try GenerationSteps.delete(of: id, on: db)
+      return true
+    }
+    if wasUnfinished { try await calledOff(id) }
+  }
+
+  /// - Returns: false when it has ended.
+  private func callOff(_ timepoint: Timepoint, at now: Date, on db: any Connection) throws -> Bool {
+    guard try GenerationJobStore.end(timepoint.id, of: timepoint.owner, at: now, on: db) else { return false }
+    _ = try ChargeStore.decide(ChargeID(timepoint.id.uuid), .void, due: now, on: db)
+    try signals.notify(timepoint.id, isEnd: true, on: db)
+    try signals.notifyOfJobs(on: db)
+    return true
+  }
+
+  private func calledOff(_ id: TimepointID) async throws {
     signals.send(id, isEnd: true)
     worker.wakeUp()
     try await charges.release(ChargeID(id.uuid))
