@@ -84,15 +84,6 @@ extension PushDetails {
   }
 }
 
-extension RowChange {
-  fileprivate var json: JSONValue {
-    var members: [String: JSONValue] = ["schema": schema.json, "table": table.json, "type": type.rawValue.json]
-    members["record"] = record
-    members["old_record"] = oldRecord
-    return .object(members)
-  }
-}
-
 extension AccessChange {
   fileprivate var json: JSONValue {
     .object(["topic": topic.json, "user_id": user.json, "may_read": mayRead.json])

@@ -107,12 +107,12 @@ private struct StoredEvent: Sendable {
     }
     name = event.name
     payload = try Self.text(event.payload)
-    change = try event.change.map(Self.text)
-    access = try event.access.map(Self.text)
+    change = try event.change.map { try Self.text($0.json) }
+    access = try event.access.map { String(decoding: try JSON.encodeExact($0), as: UTF8.self) }
     at = event.at
   }
 
-  private static func text(_ value: some Encodable) throws -> String {
-    String(decoding: try JSON.encodeExact(value), as: UTF8.self)
+  private static func text(_ value: JSONValue) throws -> String {
+    String(decoding: try JSON.encode(value), as: UTF8.self)
   }
 }

@@ -92,6 +92,16 @@ package struct RowChange: Codable, Sendable, Hashable {
     self.oldRecord = oldRecord
   }
 
+  /// The same JSON as by its encoder.
+  package var json: JSONValue {
+    var members: [String: JSONValue] = [
+      "schema": .string(schema), "table": .string(table), "type": .string(type.rawValue),
+    ]
+    members["record"] = record
+    members["old_record"] = oldRecord
+    return .object(members)
+  }
+
   private enum CodingKeys: String, CodingKey {
     case schema, table, type, record
     case oldRecord = "old_record"
