@@ -92,7 +92,6 @@ struct EventDelivery: Service {
         if batch.isReleased { return rest() }
         metrics.setOldest(batch.events.first?.recordedAt)
         delivered = try await deliver(limits.cut(batch.events))
-        if batch.events.count < limits.batchMax { try await Task.sleep(for: limits.pause) }
       }
     } catch {
       await release(after: delivered)
@@ -181,9 +180,6 @@ struct EventDelivery: Service {
 struct EventDeliveryLimits: Sendable {
   var batchMax = FeedBatch.eventsMax
   var batchBytesMax = 512 * 1024
-  /// After a delivery, before the next one: under load few events would else be delivered at a time, with two commits
-  /// each time, which cost as much as the writes that they tell of.
-  var pause: Duration = .milliseconds(25)
   /// Longer than a delivery takes. The lease is renewed with each batch.
   var leaseSeconds = 10.0
   var backoff = Backoff(first: .milliseconds(200), longest: .seconds(30))

@@ -34,22 +34,6 @@ import Wire
     }
   }
 
-  @Test(arguments: engines) func whatIsRecordedSoonAfterADeliveryComesTogether(engine: Engine) async throws {
-    try await withEventFeed(engine) { fixture in
-      var slow = fixture
-      slow.limits.pause = .milliseconds(500)
-      let feed = try await slow.replica()
-      try await running(feed.background) {
-        try await fixture.increment("a", in: feed)
-        // The first one does not wait.
-        try await eventually { fixture.receiver.requestCount == 1 }
-        for _ in 2...6 { try await fixture.increment("a", in: feed) }
-        try await eventually { fixture.values("a") == Array(1...6) }
-        #expect(fixture.receiver.requestCount <= 4)
-      }
-    }
-  }
-
   @Test(arguments: engines) func withoutAnAddressNothingIsRecorded(engine: Engine) async throws {
     try await withEventFeed(engine) { fixture in
       let feed = try await fixture.replica(eventsURL: "")
