@@ -61,6 +61,29 @@ import Wire
     }
   }
 
+  /// Its owner deletes it after it is paid and before that is written down.
+  @Test(arguments: engines) func aPaidSceneThatIsDeletedIsCompletedForTheExport(_ engine: Engine) async throws {
+    let failures = Failures(count: 1)
+    try await withStack(engine, wrapDatabase: { CompletionFailingDatabase(inner: $0, failures: failures) }) { stack in
+      let alice = try await stack.signIn("alice")
+      let before = try await alice.balance()
+      let begun = try await alice.browser.post("/api/v1/timepoints/generate", ["query": "The first flight"])
+      // It is tried again when the clock goes on.
+      try await eventually("the failure") { failures.isOver }
+      let path = "/api/v1/timepoints/\(begun.string("id"))"
+      #expect(try await alice.browser.delete(path).status == 200)
+      let completed: SQL = "timepoint where status = 'completed' and deleted_at is not null"
+      try await eventually("its completion") {
+        stack.clock.advance(by: .seconds(10))
+        return try await stack.count(completed, in: "timepoints") == 1
+      }
+      let user = try await stack.signIn("alice")
+      #expect(try await user.browser.get(path).status == 404)
+      #expect(try await user.balance() == before - 5)
+      #expect(try await user.held() == 0)
+    }
+  }
+
   /// The timepoints that were charged otherwise than once when completed, and never when not.
   private func accounts(of user: SignedInUser, in stack: TestStack) async throws -> [String] {
     var charged: [String: Int] = [:]
