@@ -188,7 +188,9 @@ import Testing
         }
       }
       let events = updates.filter { if case .event = $0 { true } else { false } }
-      #expect(events.count == 1 && connections == 2)
+      #expect(events.count == 1)
+      // More where the machine is too busy to answer a heartbeat in time.
+      #expect(connections >= 2)
     }
   }
 

@@ -58,6 +58,7 @@ public enum KnownFailureCode: String, Sendable, CaseIterable {
   case forbidden
   case friendNotFound = "friend_not_found"
   case gatewayTimeout = "gateway_timeout"
+  case generationCalledOff = "generation_called_off"
   case generationGivenUp = "generation_given_up"
   case generationTimeout = "generation_timeout"
   case groupFull = "group_full"
