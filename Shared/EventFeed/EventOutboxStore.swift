@@ -9,8 +9,8 @@ import Wire
 /// and the events service stores an event once.
 enum EventOutboxStore {
   static func insert(_ event: FeedEvent, of user: UserID?, on db: any Connection) throws {
-    try db.enqueue(
-      "insert into event_outbox (user_id, event, recorded_at) values (\(user), \(EventText.of(event)), \(event.at))")
+    let text = try EventText.of(event)
+    try db.enqueue("insert into event_outbox (user_id, event, recorded_at) values (\(user), \(text), \(event.at))")
   }
 
   /// Whether there is anything to deliver.
@@ -88,9 +88,10 @@ enum EventOutboxStore {
     let kept = events.suffix(chunks.count)
     for (event, topics) in zip(kept, chunks) {
       let reset = FeedEvent(id: .new(at: now), topics: topics, name: EventFeed.reset, payload: .object([:]), at: now)
+      let text = try EventText.of(reset)
       try db.change(
         """
-        update event_outbox set event = \(EventText.of(reset)), user_id = null, is_reset = \(true)
+        update event_outbox set event = \(text), user_id = null, is_reset = \(true)
         where position = \(event.position)
         """)
     }

@@ -1,8 +1,8 @@
 import Foundation
 import Wire
 
-/// An event of the log. Its payload and its change stay the JSON texts in which they were stored: most readers pass the
-/// payload on unread, and most changes have none.
+/// An event of the log. Its payload and its change stay the JSON texts in which they were stored: readers pass the payload
+/// on unread, and few ask for changes of rows.
 struct LoggedEvent: Sendable {
   let id: EventID
   let name: String

@@ -4,7 +4,7 @@ import Wire
 
 @testable import EventFeed
 
-/// Events are written as JSON by hand.
+/// Events are written as JSON without the generic encoder.
 @Suite struct EventTextTests {
   @Test func anEventIsReadAsItWas() throws {
     let now = Date(timeIntervalSince1970: 1_790_000_000.125)
