@@ -210,7 +210,7 @@ let package = Package(
       "Plans", .services + ["Database", "EventFeed", "Outbox", "Quotas", "Support", "Tokens", "Web", "Wire", .nioHTTP1]),
     .tests(
       "Stories",
-      ["Auth", "Credits", "Gateway", "Tokens", .crypto, .hummingbird] + .serviceTests + .programs),
+      ["Auth", "Credits", "Gateway", "Tokens", .crypto, .hummingbird, .nioHTTP1] + .serviceTests + .programs),
   ]
 )
 
