@@ -49,21 +49,24 @@ package struct EventFeed: Sendable {
   /// Records an event with the transaction of `db`. If that is rolled back there is no event.
   ///
   /// - Parameters:
-  ///   - topics: whose readers may see all of the event; at most ``FeedEvent/topicsMax``.
+  ///   - topics: whose readers may see all of the event, but for `hiddenFrom`; at most ``FeedEvent/topicsMax``.
   ///   - payload: evaluated only when events are delivered.
+  ///   - hiddenFrom: readers of the topics who learn only that there was an event.
   ///   - push: what a notification of the event needs in addition.
   ///   - user: the user whose erasure withdraws the event while it is not delivered.
   ///   - id: given by a caller that may record the same event again; within a day it is stored once.
   package static func record(
     _ name: String, to topics: [String], _ payload: @autoclosure () -> [String: any EventValue],
     change: @autoclosure () -> RowChange? = nil, access: @autoclosure () -> [AccessChange]? = nil,
-    push: PushDetails? = nil, of user: UserID?, at now: Date, id: EventID? = nil, on db: any Connection
+    hiddenFrom: Set<UserID> = [], push: PushDetails? = nil, of user: UserID?, at now: Date, id: EventID? = nil,
+    on db: any Connection
   ) {
     // Other connections are those of a service that delivers no events.
     guard let recording = db as? EventRecordingConnection, !topics.isEmpty else { return }
+    let hiddenFrom = hiddenFrom.isEmpty ? nil : hiddenFrom.sorted { $0.description < $1.description }
     let event = FeedEvent(
       id: id ?? .new(at: now), topics: topics, name: name, payload: JSONValue(payload()), at: now, change: change(),
-      access: access(), push: push)
+      access: access(), hiddenFrom: hiddenFrom, push: push)
     recording.append(event, of: user)
   }
 

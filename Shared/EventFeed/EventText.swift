@@ -17,6 +17,7 @@ extension FeedEvent {
     ]
     members["change"] = change?.json
     members["access"] = access.map { .array($0.map(\.json)) }
+    members["hidden_from"] = hiddenFrom.map { .array($0.map(\.json)) }
     members["push"] = push?.json
     return .object(members)
   }

@@ -3,6 +3,7 @@ import Foundation
 import NIOHTTP1
 import Support
 import Testing
+import Wire
 
 /// What a block hides of hunts that two take part in, of photos, and of shared arrival times. It holds both ways,
 /// whoever has made it.
@@ -75,6 +76,36 @@ import Testing
       #expect(try await carol.browser.delete("/users/\(bob.id)/block").status == 200)
       try await eventually("bob's submission") { try await carol.count("checkpoint_submissions") == 2 }
       #expect(try await carol.mayRead(photo))
+    }
+  }
+
+  @Test(arguments: engines) func whatOneSubmitsIsHiddenFromTheOtherInItsEvents(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let carol = try await stack.signIn("carol")
+      let group = try await stack.makeGroup(alice, with: [bob, carol])
+      let hunt = try await alice.makeHunt(points: [5, 7], group: group.id)
+      try await stack.forgetGroups(of: alice, bob, carol)
+      for person in [bob, carol] { #expect(try await person.join(hunt).status == 200) }
+      #expect(try await carol.browser.post("/users/\(bob.id)/block").status == 200)
+      try await stack.forgetGroups(of: alice, bob, carol)
+      for person in [alice, bob, carol] { _ = try await person.submit(hunt.checkpoints[0]) }
+      let mine = "checkpoint_submissions?user_id=eq.\(bob.id)"
+      #expect(try await alice.rest(.PATCH, mine, #"{"verified": true}"#).status < 300)
+      // Of several people at once.
+      let all = "checkpoint_submissions?id=not.is.null"
+      #expect(try await alice.rest(.PATCH, all, #"{"verified": false}"#).status < 300)
+
+      let topic = "checkpoint_submissions:\(hunt.id)"
+      let apart = [bob.id: [carol.id], carol.id: [bob.id]]
+      try await eventually("the events") { receiver.events(on: topic).count >= 5 }
+      let events = receiver.events(on: topic)
+      for event in events {
+        let author = event.payload["user_id"]?.text.flatMap { UserID($0) }
+        #expect(event.hiddenFrom == author.flatMap { apart[$0] }, "\(event)")
+      }
+      #expect(Set(events.map(\.name)) == ["checkpoint_submitted", "submission_verified"])
+      #expect(events.filter { $0.name == "submission_verified" }.count >= 3)
     }
   }
 

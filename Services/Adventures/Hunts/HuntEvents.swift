@@ -4,6 +4,11 @@ import Foundation
 import RestQueries
 import Wire
 
+/// Whom blocks keep apart from these users has to be known before the transaction.
+struct BlocksNeeded: Error {
+  let users: Set<UserID>
+}
+
 /// The events of hunts, on the topic of the hunt. Each is recorded in the transaction of the change, which holds the
 /// hunt's lock. Its readers are all who see the hunt. Those who also see its submissions, which are its creator and its
 /// participants, read these on a topic of their own, without photos.
@@ -80,15 +85,18 @@ struct HuntEvents {
 
   /// Whoever sees the hunt sees on its leaderboard that somebody has submitted something, but not at which checkpoint.
   func submitted(_ keys: [String], on db: any Connection) throws {
-    for hunt in try record("checkpoint_submitted", .insert, keys, on: db).sorted() {
+    let blocked = [caller.id: Set(caller.blocked)]
+    for hunt in try record("checkpoint_submitted", .insert, keys, blocked, on: db).sorted() {
       EventFeed.record(
         "checkpoint_submitted", to: [EventTopic.hunt(hunt)], ["hunt_id": hunt, "user_id": caller.id], of: caller.id,
         at: caller.now, on: db)
     }
   }
 
-  func verified(_ keys: [String], on db: any Connection) throws {
-    try record("submission_verified", .update, keys, on: db)
+  /// - Parameter blocked: whom blocks keep apart from those who have submitted.
+  /// - Throws: ``BlocksNeeded``.
+  func verified(_ keys: [String], _ blocked: [UserID: Set<UserID>], on db: any Connection) throws {
+    try record("submission_verified", .update, keys, blocked, on: db)
   }
 
   /// To those who see the submissions.
@@ -96,10 +104,13 @@ struct HuntEvents {
   /// - Returns: their hunts.
   @discardableResult
   private func record(
-    _ name: String, _ type: RowChange.Kind, _ keys: [String], on db: any Connection
+    _ name: String, _ type: RowChange.Kind, _ keys: [String], _ blocked: [UserID: Set<UserID>], on db: any Connection
   ) throws -> Set<String> {
+    let rows = try ChangedRows.records(of: AdventureTables.submissions, keys, for: caller, on: db, engine)
+    let users = Set(rows.compactMap { $0["user_id"]?.text.flatMap { UserID($0) } })
+    guard users.allSatisfy({ blocked[$0] != nil }) else { throw BlocksNeeded(users: users) }
     var hunts: Set<String> = []
-    for row in try ChangedRows.records(of: AdventureTables.submissions, keys, for: caller, on: db, engine) {
+    for row in rows {
       guard let checkpoint = row["checkpoint_id"]?.text, let hunt = try Self.hunt(of: checkpoint, on: db) else {
         continue
       }
@@ -109,7 +120,7 @@ struct HuntEvents {
         name, to: [EventTopic.submissions(hunt)],
         ["hunt_id": hunt, "checkpoint_id": checkpoint, "user_id": row["user_id"] ?? .null],
         change: ChangedRows.change(AdventureTables.submissions, type, row.filter { $0.key != "photo_url" }),
-        of: user, at: caller.now, on: db)
+        hiddenFrom: user.flatMap { blocked[$0] } ?? [], of: user, at: caller.now, on: db)
     }
     return hunts
   }

@@ -4,9 +4,13 @@ import RestQueries
 import Wire
 
 /// Submissions: each participant's own, one for each checkpoint while the hunt runs, verified by its creator.
+///
+/// Throws ``BlocksNeeded`` for submissions of others than ``blocked`` has.
 struct SubmissionWrites: TableWriting {
   /// What leaderboards show for the caller.
   let name: String?
+  /// Whom blocks keep apart from those whose submissions are verified.
+  var blocked: [UserID: Set<UserID>] = [:]
 
   func write(
     _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
@@ -14,7 +18,7 @@ struct SubmissionWrites: TableWriting {
     let events = HuntEvents(caller: caller, engine: engine)
     guard operation.request.method != .patch else {
       let answer = try operation.answer(for: caller, on: db, engine)
-      try events.verified(answer.changedKeys, on: db)
+      try events.verified(answer.changedKeys, blocked, on: db)
       return answer
     }
     try operation.require("photo_url", "must be an https URL of at most 2048 characters", \.isPhotoURL)

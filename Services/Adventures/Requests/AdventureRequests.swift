@@ -24,12 +24,30 @@ struct AdventureRequests: Sendable {
       return try await transaction.answer(operation, for: caller)
     }
     let rules = try await rules(for: &operation, caller)
-    let engine = transaction.database.engine
-    let answer = try await transaction.write { [operation] db in
-      try rules.write(operation, for: caller, on: db, engine)
+    do { return try await write(operation, by: rules, for: caller, in: transaction) } catch let needed as BlocksNeeded {
+      let rules = SubmissionWrites(name: nil, blocked: try await blocked(of: needed.users))
+      // Somebody else has submitted something meanwhile: the caller may try again.
+      do { return try await write(operation, by: rules, for: caller, in: transaction) } catch is BlocksNeeded {
+        throw Failure.unavailable
+      }
     }
+  }
+
+  private func write(
+    _ operation: RestOperation, by rules: any TableWriting, for caller: RestQueries.Caller,
+    in transaction: RestTransaction
+  ) async throws -> RestAnswer {
+    let engine = transaction.database.engine
+    let answer = try await transaction.write { db in try rules.write(operation, for: caller, on: db, engine) }
     rules.written()
     return answer
+  }
+
+  /// Whom blocks keep apart from each of the users.
+  private func blocked(of users: Set<UserID>) async throws -> [UserID: Set<UserID>] {
+    var blocked: [UserID: Set<UserID>] = [:]
+    for user in users { blocked[user] = Set(try await participations.member(user).blocked ?? []) }
+    return blocked
   }
 
   /// The caller, with their groups and blocks where the table needs them.

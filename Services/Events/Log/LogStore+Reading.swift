@@ -22,7 +22,7 @@ extension LogStore {
       let results = try db.rows(of: [
         "select position, epoch from feed where id = 1",
         """
-        select position, id, name, payload, change, access, happened_at from event
+        select position, id, name, payload, change, access, hidden_from, happened_at from event
         where position > \(position) and position <= \(last) order by position
         """,
         """
@@ -69,7 +69,7 @@ extension LogStore {
         "select seq from topic where name = \(topic)",
         "select seq from topic_event where topic = \(topic) order by seq limit 1",
         """
-        select topic_event.seq, event.id, event.name, event.payload, event.change, event.happened_at
+        select topic_event.seq, event.id, event.name, event.payload, event.change, event.hidden_from, event.happened_at
         from topic_event join event on event.position = topic_event.position
         where topic_event.topic = \(topic) and topic_event.seq > \(seq)
         order by topic_event.seq limit \(Self.pageSize)
@@ -108,6 +108,7 @@ extension LoggedEvent {
   fileprivate init(_ row: Row) throws {
     self.init(
       id: try row.get("id"), name: try row.get("name"), payload: try row.get("payload"),
-      change: try row.optional("change"), at: try row.get("happened_at"))
+      change: try row.optional("change"), hiddenFrom: try row.optional("hidden_from", as: String.self),
+      at: try row.get("happened_at"))
   }
 }

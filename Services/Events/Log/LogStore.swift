@@ -78,9 +78,9 @@ struct LogStore: Sendable {
   ) throws {
     try db.enqueue(
       """
-      insert into event (position, id, name, payload, change, access, happened_at, stored_at)
+      insert into event (position, id, name, payload, change, access, hidden_from, happened_at, stored_at)
       values (\(position), \(event.id), \(event.name), \(event.payload), \(event.change), \(event.access),
-        \(event.at), \(now))
+        \(event.hiddenFrom), \(event.at), \(now))
       """)
     for topic in event.topics {
       let seq = numbers[topic, default: 0] + 1
@@ -98,6 +98,7 @@ private struct StoredEvent: Sendable {
   let payload: String
   let change: String?
   let access: String?
+  let hiddenFrom: String?
   let at: Date
 
   init(_ event: FeedEvent) throws {
@@ -109,6 +110,7 @@ private struct StoredEvent: Sendable {
     payload = try Self.text(event.payload)
     change = try event.change.map { try Self.text($0.json) }
     access = try event.access.map { String(decoding: try JSON.encodeExact($0), as: UTF8.self) }
+    hiddenFrom = event.hiddenFrom.map { $0.map(\.description).joined(separator: ",") }
     at = event.at
   }
 

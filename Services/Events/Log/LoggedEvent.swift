@@ -10,7 +10,28 @@ struct LoggedEvent: Sendable {
   let payload: String
   /// A ``RowChange``.
   let change: String?
+  let hiddenFrom: Set<UserID>
   let at: Date
+
+  /// - Parameter hiddenFrom: the ids of users, with commas between them.
+  init(id: EventID, name: String, payload: String, change: String?, hiddenFrom: String?, at: Date) {
+    self.id = id
+    self.name = name
+    self.payload = payload
+    self.change = change
+    self.hiddenFrom = Set((hiddenFrom ?? "").split(separator: ",").compactMap { UserID(String($0)) })
+    self.at = at
+  }
+
+  /// The event as the reader sees it. From whom it is hidden sees that its number is taken.
+  func seen(by reader: UserID) -> LoggedEvent { hiddenFrom.contains(reader) ? hidden : self }
+
+  /// What those see from whom it is hidden.
+  var hidden: LoggedEvent {
+    LoggedEvent(id: id, name: Self.hiddenName, payload: "{}", change: nil, hiddenFrom: nil, at: at)
+  }
+
+  private static let hiddenName = "hidden"
 }
 
 /// An event with its number in one topic.

@@ -17,8 +17,18 @@ final class FeedFrames: Sendable {
   private let frames = Mutex<[Key: ByteBuffer]>([:])
   /// Read when the first binding asks for it.
   private let decodedChange = Mutex<RowChange?>(nil)
+  /// For those from whom the event is hidden.
+  private let hidden: FeedFrames?
 
-  init(_ event: LoggedEvent) { self.event = event }
+  init(_ event: LoggedEvent) {
+    self.event = event
+    hidden = event.hiddenFrom.isEmpty ? nil : FeedFrames(event.hidden)
+  }
+
+  func seen(by reader: UserID) -> FeedFrames {
+    guard let hidden, event.hiddenFrom.contains(reader) else { return self }
+    return hidden
+  }
 
   /// A change of a row comes in one form only: as the client has asked for it, else as a broadcast.
   func frame(_ version: PhoenixVersion, on name: String, seq: Int, _ bindings: [ChangeBinding]) -> ByteBuffer {

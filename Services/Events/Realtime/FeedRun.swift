@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// Events that follow each other in one topic only, and change nobody's rights. Readers who have all before the first get
+/// Events that follow each other in one topic only, change nobody's rights and are hidden from nobody. Readers who have all before the first get
 /// their frames as one buffer, which is put together once for all who have joined alike.
 final class FeedRun: Sendable {
   private struct Key: Hashable {
@@ -63,7 +63,9 @@ extension AppendedEvent {
   fileprivate var bytes: Int { max(event.payload.utf8.count, event.change?.utf8.count ?? 0) }
 
   fileprivate func continues(_ last: AppendedEvent) -> Bool {
-    guard access.isEmpty, last.access.isEmpty, numbers.count == 1, last.numbers.count == 1 else { return false }
+    guard access.isEmpty, last.access.isEmpty, event.hiddenFrom.isEmpty, last.event.hiddenFrom.isEmpty,
+      numbers.count == 1, last.numbers.count == 1
+    else { return false }
     return numbers[0].topic == last.numbers[0].topic && numbers[0].seq == last.numbers[0].seq + 1
   }
 }

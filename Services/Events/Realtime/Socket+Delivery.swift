@@ -7,6 +7,7 @@ extension Socket {
   ///   - seq: the number of the event in the topic.
   ///   - position: of the event in the whole log.
   func deliver(_ frames: FeedFrames, of topic: String, seq: Int, at position: Int, on channel: JoinedChannel) {
+    let frames = user.map(frames.seen) ?? frames
     guard !channel.topics.contains(topic) else { return deliverChange(frames, at: position, on: channel) }
     channel.missed = max(channel.missed, seq)
     guard channel.phase == .live, seq > channel.position.seq else { return }
@@ -63,7 +64,8 @@ extension Socket {
     var (bytes, last) = (0, channel.position.seq)
     // The rest of the page is read again, when the client has read this.
     for entry in entries where bytes < Self.replayBytesMax {
-      let frame = FeedFrames(entry.event).frame(version, on: channel.name, seq: entry.seq, channel.bindings)
+      let event = user.map(entry.event.seen) ?? entry.event
+      let frame = FeedFrames(event).frame(version, on: channel.name, seq: entry.seq, channel.bindings)
       frames.append(frame)
       bytes += frame.readableBytes
       last = entry.seq

@@ -92,11 +92,12 @@ struct EventStream: Sendable {
     _ entry: LogEntry, of topic: String, _ position: inout StreamPosition, _ writer: inout any ResponseBodyWriter
   ) async throws {
     position[topic] = entry.seq
+    let event = entry.event.seen(by: credential.user)
     let body = """
-      {"topic":"\(topic)","seq":\(entry.seq),"id":"\(entry.event.id)",\
-      "at":"\(RFC3339.milliseconds(entry.event.at))","payload":\(entry.event.payload)}
+      {"topic":"\(topic)","seq":\(entry.seq),"id":"\(event.id)",\
+      "at":"\(RFC3339.milliseconds(event.at))","payload":\(event.payload)}
       """
-    try await writer.write(Self.message(entry.event.name, body, id: position.text))
+    try await writer.write(Self.message(event.name, body, id: position.text))
   }
 
   private static func gap(_ gap: LogGap, of topic: String, _ position: StreamPosition) -> ByteBuffer {

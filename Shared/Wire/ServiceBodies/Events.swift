@@ -1,7 +1,7 @@
 import Foundation
 
 /// Something that has happened, as its owning service delivers it to events: with ids and what clients need to update
-/// their views, and nothing that a reader of its topics may not see.
+/// their views, and nothing that a reader of its topics may not see, but for those from whom it is hidden.
 package struct FeedEvent: Codable, Sendable, Hashable {
   package static let topicsMax = 16
 
@@ -17,12 +17,14 @@ package struct FeedEvent: Codable, Sendable, Hashable {
   package let change: RowChange?
   /// Whose right to read one of the topics has changed with it.
   package let access: [AccessChange]?
+  /// Readers of its topics who learn only that there was an event, because of a block.
+  package let hiddenFrom: [UserID]?
   /// What a notification of it needs in addition. Readers of the topics do not see it.
   package let push: PushDetails?
 
   package init(
     id: EventID, topics: [String], name: String, payload: JSONValue, at: Date, change: RowChange? = nil,
-    access: [AccessChange]? = nil, push: PushDetails? = nil
+    access: [AccessChange]? = nil, hiddenFrom: [UserID]? = nil, push: PushDetails? = nil
   ) {
     self.id = id
     self.topics = topics
@@ -31,7 +33,13 @@ package struct FeedEvent: Codable, Sendable, Hashable {
     self.at = at
     self.change = change
     self.access = access
+    self.hiddenFrom = hiddenFrom
     self.push = push
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case id, topics, name, payload, at, change, access, push
+    case hiddenFrom = "hidden_from"
   }
 }
 

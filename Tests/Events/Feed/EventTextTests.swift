@@ -17,6 +17,7 @@ import Wire
       id: .new(at: now), topics: ["lists:1", odd], name: "task_changed", payload: payload, at: now,
       change: RowChange(table: "tasks", type: .update, record: payload, oldRecord: .object(["id": .integer(1)])),
       access: [AccessChange(topic: "lists:1", user: .new(at: now), mayRead: false)],
+      hiddenFrom: [.new(at: now), .new(at: now)],
       push: PushDetails(
         recipients: [.new(at: now)], readersOf: "social_groups:1", actor: .new(at: now), subject: odd, expiresAt: now))
     #expect(try JSON.decode(FeedEvent.self, from: Data(EventText.of(event).utf8)) == event)
