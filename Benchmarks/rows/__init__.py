@@ -17,6 +17,7 @@ ROWS = {
     "push": push.push,
     "gateway": gateway.gateway,
     "kith": processes.kith,
+    "footprint": processes.footprint,
     "apart": processes.apart,
     "history": history.history,
     "balance-size": history.balance_of_many,

@@ -1,5 +1,5 @@
 """Starts, and processes at rest."""
-import time
+import subprocess, time
 
 from harness.machine import free_port, is_free, placements, warn
 from harness.report import Goal, Values
@@ -34,6 +34,38 @@ def kith(bench):
             "kith", "`kith`, start to healthy", f"{how}, {STARTS} starts", Values(milliseconds[1:], 0, " ms"),
             Goal("≤", 200, " ms"), f"the first {milliseconds[0]:.0f} ms")
     at_rest(bench, "kith", "`kith`", [program], "SQLite", Goal("≤", 60, " MB"), Goal("≤", 0.3, " %"))
+
+
+def footprint(bench):
+    """What each program takes on disk, and from its start to its first answer"""
+    names = [f"kith-{name}" for name in ["gateway", *SERVICES]]
+    sizes = {name: megabytes_without_symbols(bench.kith.program(name), bench.folder) for name in ["kith", *names]}
+    largest = max(sizes, key=sizes.get)
+    bench.report.add(
+        "footprint", "the largest program on disk", "without symbols", Values([sizes[largest]], 0, " MB"),
+        Goal("≤", 45, " MB"), ", ".join(f"{name} {megabytes:.0f}" for name, megabytes in sizes.items()))
+
+    postgres = bench.database()
+    milliseconds = {name: [] for name in names}
+    for _ in range(STARTS):
+        for name in names:
+            program = bench.keep(bench.kith.launch(name, None if name == "kith-gateway" else postgres))
+            milliseconds[name].append(program.wait("/health") * 1000)
+            bench.stop(program)
+    medians = {name: Values(all, 0, " ms").median for name, all in milliseconds.items()}
+    slowest = max(medians, key=medians.get)
+    bench.report.add(
+        "footprint", "start to the first answer, the slowest process", f"PostgreSQL, {STARTS} starts",
+        Values(milliseconds[slowest], 0, " ms"), Goal("≤", 200, " ms"),
+        ", ".join(f"{name} {median:.0f}" for name, median in medians.items()))
+
+
+def megabytes_without_symbols(program, folder):
+    stripped = folder / f"{program.name}-stripped"
+    subprocess.run(["strip", "-o", stripped, program], check=True)
+    size = stripped.stat().st_size / 1_000_000
+    stripped.unlink()
+    return size
 
 
 def apart(bench):

@@ -3,9 +3,9 @@
 
 story.py begin URL STATE   two people sign up and use every service; what they see is written to the file STATE
 story.py check URL STATE   they sign in again, and see the same
-story.py load URL STATE SECONDS [WITHIN]
-                           requests all the time: fails when one is answered by something other than success, or by 503
-                           without Retry-After; with WITHIN, 503 may last for that many seconds
+story.py load URL STATE SECONDS [WITHIN [REQUESTS]]
+                           requests all the time, and as many as REQUESTS: fails when one is answered by something other
+                           than success, or by 503 without Retry-After; with WITHIN, 503 may last for that many seconds
 """
 import json
 import os
@@ -187,7 +187,7 @@ def check(url, path):
     print("nothing is lost")
 
 
-def load(url, path, seconds, within=0):
+def load(url, path, seconds, within=0, requests=0):
     with open(path) as file:
         state = json.load(file)
     alice = sign_in(url, state["alice"])
@@ -202,7 +202,7 @@ def load(url, path, seconds, within=0):
 
     def work(number):
         turn = number
-        while time.monotonic() < end:
+        while time.monotonic() < end or counts["ok"] < int(requests) and not failures:
             turn += 1
             which = turn % len(calls)
             try:
