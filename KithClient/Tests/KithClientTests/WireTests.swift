@@ -3,7 +3,7 @@ import Testing
 
 @testable import KithClient
 
-/// Names, times, paths and streams.
+/// Times, paths and streams.
 @Suite struct WireTests {
   @Test func timesHaveAFractionOrNot() {
     #expect(Date(rfc3339: "2025-10-14T21:12:03.693Z")?.rfc3339 == "2025-10-14T21:12:03.693Z")
