@@ -37,9 +37,9 @@ import Testing
     try await expectRequest(
       "POST", "/api/v1/auth/identities/phone/confirm", #"{"phone_number": "+1", "code": "123456"}"#
     ) { _ = try await $0.auth.add(phoneNumber: "+1", code: "123456") }
-    let phone = Identity(provider: "phone", subject: "+1", email: nil, verified: true)
+    let phone = Identity(provider: "phone", subject: "+1", email: nil, verified: true, createdAt: nil)
     try await expectRequest("DELETE", "/api/v1/auth/identities/phone") { try await $0.auth.remove(phone) }
-    let clerk = Identity(provider: "https://clerk.example", subject: "u", email: nil, verified: true)
+    let clerk = Identity(provider: "https://clerk.example", subject: "u", email: nil, verified: true, createdAt: nil)
     try await expectRequest("DELETE", "/api/v1/auth/identities?issuer=https://clerk.example") {
       try await $0.auth.remove(clerk)
     }
@@ -119,7 +119,7 @@ import Testing
   @Test func theOnlyWayInStays() async throws {
     let (client, _) = try await KithClient.scripted { _, _ in .refusal(409, "last_identity") }
     let failure = await #expect(throws: KithFailure.self) {
-      try await client.auth.remove(Identity(provider: "email", subject: nil, email: nil, verified: nil))
+      try await client.auth.remove(Identity(provider: "email", subject: nil, email: nil, verified: nil, createdAt: nil))
     }
     #expect(failure?.code == .known(.lastIdentity))
   }

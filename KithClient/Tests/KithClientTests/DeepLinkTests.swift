@@ -136,6 +136,6 @@ import Testing
     let link = try #require(URL(string: "https://kith.example/i/K7QM2XWP"))
     #expect(
       try await links(client).open(link)
-        == .redeemed(.list(JoinedList(id: 1, name: "My Tasks", role: "editor"))))
+        == .redeemed(.list(JoinedList(id: 1, name: "My Tasks", color: nil, visibility: nil, role: "editor"))))
   }
 }

@@ -3,18 +3,8 @@ import Testing
 
 @testable import KithClient
 
-/// Names, times, paths and streams.
+/// Times, paths and streams.
 @Suite struct WireTests {
-  @Test(arguments: [
-    ("user_id", "userID"), ("userId", "userID"), ("id", "id"), ("url", "url"), ("invite_url", "inviteURL"),
-    ("appStoreFallbackUrl", "appStoreFallbackURL"), ("created_at", "createdAt"), ("tag_ids", "tagIDs"),
-    ("deepLink", "deepLink"), ("has_more", "hasMore"),
-  ])
-  func membersAreNamedAsPropertiesAre(wire: String, property: String) {
-    #expect(WireNames.propertyName(wire) == property)
-    if wire.contains("_") { #expect(WireNames.wireName(property) == wire) }
-  }
-
   @Test func timesHaveAFractionOrNot() {
     #expect(Date(rfc3339: "2025-10-14T21:12:03.693Z")?.rfc3339 == "2025-10-14T21:12:03.693Z")
     #expect(Date(rfc3339: "2025-10-14T21:12:03Z")?.timeIntervalSince1970 == 1_760_476_323)

@@ -19,6 +19,11 @@ extension Adventures {
       let description: String?
       let groupID: String?
       let checkpoints: [ScavengerHunt.NewCheckpoint]
+
+      private enum CodingKeys: String, CodingKey {
+        case title, description, checkpoints
+        case groupID = "group_id"
+      }
     }
     let body = Body(title: title, description: description, groupID: group, checkpoints: checkpoints)
     return try await row(try .post("/rest/v1/scavenger_hunts", body), .hunts)

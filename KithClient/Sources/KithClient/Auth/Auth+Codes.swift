@@ -10,6 +10,11 @@ extension Auth {
     struct Body: Encodable {
       let email: String
       let createUser: Bool
+
+      private enum CodingKeys: String, CodingKey {
+        case email
+        case createUser = "create_user"
+      }
     }
     _ = try await api.send(
       try Call.post("/auth/v1/otp", Body(email: email, createUser: makesAccount)).anonymous.once)

@@ -2,11 +2,9 @@ import Foundation
 
 /// The ways in which the user can sign in. The only one that is left cannot be removed: `last_identity`.
 extension Auth {
-  private struct Answer: Decodable { let identities: [Identity] }
-
   /// How the user can sign in.
   public func identities() async throws -> [Identity] {
-    try await api.value(.get("/api/v1/auth/identities"), as: Answer.self).identities
+    try await api.value(.get("/api/v1/auth/identities"), as: IdentitiesAnswer.self).identities
   }
 
   /// Adds Sign in with Apple, as ``signInWithApple(identityToken:nonce:authorizationCode:name:)``.
@@ -18,7 +16,8 @@ extension Auth {
   ) async throws -> [Identity] {
     var body = ["identity_token": identityToken, "nonce": nonce.raw]
     body["authorization_code"] = authorizationCode
-    return try await api.value(try Call.post("/api/v1/auth/identities/apple", body).once, as: Answer.self).identities
+    return try await api.value(try Call.post("/api/v1/auth/identities/apple", body).once, as: IdentitiesAnswer.self)
+      .identities
   }
 
   /// Has a code mailed to an address that is to be added.
@@ -61,6 +60,6 @@ extension Auth {
 
   private func add(_ kind: String, _ body: [String: String]) async throws -> [Identity] {
     let call = try Call.post("/api/v1/auth/identities/\(kind)/confirm", body).once.with { $0.cache = .users }
-    return try await api.value(call, as: Answer.self).identities
+    return try await api.value(call, as: IdentitiesAnswer.self).identities
   }
 }

@@ -20,15 +20,21 @@ public struct Auth: Sendable {
       let familyName: String?
     }
     struct Body: Encodable {
-      let identity_token: String
+      let identityToken: String
       let nonce: String
-      let authorization_code: String?
+      let authorizationCode: String?
       let name: Name?
+
+      private enum CodingKeys: String, CodingKey {
+        case nonce, name
+        case identityToken = "identity_token"
+        case authorizationCode = "authorization_code"
+      }
     }
     let body = Body(
-      identity_token: identityToken, nonce: nonce.raw, authorization_code: authorizationCode,
+      identityToken: identityToken, nonce: nonce.raw, authorizationCode: authorizationCode,
       name: name.map { Name(givenName: $0.givenName, familyName: $0.familyName) })
-    try await signIn(try Call.post("/api/v1/auth/apple").with(json: body, isSnakeCase: false))
+    try await signIn(try Call.post("/api/v1/auth/apple").with(json: body))
   }
 
   /// - Throws: ``KithFailure``, with the code `invalid_credentials` for a wrong address or password.
@@ -61,11 +67,10 @@ public struct Auth: Sendable {
   ///
   /// - Parameter firstName: for a new account.
   public func signIn(phoneNumber: String, code: String, firstName: String? = nil) async throws -> PhoneUser {
-    struct Answer: Decodable { let user: PhoneUser }
     var body = ["phone_number": phoneNumber, "code": code]
     body["first_name"] = firstName
     let response = try await signIn(try Call.post("/api/auth/verify/confirm", body).once)
-    return try WireCoding.decode(Answer.self, from: response.body).user
+    return try WireCoding.decode(UserAnswer<PhoneUser>.self, from: response.body).user
   }
 
   /// Uses tokens of an outside issuer, such as Clerk, which the server accepts.
@@ -85,7 +90,7 @@ public struct Auth: Sendable {
 
   /// Kept for an hour.
   public func profile() async throws -> Profile {
-    try await api.value(.get("/api/v1/users/profile", cache: .users), as: User.self).user
+    try await api.value(.get("/api/v1/users/profile", cache: .users), as: UserAnswer<Profile>.self).user
   }
 
   /// The number with which the user has signed in, and the name. Kept for an hour.
@@ -107,11 +112,16 @@ public struct Auth: Sendable {
       let avatarURL: String?
       let locale: String?
       let discoverable: Bool?
+
+      private enum CodingKeys: String, CodingKey {
+        case name, timezone, locale, discoverable
+        case avatarURL = "avatar_url"
+      }
     }
     let body = Body(
       name: name, timezone: timeZone?.ianaName, avatarURL: avatarURL, locale: locale, discoverable: isDiscoverable)
     let call = try Call.patch("/api/v1/users/profile", body).with { $0.cache = .users }
-    return try await api.value(call, as: User.self).user
+    return try await api.value(call, as: UserAnswer<Profile>.self).user
   }
 
   /// Not repeated when there is no answer: the first attempt may have changed it. Other devices are signed out.
@@ -129,8 +139,7 @@ public struct Auth: Sendable {
 
   /// Where the user is signed in.
   public func deviceSessions() async throws -> [DeviceSession] {
-    struct Answer: Decodable { let sessions: [DeviceSession] }
-    return try await api.value(.get("/api/v1/auth/sessions"), as: Answer.self).sessions
+    try await api.value(.get("/api/v1/auth/sessions"), as: SessionsAnswer.self).sessions
   }
 
   /// Signs out all other devices. Safe to repeat.
@@ -151,8 +160,6 @@ public struct Auth: Sendable {
     _ = try await api.send(.delete("/api/v1/auth/account"))
     await sessions.end(.byUser)
   }
-
-  private struct User: Decodable { let user: Profile }
 
   @discardableResult
   func signIn(_ call: Call) async throws -> HTTPResponse {

@@ -3,55 +3,13 @@ import Foundation
 /// What can be bought, and what was.
 public struct Billing: Sendable {
   /// What is sold, as the server is configured.
-  public struct Products: Sendable, Equatable, Decodable {
-    /// Credits, once or for each period of a subscription.
-    public struct Product: Sendable, Equatable, Decodable, Identifiable {
-      /// Also the id in the App Store.
-      public let id: String
-      public let credits: Int
-      /// In the smallest unit of the currency. In the app, show the App Store's price.
-      public let price: Int
-      public let currency: String
-      /// Of a subscription.
-      public let tier: String?
-      public let level: Int?
-      public let period: String?
-    }
-
-    /// Bought once each.
-    public let packs: [Product]
-    public let subscriptions: [Product]
-  }
-
+  public typealias Products = BillingProducts
   /// The subscription of the user.
-  public struct Status: Sendable, Equatable, Decodable {
-    /// `free` without a subscription.
-    public let subscriptionTier: String
-    /// `none`, `active`, `past_due`, `canceled` or `expired`.
-    public let status: String
-    /// `apple` or `stripe`.
-    public let source: String?
-    public let currentPeriodEnd: Date?
-    public let willRenew: Bool?
-  }
-
+  public typealias Status = BillingStatus
   /// What was bought in the App Store or through Stripe.
-  public struct Purchase: Sendable, Equatable, Decodable, Identifiable {
-    public let id: String
-    public let source: String
-    public let productID: String
-    public let credits: Int
-    public let status: String
-    public let purchasedAt: Date
-  }
-
-  /// What a verified transaction has granted: the same however often it is sent.
-  public struct Granted: Sendable, Equatable, Decodable {
-    public let transactionID: String
-    public let productID: String
-    public let creditsGranted: Int
-    public let balance: Int
-  }
+  public typealias Purchase = BillingPurchase
+  /// What a verified transaction has granted.
+  public typealias Granted = GrantedPurchase
 
   let api: API
 
@@ -75,24 +33,18 @@ public struct Billing: Sendable {
   public func checkout(
     _ product: Products.Product.ID, successURL: URL? = nil, cancelURL: URL? = nil
   ) async throws -> URL {
-    struct Answer: Decodable {
-      let checkoutURL: URL
-    }
     var body = ["product_id": product]
     body["success_url"] = successURL?.absoluteString
     body["cancel_url"] = cancelURL?.absoluteString
     return try await api.value(
-      try Call.post("/api/v1/billing/stripe/checkout", body).with { $0.timeoutSeconds = 45 }, as: Answer.self
+      try Call.post("/api/v1/billing/stripe/checkout", body).with { $0.timeoutSeconds = 45 }, as: CheckoutAnswer.self
     ).checkoutURL
   }
 
   /// A page of Stripe's on which the user changes or ends a subscription.
   public func portal() async throws -> URL {
-    struct Answer: Decodable {
-      let portalURL: URL
-    }
-    return try await api.value(
-      Call.get("/api/v1/billing/stripe/portal").with { $0.timeoutSeconds = 45 }, as: Answer.self
+    try await api.value(
+      Call.get("/api/v1/billing/stripe/portal").with { $0.timeoutSeconds = 45 }, as: PortalAnswer.self
     ).portalURL
   }
 

@@ -56,10 +56,9 @@ public struct Files: Sendable {
   ///
   /// - Throws: ``KithFailure``, such as `not_found`.
   public func link(to file: FileName, expiresIn: Duration = .seconds(3600)) async throws -> URL {
-    struct Answer: Decodable { let signedURL: String }
     let call = try Call.post(Self.path("sign/", file))
-      .with(json: ["expiresIn": Int(expiresIn.seconds)], isSnakeCase: false)
-    return try absolute(try await api.value(call, as: Answer.self).signedURL)
+      .with(json: ["expiresIn": Int(expiresIn.seconds)])
+    return try absolute(try await api.value(call, as: SignedURLAnswer.self).signedURL)
   }
 
   /// Links to several files. Those that the user may not see are left out.
@@ -70,14 +69,10 @@ public struct Files: Sendable {
       let expiresIn: Int
       let paths: [String]
     }
-    struct Link: Decodable {
-      let path: String
-      let signedURL: String?
-    }
     let call = try Call.post("/storage/v1/object/sign/\(bucket.rawValue)")
-      .with(json: Body(expiresIn: Int(expiresIn.seconds), paths: paths), isSnakeCase: false)
+      .with(json: Body(expiresIn: Int(expiresIn.seconds), paths: paths))
     var links: [String: URL] = [:]
-    for link in try await api.value(call, as: [Link].self) {
+    for link in try await api.value(call, as: [SignedPath].self) {
       links[link.path] = try link.signedURL.map(absolute)
     }
     return links

@@ -23,10 +23,15 @@ public struct Groups: Sendable {
       let name: String
       let memberPhoneNumbers: [String]
       let timeZone: String
+
+      private enum CodingKeys: String, CodingKey {
+        case name
+        case memberPhoneNumbers = "member_phone_numbers"
+        case timeZone = "time_zone"
+      }
     }
-    struct Answer: Decodable { let id: String }
     let body = Body(name: name, memberPhoneNumbers: phoneNumbers, timeZone: timeZone.ianaName)
-    return try await api.value(changing(try .post("/api/groups", body)), as: Answer.self).id
+    return try await api.value(changing(try .post("/api/groups", body)), as: CreatedGroupAnswer.self).id
   }
 
   /// Any member may; the time zone is the owner's to change. What is nil stays as it is. Safe to repeat.
@@ -71,8 +76,7 @@ public struct Groups: Sendable {
 
   /// Whether the user has sent the photo of the group's present day.
   public func hasSentToday(_ id: SharedGroup.ID) async throws -> Bool {
-    struct Answer: Decodable { let hasSentToday: Bool }
-    return try await api.value(.get("/api/groups/\(id)/daily-status"), as: Answer.self).hasSentToday
+    try await api.value(.get("/api/groups/\(id)/daily-status"), as: DailyStatusAnswer.self).hasSentToday
   }
 
   /// Blocks a user in both directions. Safe to repeat.

@@ -2,8 +2,6 @@ import Foundation
 
 /// Share links of collections.
 extension Invites {
-  private struct Answer<Value: Decodable & Sendable>: Decodable, Sendable { let data: Value }
-
   /// Makes a link that one person can use, to look at the collection. Only its owner may.
   ///
   /// - Parameter email: binds it to who has this address.
@@ -13,13 +11,13 @@ extension Invites {
       let inviteeEmail: String?
     }
     let call = try Call.post("/collections/\(collection)/invites")
-      .with(json: Body(role: "VIEW_ONLY", inviteeEmail: email), isSnakeCase: false)
-    return try await api.value(call, as: Answer<ShareLink>.self).data
+      .with(json: Body(role: "VIEW_ONLY", inviteeEmail: email))
+    return try await api.value(call, as: DataAnswer<CreatedShareLink>.self).data.link
   }
 
   /// What a share link leads to. Nobody needs to be signed in.
   public func resolve(token: String) async throws -> ShareLink {
-    try await api.value(Call.get("/invites/resolve", ["token": token]).anonymous, as: Answer<ShareLink>.self).data
+    try await api.value(Call.get("/invites/resolve", ["token": token]).anonymous, as: DataAnswer<ShareLink>.self).data
   }
 
   /// - Parameters:
@@ -30,17 +28,17 @@ extension Invites {
     _ id: ShareLink.ID, idempotencyKey: String = UUID().uuidString.lowercased()
   ) async throws -> ShareLinkAnswer {
     let call = try Call.post("/invites/\(id)/accept").with { $0.idempotencyKey = idempotencyKey }
-    return try await api.value(call, as: Answer<ShareLinkAnswer>.self).data
+    return try await api.value(call, as: DataAnswer<ShareLinkAnswer>.self).data
   }
 
   /// - Throws: ``KithFailure``, such as `invite_processed`.
   public func reject(_ id: ShareLink.ID) async throws -> ShareLinkAnswer {
-    try await api.value(try .post("/invites/\(id)/reject"), as: Answer<ShareLinkAnswer>.self).data
+    try await api.value(try .post("/invites/\(id)/reject"), as: DataAnswer<ShareLinkAnswer>.self).data
   }
 
   /// The newest first, for the collection's owner.
   public func shareLinks(to collection: SharedCollection.ID) async throws -> [ShareLink] {
-    try await api.value(.get("/collections/\(collection)/invites"), as: Answer<[ShareLink]>.self).data
+    try await api.value(.get("/collections/\(collection)/invites"), as: DataAnswer<[ShareLink]>.self).data
   }
 
   /// Nobody can use the link any more. Safe to repeat.

@@ -2,9 +2,6 @@ import Foundation
 
 /// Links to lists, and direct invitations.
 extension Invites {
-  private struct Invite<Value: Decodable & Sendable>: Decodable, Sendable { let invite: Value }
-  private struct All<Value: Decodable & Sendable>: Decodable, Sendable { let invites: [Value] }
-
   /// Makes a link with which several can join a list. Only its owner may.
   ///
   /// - Throws: ``KithFailure``, such as `validation_error`.
@@ -15,15 +12,21 @@ extension Invites {
       let role: ListRole
       let maxUses: Int?
       let expiresAt: Date?
+
+      private enum CodingKeys: String, CodingKey {
+        case role
+        case maxUses = "max_uses"
+        case expiresAt = "expires_at"
+      }
     }
     let body = ["invite": Fields(role: role, maxUses: maxUses, expiresAt: expiresAt)]
-    return try await api.value(try .post("/api/v1/lists/\(list)/invites", body), as: Invite<CodeLink<Int>>.self)
+    return try await api.value(try .post("/api/v1/lists/\(list)/invites", body), as: InviteAnswer<CodeLink<Int>>.self)
       .invite
   }
 
   /// The newest first, for the list's owner.
   public func links(to list: SharedList.ID) async throws -> [CodeLink<Int>] {
-    try await api.value(.get("/api/v1/lists/\(list)/invites"), as: All<CodeLink<Int>>.self).invites
+    try await api.value(.get("/api/v1/lists/\(list)/invites"), as: InvitesAnswer<CodeLink<Int>>.self).invites
   }
 
   /// Nobody can use the link any more. Safe to repeat.
@@ -38,7 +41,7 @@ extension Invites {
 
   /// What a code leads to. Nobody needs to be signed in.
   public func previewList(code: String) async throws -> ListInvitePreview {
-    try await api.value(Call.get("/api/v1/invites/\(code)").anonymous, as: Invite<ListInvitePreview>.self).invite
+    try await api.value(Call.get("/api/v1/invites/\(code)").anonymous, as: InviteAnswer<ListInvitePreview>.self).invite
   }
 
   /// Joins the list that a code is for.
@@ -48,9 +51,8 @@ extension Invites {
   public func acceptList(
     code: String, idempotencyKey: String = UUID().uuidString.lowercased()
   ) async throws -> JoinedList {
-    struct Answer: Decodable { let list: JoinedList }
     let call = try Call.post("/api/v1/invites/\(code)/accept").with { $0.idempotencyKey = idempotencyKey }
-    return try await api.value(call, as: Answer.self).list
+    return try await api.value(call, as: JoinedListAnswer.self).list
   }
 
   /// Declines a direct invitation, one of ``mine()``.
@@ -62,13 +64,6 @@ extension Invites {
 
   /// Invitations to lists that are for the user.
   public func mine() async throws -> [ListInvitePreview] {
-    try await api.value(.get("/api/v1/invites"), as: All<ListInvitePreview>.self).invites
+    try await api.value(.get("/api/v1/invites"), as: InvitesAnswer<ListInvitePreview>.self).invites
   }
-}
-
-/// The list that an invitation has let the user into.
-public struct JoinedList: Sendable, Equatable, Decodable, Identifiable {
-  public let id: SharedList.ID
-  public let name: String
-  public let role: String?
 }

@@ -21,11 +21,22 @@ public struct Invites: Sendable {
     struct User: Encodable {
       let userID: String
       let phoneNumber: String
+
+      private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case phoneNumber = "phone_number"
+      }
     }
     struct Body: Encodable {
       let groupID: String
       let phoneNumbers: [String]
       let existingUsers: [User]
+
+      private enum CodingKeys: String, CodingKey {
+        case groupID = "group_id"
+        case phoneNumbers = "phone_numbers"
+        case existingUsers = "existing_users"
+      }
     }
     let users = users.map { User(userID: $0.userID, phoneNumber: $0.phoneNumber) }
     return try await api.value(
@@ -51,8 +62,7 @@ public struct Invites: Sendable {
   ///
   /// - Throws: ``KithFailure``, such as `not_a_member`.
   public func pending(in group: SharedGroup.ID) async throws -> [PendingInvite] {
-    struct Answer: Decodable { let invites: [PendingInvite] }
-    return try await api.value(.get("/api/invites/pending/\(group)"), as: Answer.self).invites
+    try await api.value(.get("/api/invites/pending/\(group)"), as: PendingInvitesAnswer.self).invites
   }
 
   /// Makes a link with which several can join a group.
@@ -62,6 +72,11 @@ public struct Invites: Sendable {
     struct Body: Encodable {
       let maxUses: Int?
       let expiresAt: Date?
+
+      private enum CodingKeys: String, CodingKey {
+        case maxUses = "max_uses"
+        case expiresAt = "expires_at"
+      }
     }
     return try await api.value(
       try .post("/api/groups/\(group)/invites", Body(maxUses: maxUses, expiresAt: expiresAt)))
@@ -69,8 +84,7 @@ public struct Invites: Sendable {
 
   /// The newest first, for the members of the group.
   public func links(to group: SharedGroup.ID) async throws -> [CodeLink<String>] {
-    struct Answer: Decodable { let invites: [CodeLink<String>] }
-    return try await api.value(.get("/api/groups/\(group)/invites"), as: Answer.self).invites
+    try await api.value(.get("/api/groups/\(group)/invites"), as: InvitesAnswer<CodeLink<String>>.self).invites
   }
 
   /// Nobody can use the link any more. Safe to repeat.

@@ -1,19 +1,9 @@
 import Foundation
 
-/// How bodies are read and written: names as ``WireNames``, times as RFC 3339.
+/// How bodies are read and written: their types name the members, and times are RFC 3339.
 enum WireCoding {
-  struct Key: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-  }
-
   static func decode<Body: Decodable>(_ type: Body.Type = Body.self, from data: Data) throws -> Body {
     let decoder = JSONDecoder()
-    decoder.keyDecodingStrategy = .custom { path in
-      Key(stringValue: path.last.map { WireNames.propertyName($0.stringValue) } ?? "")
-    }
     decoder.dateDecodingStrategy = .custom { decoder in
       let container = try decoder.singleValueContainer()
       let text = try container.decode(String.self)
@@ -27,15 +17,9 @@ enum WireCoding {
     }
   }
 
-  /// - Parameter isSnakeCase: false for the collections and their share links, whose members are in camel case.
-  static func encode(_ body: some Encodable, isSnakeCase: Bool = true) throws -> Data {
+  static func encode(_ body: some Encodable) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    if isSnakeCase {
-      encoder.keyEncodingStrategy = .custom { path in
-        Key(stringValue: path.last.map { WireNames.wireName($0.stringValue) } ?? "")
-      }
-    }
     encoder.dateEncodingStrategy = .custom { date, encoder in
       var container = encoder.singleValueContainer()
       try container.encode(date.rfc3339)

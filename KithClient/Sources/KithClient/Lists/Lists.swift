@@ -2,9 +2,6 @@ import Foundation
 
 /// Lists and who is in them.
 public struct Lists: Sendable {
-  private struct One: Decodable { let list: SharedList }
-  private struct Membership: Decodable { let membership: ListMembership }
-
   let api: API
 
   /// The user's own, and those that are shared with them.
@@ -12,13 +9,8 @@ public struct Lists: Sendable {
 
   /// The lists that have changed since a cursor; without one, all.
   public func changes(since cursor: String?) async throws -> Changes<SharedList> {
-    struct Answer: Decodable {
-      let lists: [SharedList]
-      let tombstones: [String]?
-      let cursor: String?
-    }
     let answer = try await api.value(
-      .get("/api/v1/lists", ["since": cursor], cache: cursor == nil ? .lists : nil), as: Answer.self)
+      .get("/api/v1/lists", ["since": cursor], cache: cursor == nil ? .lists : nil), as: ListsAnswer.self)
     return Changes(
       changed: answer.lists, deletedIDs: (answer.tombstones ?? []).compactMap { Int($0) }, cursor: answer.cursor,
       hasMore: false)
@@ -28,7 +20,7 @@ public struct Lists: Sendable {
   ///
   /// - Throws: ``KithFailure``, such as `list_not_found`, also for a list of strangers.
   public func list(_ id: SharedList.ID) async throws -> SharedList {
-    try await api.value(.get("/api/v1/lists/\(id)", cache: .lists), as: One.self).list
+    try await api.value(.get("/api/v1/lists/\(id)", cache: .lists), as: ListAnswer.self).list
   }
 
   /// - Parameter idempotencyKey: give your own, and keep it, to repeat the call after a restart of the app.
@@ -40,7 +32,7 @@ public struct Lists: Sendable {
     fields["description"] = description
     fields["color"] = color
     let call = try Call.post("/api/v1/lists", ["list": fields]).with { $0.idempotencyKey = idempotencyKey }
-    return try await api.value(changing(call), as: One.self).list
+    return try await api.value(changing(call), as: ListAnswer.self).list
   }
 
   /// - Parameter version: of the list that the user saw. A change by somebody else since then is not overwritten: 412
@@ -53,7 +45,7 @@ public struct Lists: Sendable {
     fields["description"] = description
     fields["color"] = color
     let call = try Call.patch("/api/v1/lists/\(id)", ["list": fields]).ifMatch(version)
-    return try await api.value(changing(call), as: One.self).list
+    return try await api.value(changing(call), as: ListAnswer.self).list
   }
 
   /// Only its owner may.
@@ -63,8 +55,7 @@ public struct Lists: Sendable {
 
   /// Without the owner, who has no membership.
   public func memberships(of id: SharedList.ID) async throws -> [ListMembership] {
-    struct Answer: Decodable { let memberships: [ListMembership] }
-    return try await api.value(.get("/api/v1/lists/\(id)/memberships"), as: Answer.self).memberships
+    try await api.value(.get("/api/v1/lists/\(id)/memberships"), as: MembershipsAnswer.self).memberships
   }
 
   /// Adds a user by e-mail address or id. Who cannot be added directly is sent an invitation.
@@ -73,7 +64,7 @@ public struct Lists: Sendable {
   public func add(_ identifier: String, to id: SharedList.ID, as role: ListRole) async throws -> ListMembership? {
     let body = ["membership": ["user_identifier": identifier, "role": role.rawValue]]
     let response = try await api.send(changing(try .post("/api/v1/lists/\(id)/memberships", body)))
-    return response.status == 202 ? nil : try WireCoding.decode(Membership.self, from: response.body).membership
+    return response.status == 202 ? nil : try WireCoding.decode(MembershipAnswer.self, from: response.body).membership
   }
 
   /// Changes what a member may do. Safe to repeat.
@@ -83,7 +74,7 @@ public struct Lists: Sendable {
     _ membership: ListMembership.ID, of id: SharedList.ID, to role: ListRole
   ) async throws -> ListMembership {
     let call = try Call.patch("/api/v1/lists/\(id)/memberships/\(membership)", ["membership": ["role": role]])
-    return try await api.value(changing(call), as: Membership.self).membership
+    return try await api.value(changing(call), as: MembershipAnswer.self).membership
   }
 
   /// Removes a member, or oneself.
@@ -93,8 +84,7 @@ public struct Lists: Sendable {
 
   /// The people with whom the user shares a list, by name. Without those whom the user has removed.
   public func friends() async throws -> [SharedList.Person] {
-    struct Answer: Decodable { let friends: [SharedList.Person] }
-    return try await api.value(.get("/api/v1/friends"), as: Answer.self).friends
+    try await api.value(.get("/api/v1/friends"), as: FriendsAnswer.self).friends
   }
 
   /// The lists that the two share stay as they are. Safe to repeat.

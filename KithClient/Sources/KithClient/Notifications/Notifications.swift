@@ -10,8 +10,6 @@ public struct Notifications: Sendable {
     case sandbox
   }
 
-  private struct Answer: Decodable { let notificationPreference: NotificationPreference }
-
   let api: API
 
   /// Registers this device, whoever had it before. To be called at each start. Safe to repeat.
@@ -28,6 +26,11 @@ public struct Notifications: Sendable {
       let platform = "ios"
       let environment: Environment?
       let timezone: String
+
+      private enum CodingKeys: String, CodingKey {
+        case platform, environment, timezone
+        case deviceToken = "device_token"
+      }
     }
     let body = Body(deviceToken: token.hex, environment: environment, timezone: timeZone.ianaName)
     _ = try await api.send(try .post("/api/devices/register", body))
@@ -40,13 +43,12 @@ public struct Notifications: Sendable {
 
   /// The user's devices, the last registered first.
   public func devices() async throws -> [RegisteredDevice] {
-    struct Answer: Decodable { let devices: [RegisteredDevice] }
-    return try await api.value(.get("/api/devices"), as: Answer.self).devices
+    try await api.value(.get("/api/devices"), as: DevicesAnswer.self).devices
   }
 
   /// What the user wants to be notified of.
   public func preference() async throws -> NotificationPreference {
-    try await api.value(.get("/api/v1/notification_preference"), as: Answer.self).notificationPreference
+    try await api.value(.get("/api/v1/notification_preference"), as: PreferenceAnswer.self).notificationPreference
   }
 
   /// What is left out stays as it is. Safe to repeat.
@@ -60,9 +62,15 @@ public struct Notifications: Sendable {
       let pushEnabled: Bool?
       let kinds: [String: Bool]
       let quietHours: NotificationPreference.QuietHours?
+
+      private enum CodingKeys: String, CodingKey {
+        case kinds
+        case pushEnabled = "push_enabled"
+        case quietHours = "quiet_hours"
+      }
     }
     let body = Body(pushEnabled: pushEnabled, kinds: kinds, quietHours: quietHours)
-    return try await api.value(try .patch("/api/v1/notification_preference", body), as: Answer.self)
+    return try await api.value(try .patch("/api/v1/notification_preference", body), as: PreferenceAnswer.self)
       .notificationPreference
   }
 

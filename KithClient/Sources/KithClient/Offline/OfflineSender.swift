@@ -9,9 +9,6 @@ struct OfflineSender {
     var conflict: OfflineConflict?
   }
 
-  private struct OneList: Decodable { let list: SharedList }
-  private struct OneTask: Decodable { let task: ListTask }
-
   let api: API
 
   /// - Throws: what another try may mend: no network, no session, an overloaded server.
@@ -30,7 +27,7 @@ struct OfflineSender {
     switch change.kind {
     case .createList(let name):
       let call = try Call.post("/api/v1/lists", ["list": ["name": name]])
-      return Outcome(list: try await api.value(keyed(call, change), as: OneList.self).list)
+      return Outcome(list: try await api.value(keyed(call, change), as: ListAnswer.self).list)
     case .createTask(let list, let fields):
       guard case .local(let clientID) = change.id, let number = state.serverID(list) else { return gone(change) }
       let body = ["task": fields.setting("client_id", to: .string(clientID))]
@@ -89,7 +86,7 @@ struct OfflineSender {
   }
 
   private func task(_ call: Call) async throws -> ListTask {
-    try await api.value(call.with { if $0.method != .get { $0.cache = .lists } }, as: OneTask.self).task
+    try await api.value(call.with { if $0.method != .get { $0.cache = .lists } }, as: TaskAnswer.self).task
   }
 
   private func keyed(_ call: Call, _ change: PendingChange) -> Call {

@@ -38,8 +38,7 @@ public struct Photos: Sendable {
 
   /// The photos of the group's present day that are still there.
   public func today(in group: SharedGroup.ID) async throws -> [Photo] {
-    struct Answer: Decodable { let photos: [Photo] }
-    return try await api.value(.get("/api/photos/\(group)/today"), as: Answer.self).photos
+    try await api.value(.get("/api/photos/\(group)/today"), as: PhotosAnswer.self).photos
   }
 
   /// The photo with new links.

@@ -59,9 +59,9 @@ struct Call: Sendable {
     try Call(.patch, path).with(json: body)
   }
 
-  func with(json body: some Encodable, isSnakeCase: Bool = true) throws -> Call {
+  func with(json body: some Encodable) throws -> Call {
     var call = self
-    call.body = .data(try WireCoding.encode(body, isSnakeCase: isSnakeCase))
+    call.body = .data(try WireCoding.encode(body))
     call.headers["Content-Type"] = "application/json"
     return call
   }

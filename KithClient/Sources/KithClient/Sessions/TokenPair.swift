@@ -2,7 +2,8 @@ import Foundation
 
 /// The tokens of a sign-in or a refresh.
 struct TokenPair: Sendable, Decodable {
-  private enum CodingKeys: CodingKey { case accessToken, token, refreshToken, expiresIn }
+  /// Each dialect has another user.
+  private struct AnyUser: Decodable {}
 
   let accessToken: String
   /// nil: the session ends with the access token.
@@ -17,11 +18,13 @@ struct TokenPair: Sendable, Decodable {
 
   /// Older APIs have the access token as `token`.
   init(from decoder: any Decoder) throws {
-    let members = try decoder.container(keyedBy: CodingKeys.self)
-    accessToken =
-      try members.decodeIfPresent(String.self, forKey: .accessToken) ?? members.decode(String.self, forKey: .token)
-    refreshToken = try members.decodeIfPresent(String.self, forKey: .refreshToken)
-    expiresIn = try members.decodeIfPresent(Double.self, forKey: .expiresIn)
+    let answer = try TokenAnswer<AnyUser>(from: decoder)
+    guard let token = answer.accessToken ?? answer.token else {
+      throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "has no token"))
+    }
+    accessToken = token
+    refreshToken = answer.refreshToken
+    expiresIn = answer.expiresIn
   }
 }
 

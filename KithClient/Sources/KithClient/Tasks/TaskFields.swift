@@ -3,7 +3,11 @@ import Foundation
 /// The fields of a new task, or those that a change sets. What is not set is not changed.
 public struct TaskFields: Sendable, Equatable, Codable {
   /// A field that can be emptied.
-  public enum Emptyable: String, Sendable { case note, dueAt, color }
+  public enum Emptyable: String, Sendable {
+    case note, dueAt, color
+
+    var wireName: String { self == .dueAt ? "due_at" : rawValue }
+  }
 
   private(set) var values: [String: JSONValue] = [:]
 
@@ -28,7 +32,7 @@ public struct TaskFields: Sendable, Equatable, Codable {
   }
 
   /// The same, and empties a field.
-  public func emptying(_ field: Emptyable) -> TaskFields { setting(WireNames.wireName(field.rawValue), to: .null) }
+  public func emptying(_ field: Emptyable) -> TaskFields { setting(field.wireName, to: .null) }
 
   /// The same with a field for which there is no property here, by its name on the wire.
   public func setting(_ name: String, to value: JSONValue) -> TaskFields {

@@ -32,12 +32,3 @@ public struct TaskFilter: Sendable, Equatable {
     ]
   }
 }
-
-/// A page of tasks of several lists.
-public struct TaskPage: Sendable, Equatable, Decodable {
-  public let tasks: [ListTask]
-  /// From 1.
-  public let page: Int
-  public let perPage: Int
-  public let hasMore: Bool
-}

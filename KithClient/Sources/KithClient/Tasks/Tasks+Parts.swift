@@ -2,17 +2,14 @@ import Foundation
 
 /// The parts of a task. Their changes throw ``KithFailure``, such as `viewers_only_read` or `subtask_not_found`.
 extension Tasks {
-  private struct One: Decodable { let subtask: ListTask.Subtask }
-
   /// In their order.
   public func subtasks(of task: ListTask.ID) async throws -> [ListTask.Subtask] {
-    struct Answer: Decodable { let subtasks: [ListTask.Subtask] }
-    return try await api.value(.get("/api/v1/tasks/\(task)/subtasks", cache: .lists), as: Answer.self).subtasks
+    try await api.value(.get("/api/v1/tasks/\(task)/subtasks", cache: .lists), as: SubtasksAnswer.self).subtasks
   }
 
   /// One part.
   public func subtask(_ id: ListTask.Subtask.ID, of task: ListTask.ID) async throws -> ListTask.Subtask {
-    try await api.value(.get("/api/v1/tasks/\(task)/subtasks/\(id)", cache: .lists), as: One.self).subtask
+    try await api.value(.get("/api/v1/tasks/\(task)/subtasks/\(id)", cache: .lists), as: SubtaskAnswer.self).subtask
   }
 
   /// - Parameter clientID: the app's own name of the part: with the same one it is made once, whenever the call is
@@ -50,6 +47,6 @@ extension Tasks {
   }
 
   private func part(_ call: Call) async throws -> ListTask.Subtask {
-    try await api.value(changing(call), as: One.self).subtask
+    try await api.value(changing(call), as: SubtaskAnswer.self).subtask
   }
 }

@@ -2,19 +2,18 @@
 extension Tasks {
   /// By name.
   public func tags() async throws -> [ListTask.Tag] {
-    struct Answer: Decodable { let tags: [ListTask.Tag] }
-    return try await api.value(.get("/api/v1/tags", cache: .lists), as: Answer.self).tags
+    try await api.value(.get("/api/v1/tags", cache: .lists), as: TagsAnswer.self).tags
   }
 
   /// - Throws: ``KithFailure``, such as `tag_not_found`.
   public func tag(_ id: ListTask.Tag.ID) async throws -> ListTask.Tag {
-    try await api.value(.get("/api/v1/tags/\(id)", cache: .lists))
+    try await api.value(.get("/api/v1/tags/\(id)", cache: .lists), as: TagAnswer.self).tag
   }
 
   /// - Parameter name: unique, whatever the case.
   /// - Throws: ``KithFailure``, such as `validation_error` for a name that there is, or `too_many_tags`.
   public func createTag(_ name: String, color: String? = nil) async throws -> ListTask.Tag {
-    try await api.value(changing(try .post("/api/v1/tags", ["tag": fields(name, color)])))
+    try await api.value(changing(try .post("/api/v1/tags", ["tag": fields(name, color)])), as: TagAnswer.self).tag
   }
 
   /// Changes a tag on every task that has it. What is nil stays as it is. Safe to repeat.
@@ -23,7 +22,8 @@ extension Tasks {
   public func changeTag(
     _ id: ListTask.Tag.ID, name: String? = nil, color: String? = nil
   ) async throws -> ListTask.Tag {
-    try await api.value(changing(try .patch("/api/v1/tags/\(id)", ["tag": fields(name, color)])))
+    try await api.value(changing(try .patch("/api/v1/tags/\(id)", ["tag": fields(name, color)])), as: TagAnswer.self)
+      .tag
   }
 
   /// Takes a tag off every task. Safe to repeat.

@@ -2,9 +2,6 @@ import Foundation
 
 /// The tasks of lists.
 public struct Tasks: Sendable {
-  private struct One: Decodable { let task: ListTask }
-  private struct Several: Decodable { let tasks: [ListTask] }
-
   let api: API
 
   /// All of a list, in their order.
@@ -12,14 +9,8 @@ public struct Tasks: Sendable {
 
   /// The tasks that have changed since a cursor; without one, all. While `hasMore`, ask again.
   public func changes(in list: SharedList.ID, since cursor: String?) async throws -> Changes<ListTask> {
-    struct Answer: Decodable {
-      let tasks: [ListTask]
-      let tombstones: [String]?
-      let cursor: String?
-      let hasMore: Bool?
-    }
     let answer = try await api.value(
-      .get("/api/v1/lists/\(list)/tasks", ["since": cursor], cache: cursor == nil ? .lists : nil), as: Answer.self)
+      .get("/api/v1/lists/\(list)/tasks", ["since": cursor], cache: cursor == nil ? .lists : nil), as: TasksAnswer.self)
     return Changes(
       changed: answer.tasks, deletedIDs: (answer.tombstones ?? []).compactMap { Int($0) }, cursor: answer.cursor,
       hasMore: answer.hasMore ?? false)
@@ -27,7 +18,7 @@ public struct Tasks: Sendable {
 
   /// With the history.
   public func task(_ id: ListTask.ID) async throws -> ListTask {
-    try await api.value(.get("/api/v1/tasks/\(id)", cache: .lists), as: One.self).task
+    try await api.value(.get("/api/v1/tasks/\(id)", cache: .lists), as: TaskAnswer.self).task
   }
 
   /// - Parameter clientID: the app's own name of the task: with the same one the task is made once, whenever the call
@@ -88,6 +79,11 @@ public struct Tasks: Sendable {
     struct Move: Encodable {
       let id: ListTask.ID
       let afterID: JSONValue
+
+      private enum CodingKeys: String, CodingKey {
+        case id
+        case afterID = "after_id"
+      }
     }
     let moves = ids.enumerated().map { Move(id: $1, afterID: $0 == 0 ? .null : .int(ids[$0 - 1])) }
     _ = try await api.send(changing(try .post("/api/v1/lists/\(list)/tasks/reorder", ["tasks": moves])))
@@ -124,7 +120,7 @@ public struct Tasks: Sendable {
 
   /// Over all lists; at most 50.
   public func search(_ text: String) async throws -> [ListTask] {
-    try await api.value(.get("/api/v1/tasks/search", ["q": text]), as: Several.self).tasks
+    try await api.value(.get("/api/v1/tasks/search", ["q": text]), as: TasksAnswer.self).tasks
   }
 
   /// What is due on the user's present day, what is overdue, and what is done.
@@ -133,7 +129,7 @@ public struct Tasks: Sendable {
   }
 
   func one(_ call: Call) async throws -> ListTask {
-    try await api.value(changing(call), as: One.self).task
+    try await api.value(changing(call), as: TaskAnswer.self).task
   }
 
   func changing(_ call: Call) -> Call { call.with { $0.cache = .lists } }

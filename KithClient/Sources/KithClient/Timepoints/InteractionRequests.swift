@@ -17,6 +17,13 @@ public struct ChatRequest: Sendable, Encodable {
   let model: TimepointModel.ID?
   let responseFormat: ResponseFormat
 
+  private enum CodingKeys: String, CodingKey {
+    case character, message, model
+    case sessionID = "session_id"
+    case saveSession = "save_session"
+    case responseFormat = "response_format"
+  }
+
   /// - Parameters:
   ///   - message: 1 to 4,000 characters.
   ///   - character: the name, or a part of it that only one has.
@@ -43,6 +50,11 @@ public struct DialogRequest: Sendable, Encodable {
   let prompt: String?
   let sequential: Bool
   let model: TimepointModel.ID?
+
+  private enum CodingKeys: String, CodingKey {
+    case characters, prompt, sequential, model
+    case numLines = "num_lines"
+  }
 
   /// - Parameters:
   ///   - topic: 1 to 4,000 characters. nil: they go on where the scene ends.
@@ -73,6 +85,12 @@ public struct SurveyRequest: Sendable, Encodable {
   let chainPrompts: Bool
   let includeSummary: Bool
   let model: TimepointModel.ID?
+
+  private enum CodingKeys: String, CodingKey {
+    case characters, questions, mode, model
+    case chainPrompts = "chain_prompts"
+    case includeSummary = "include_summary"
+  }
 
   /// - Parameters:
   ///   - questions: 1 to 10, of at most 1,000 characters each.

@@ -14,9 +14,8 @@ extension Timepoints {
   public func generate(
     _ request: TimepointRequest, idempotencyKey: String = UUID().uuidString.lowercased()
   ) async throws -> Timepoint.ID {
-    struct Started: Decodable { let id: String }
     let call = try Call.post("/api/v1/timepoints/generate", request).with { $0.idempotencyKey = idempotencyKey }
-    return try await api.value(call, as: Started.self).id
+    return try await api.value(call, as: StartedTimepointAnswer.self).id
   }
 
   /// Looks at a scene until it is completed or failed. Ends when the caller is cancelled; the scene is made all the

@@ -72,8 +72,7 @@ extension Timepoints {
   ///
   /// - Throws: ``KithFailure``, such as `timepoint_private`.
   public func conversations(in id: Timepoint.ID) async throws -> [ConversationSummary] {
-    struct Answer: Decodable { let sessions: [ConversationSummary] }
-    return try await api.value(.get("/api/v1/interactions/sessions/\(id)"), as: Answer.self).sessions
+    try await api.value(.get("/api/v1/interactions/sessions/\(id)"), as: ConversationsAnswer.self).sessions
   }
 
   /// One's own.
@@ -126,9 +125,4 @@ extension Timepoints {
       }
     }
   }
-}
-
-private struct InteractionEvent<Content: Decodable & Sendable>: Decodable, Sendable {
-  let event: String
-  let data: Content
 }

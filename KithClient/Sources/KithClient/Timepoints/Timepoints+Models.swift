@@ -15,7 +15,6 @@ extension Timepoints {
 
   /// By name, such as `google`.
   public func modelProviders() async throws -> [String: TimepointModelProvider] {
-    struct Answer: Decodable { let providers: [String: TimepointModelProvider] }
-    return try await api.value(Call.get("/api/v1/models/providers").anonymous, as: Answer.self).providers
+    try await api.value(Call.get("/api/v1/models/providers").anonymous, as: ModelProvidersAnswer.self).providers
   }
 }
