@@ -38,8 +38,11 @@ let package = Package(
   ],
   // A target depends on the modules that its files import and on no others: `make lint` compares the two.
   targets: [
+    // The bodies of answers: the same files are compiled into KithClient, which apps use.
+    .target(
+      name: "ClientBodies", path: "KithClient/Sources/KithClient/Bodies", swiftSettings: strict),
     // What every process shares.
-    .shared("Wire"),
+    .shared("Wire", ["ClientBodies"]),
     .shared("Prometheus"),
     .shared("Database", ["Wire", .grdb, .sqlite, .crypto, .deque]),
     .system("CPostgres", pkgConfig: "libpq", apt: "libpq-dev", brew: "libpq"),

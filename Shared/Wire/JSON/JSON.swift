@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 
 /// The JSON encoders and decoders of all bodies, with the same format for dates and slashes.
@@ -41,29 +42,7 @@ package enum JSON {
   }
 }
 
-/// An optional member that is encoded as null instead of being left out, for clients that expect every member.
-@propertyWrapper
-package struct NullCodable<Value: Encodable>: Encodable {
-  package var wrappedValue: Value?
-
-  package init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
-
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(wrappedValue)
-  }
-}
-
-extension NullCodable: Decodable where Value: Decodable {
-  package init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    wrappedValue = container.decodeNil() ? nil : try container.decode(Value.self)
-  }
-}
-
-extension NullCodable: Sendable where Value: Sendable {}
-extension NullCodable: Equatable where Value: Equatable {}
-extension NullCodable: Hashable where Value: Hashable {}
+package typealias NullCodable = ClientBodies.NullCodable
 
 /// Overloads for the synthesized `encode(to:)` of bodies, which avoid a container of its own for each value.
 extension KeyedEncodingContainer {
