@@ -105,8 +105,8 @@ let package = Package(
     .service(
       "Credits",
       [
-        "Prometheus", "Tokens", "Outbox", "EventFeed", .httpTypes, .httpClient, .crypto, .certificates, .asn1, .yams,
-        .nioHTTP1, .lifecycle, .logging,
+        "ClientBodies", "Prometheus", "Tokens", "Outbox", "EventFeed", .httpTypes, .httpClient, .crypto, .certificates,
+        .asn1, .yams, .nioHTTP1, .lifecycle, .logging,
       ] + .buffers),
     .service(
       "Events",

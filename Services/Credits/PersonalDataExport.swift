@@ -1,9 +1,10 @@
+import ClientBodies
 import Foundation
 import Wire
 
 /// All data of the credits service about one user.
 struct PersonalDataExport: Encodable, Sendable {
-  let credit_history: [HistoryBody]
+  let credit_history: [CreditEntry]
   let billing: BillingPersonalData.Export
   let credit_lots: [Lot]
   let credit_holds: [Hold]

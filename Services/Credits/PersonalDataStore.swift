@@ -1,3 +1,4 @@
+import ClientBodies
 import Database
 import EventFeed
 import Foundation
@@ -22,7 +23,7 @@ struct PersonalDataStore: PersonalDataStoring {
     return try await database.read { db in
       let entries = try LedgerStore.history(of: user, limit: Int(Int32.max), on: db)
       return PersonalDataExport(
-        credit_history: entries.map(HistoryBody.init), billing: purchases, credit_lots: try Self.lots(of: user, on: db),
+        credit_history: entries.map(CreditEntry.init), billing: purchases, credit_lots: try Self.lots(of: user, on: db),
         credit_holds: try Self.holds(of: user, on: db))
     }
   }

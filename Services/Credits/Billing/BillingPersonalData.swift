@@ -1,3 +1,4 @@
+import ClientBodies
 import Database
 import Foundation
 import Outbox
@@ -14,7 +15,7 @@ struct BillingPersonalData: Sendable {
   let stripeOutbox: Outbox?
 
   struct Export: Encodable, Sendable {
-    let purchases: [PurchaseBody]
+    let purchases: [BillingPurchase]
     let subscriptions: [SubscriptionBody]
     let stripe_customer: String?
     /// nil when the user has never been asked.
@@ -36,14 +37,14 @@ struct BillingPersonalData: Sendable {
     let event_id: String
     let type: String
     let received_at: Date
-    let body: JSONValue
+    let body: Wire.JSONValue
   }
 
   private static let purchasesMax = 100_000
 
   func export(of user: UserID) async throws -> Export {
     Export(
-      purchases: try await purchases.purchases(of: user, limit: Self.purchasesMax).map(PurchaseBody.init),
+      purchases: try await purchases.purchases(of: user, limit: Self.purchasesMax).map(BillingPurchase.init),
       subscriptions: try await subscriptions.subscriptions(of: user).map { subscription in
         SubscriptionBody(
           source: subscription.provider, subscription_id: subscription.id, product_id: subscription.productID,
@@ -55,7 +56,7 @@ struct BillingPersonalData: Sendable {
       events: try await events.events(of: user).map { event in
         EventBody(
           source: event.provider, event_id: event.eventID, type: event.kind, received_at: event.receivedAt,
-          body: try JSON.decode(JSONValue.self, from: event.body))
+          body: try JSON.decode(Wire.JSONValue.self, from: event.body))
       })
   }
 

@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -13,7 +14,7 @@ struct CreditRoutes: Sendable {
   let now: @Sendable () -> Date
 
   func add(to routes: Router<Context>) {
-    let costs = Response.json(["costs": costs.credits])
+    let costs = Response.json(CreditCostsAnswer(costs: costs.credits))
     routes.get("/api/v1/credits/costs") { _, _ in costs }
     routes.post("/api/v1/credits/admin/grant", use: grant)
     let userRoutes = routes.group(context: SignedIn.self)
@@ -22,7 +23,7 @@ struct CreditRoutes: Sendable {
   }
 
   @Sendable private func balance(_ request: Request, _ context: SignedIn) async throws -> Response {
-    .json(BalanceBody(try await accounts.balance(ofSignedIn: context.user)))
+    .json(CreditBalance(try await accounts.balance(ofSignedIn: context.user)))
   }
 
   @Sendable private func history(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -34,7 +35,7 @@ struct CreditRoutes: Sendable {
     }
     _ = try await accounts.balance(ofSignedIn: context.user)
     let entries = try await accounts.store.history(of: context.user, limit: limit, offset: offset, before: cursor)
-    var response = Response.json(entries.map(HistoryBody.init))
+    var response = Response.json(entries.map(CreditEntry.init))
     response.headers[.link] = entries.last.flatMap { Self.nextPage(after: $0, limit: limit) }
     return response
   }
@@ -78,45 +79,15 @@ private struct GrantedBody: Encodable {
   let granted: Int
 }
 
-private struct BalanceBody: Encodable {
-  let balance: Int
-  let available: Int
-  let held: Int
-  let debt: Int
-  let lifetime_earned: Int
-  let lifetime_spent: Int
-
-  init(_ balance: Balance) {
-    self.balance = balance.current
-    self.available = balance.available
-    self.held = balance.held
-    self.debt = balance.debt
-    self.lifetime_earned = balance.lifetimeEarned
-    self.lifetime_spent = balance.lifetimeSpent
+extension CreditBalance {
+  fileprivate init(_ balance: Balance) {
+    self.init(
+      balance: balance.current, available: balance.available, held: balance.held, debt: balance.debt,
+      lifetimeEarned: balance.lifetimeEarned, lifetimeSpent: balance.lifetimeSpent)
   }
 }
 
 extension HTTPField.Name {
   // `!`: the name is a constant that is a valid token.
   static let link = Self("Link")!
-}
-
-struct HistoryBody: Encodable {
-  let amount: Int
-  let balance_after: Int
-  let type: String
-  @NullCodable var description: String?
-  @NullCodable var reference_id: String?
-  @NullCodable var reference_type: String?
-  let created_at: Date
-
-  init(_ entry: HistoryEntry) {
-    amount = entry.amount
-    balance_after = entry.balanceAfter
-    type = entry.type
-    _description = NullCodable(wrappedValue: entry.description)
-    _reference_id = NullCodable(wrappedValue: entry.referenceID)
-    _reference_type = NullCodable(wrappedValue: entry.referenceType)
-    created_at = entry.createdAt
-  }
 }

@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Hummingbird
 import Web
@@ -49,7 +50,7 @@ struct ApplePurchaseRoutes: Sendable {
     do {
       let purchase = try await purchases.apply(transaction, from: context.user)
       let balance = try await accounts.balance(ofSignedIn: context.user)
-      return .json(VerifiedBody(purchase, balance: balance))
+      return .json(GrantedPurchase(purchase, balance: balance))
     } catch let unknown as UnknownProduct {
       try await park(text, transaction, because: unknown.description)
       throw Failure.unknownProduct
@@ -87,17 +88,11 @@ private struct ConsentBody: Codable {
   let consented: Bool
 }
 
-private struct VerifiedBody: Encodable {
-  let transaction_id: String
-  let product_id: String
-  let credits_granted: Int
-  let balance: Int
-
-  init(_ purchase: PurchaseRecord, balance: Balance) {
-    transaction_id = purchase.transactionID
-    product_id = purchase.productID
-    credits_granted = purchase.credits
-    self.balance = balance.current
+extension GrantedPurchase {
+  fileprivate init(_ purchase: PurchaseRecord, balance: Balance) {
+    self.init(
+      transactionID: purchase.transactionID, productID: purchase.productID, creditsGranted: purchase.credits,
+      balance: balance.current)
   }
 }
 

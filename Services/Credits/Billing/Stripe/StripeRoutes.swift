@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Hummingbird
 import Web
@@ -29,14 +30,14 @@ struct StripeRoutes: Sendable {
       try await requireNoSubscription(beside: order)
       return try await checkout.checkout(order, key: key)
     } effect: { url, _ in
-      try .json(CheckoutReply(checkout_url: url))
+      try .json(CheckoutAnswer(checkoutURL: url))
     }.response
   }
 
   @Sendable private func portal(_ request: Request, _ context: SignedIn) async throws -> Response {
     guard let checkout else { throw Failure.stripeNotConfigured }
     let url = try await checkout.portal(of: context.user, returnURL: redirects.fallback)
-    return .json(PortalReply(portal_url: url))
+    return .json(PortalAnswer(portalURL: url))
   }
 
   private func order(_ body: CheckoutBody, of user: UserID) throws -> StripeCheckout.Order {
@@ -78,14 +79,6 @@ private struct CheckoutBody: Decodable {
   let product_id: String
   let success_url: String?
   let cancel_url: String?
-}
-
-private struct CheckoutReply: Encodable {
-  let checkout_url: String
-}
-
-private struct PortalReply: Encodable {
-  let portal_url: String
 }
 
 extension Failure {
