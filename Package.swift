@@ -84,22 +84,20 @@ let package = Package(
     .service(
       "Auth",
       [
-        "Prometheus", "Tokens", "Outbox", "EventFeed", "Messages", "Quotas", "RestQueries", "RestRoutes", "CArgon2",
-        "CCurl", .httpTypes,
-        .httpClient, .crypto,
-        .lifecycle, .logging,
+        "ClientBodies", "Prometheus", "Tokens", "Outbox", "EventFeed", "Messages", "Quotas", "RestQueries",
+        "RestRoutes", "CArgon2", "CCurl", .httpTypes, .httpClient, .crypto, .lifecycle, .logging,
       ] + .buffers),
     .service(
       "Invites",
       [
-        "Tokens", "Outbox", "EventFeed", "Messages", "Quotas", "CQREncode", .httpTypes, .nio, .crypto, .lifecycle,
-        .logging,
+        "ClientBodies", "Tokens", "Outbox", "EventFeed", "Messages", "Quotas", "CQREncode", .httpTypes, .nio, .crypto,
+        .lifecycle, .logging,
       ]),
     .service(
       "Groups",
       [
-        "Tokens", "Outbox", "EventFeed", "Quotas", "Memberships", "Photos", "RestQueries", "RestRoutes", .httpTypes,
-        .nio, .lifecycle, .logging,
+        "ClientBodies", "Tokens", "Outbox", "EventFeed", "Quotas", "Memberships", "Photos", "RestQueries", "RestRoutes",
+        .httpTypes, .nio, .lifecycle, .logging,
       ]),
     .service("Lists", ["Tokens", "EventFeed", "Memberships", .crypto, .lifecycle, .logging] + .buffers),
     .service(
@@ -111,8 +109,8 @@ let package = Package(
     .service(
       "Events",
       [
-        "Prometheus", "Tokens", "Outbox", "Postgres", .httpTypes, .httpClient, .deque, .nioHTTP1, .nioHTTP2,
-        .nioWebSocket, .nioSSL, .lifecycle, .logging,
+        "ClientBodies", "Prometheus", "Tokens", "Outbox", "Postgres", .httpTypes, .httpClient, .deque, .nioHTTP1,
+        .nioHTTP2, .nioWebSocket, .nioSSL, .lifecycle, .logging,
       ] + .buffers, resources: ["de", "en", "es", "fr", "pt"].map { "Push/Texts/\($0).json" }),
     .service(
       "Adventures",
@@ -120,8 +118,8 @@ let package = Package(
     .service(
       "Timepoints",
       [
-        "Prometheus", "Tokens", "Outbox", "EventFeed", "Photos", "Postgres", .httpTypes, .httpClient, .crypto,
-        .nioPosix, .lifecycle, .logging, .yams,
+        "ClientBodies", "Prometheus", "Tokens", "Outbox", "EventFeed", "Photos", "Postgres", .httpTypes, .httpClient,
+        .crypto, .nioPosix, .lifecycle, .logging, .yams,
       ] + .buffers,
       resources: ["Providers/Models/models.yaml"] + timepointPrompts.map { "Prompts/\($0)" }),
     .gateway(

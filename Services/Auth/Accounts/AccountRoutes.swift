@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Hummingbird
 import Tokens
@@ -19,12 +20,19 @@ struct AccountRoutes: Sendable {
 
   @Sendable private func me(_ request: Request, _ context: SignedIn) async throws -> Response {
     guard let account = try await accounts.activeAccount(context.user) else { throw Failure.sessionEnded }
-    return .json(UserBody(account))
+    return .json(ClientBodies.Account(account))
   }
 
   /// The account becomes inactive at once and its tokens are revoked. Signing in again restores it until it is erased.
   @Sendable private func deactivate(_ request: Request, _ context: SignedIn) async throws -> Response {
     guard let sessions = try await erasure.request(for: context.user, at: now()) else { throw Failure.sessionEnded }
     return Response.json(["detail": "Account deactivated"]).withEndedSessions(sessions, ended)
+  }
+}
+
+extension ClientBodies.Account {
+  fileprivate init(_ account: Account) {
+    self.init(
+      id: account.id.description, email: account.email, displayName: account.displayName, createdAt: account.createdAt)
   }
 }

@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Wire
 
@@ -39,6 +40,17 @@ struct PasswordOnlyBody: Decodable {
     let outer = try decoder.container(keyedBy: Key.self)
     let body = try outer.contains(.user) ? outer.nestedContainer(keyedBy: Key.self, forKey: .user) : outer
     password = try body.decodeIfPresent(String.self, forKey: .password)
+  }
+}
+
+/// A user for apps that identify users by number. Such an app cannot decode a user whose `email` is null.
+extension ClientBodies.Profile {
+  init(_ profile: Profile) {
+    let account = profile.account
+    self.init(
+      id: account.number, email: account.email ?? "", name: account.displayName, displayName: account.displayName,
+      role: "client", timezone: account.timeZone ?? "UTC", hasPassword: profile.hasPassword,
+      avatarURL: account.avatarURL, locale: account.locale, uuid: account.id.description)
   }
 }
 

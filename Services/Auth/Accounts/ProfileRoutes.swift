@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Hummingbird
 import Tokens
@@ -35,12 +36,12 @@ struct ProfileRoutes: Sendable {
   }
 
   @Sendable private func numberedUser(_ request: Request, _ context: SignedIn) async throws -> Response {
-    .json(["user": NumberedUserBody(try await profile(context))])
+    .json(UserAnswer(user: ClientBodies.Profile(try await profile(context))))
   }
 
   @Sendable private func changeNumberedUser(_ request: Request, _ context: SignedIn) async throws -> Response {
     let body = try await request.json(NumberedUserChangesBody.self)
-    return .json(["user": NumberedUserBody(try await change(context, try body.changes()))])
+    return .json(UserAnswer(user: ClientBodies.Profile(try await change(context, try body.changes()))))
   }
 
   /// Requires the password, if the account has one.

@@ -45,7 +45,7 @@ struct MailLinkPage: Sendable {
       }
       let result = try await codeSignIn.signIn(
         link, authenticatedUser: user, context: request.signInContext(.supabase), from: request.clientAddress, at: now)
-      return redirectToApp(redirect, tokens: SupabaseSessionBody(result.pair, result.profile, at: now))
+      return redirectToApp(redirect, tokens: result.pair, at: now)
     } catch let failure as Failure where failure == .invalidCode {
       return expiredPage()
     } catch is WrongPassword {
@@ -88,10 +88,11 @@ struct MailLinkPage: Sendable {
     return Self.seeOther("\(redirect)\(redirect.contains("?") ? "&" : "?")\(query)")
   }
 
-  private func redirectToApp(_ redirect: String, tokens body: SupabaseSessionBody) -> Response {
+  private func redirectToApp(_ redirect: String, tokens pair: TokenPair, at now: Date) -> Response {
     let fragment = [
-      "access_token": body.access_token, "refresh_token": body.refresh_token, "token_type": body.token_type,
-      "expires_in": String(body.expires_in), "expires_at": String(body.expires_at),
+      "access_token": pair.access, "refresh_token": pair.refresh.text, "token_type": "bearer",
+      "expires_in": String(pair.accessExpiresIn(at: now)),
+      "expires_at": String(Int(pair.accessExpiresAt.timeIntervalSince1970)),
     ].sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
     return Self.seeOther("\(redirect)#\(fragment)")
   }

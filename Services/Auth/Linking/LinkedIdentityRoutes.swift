@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Hummingbird
 import Messages
@@ -33,7 +34,7 @@ struct LinkedIdentityRoutes: Sendable {
 
   @Sendable private func list(_ request: Request, _ context: SignedIn) async throws -> Response {
     guard let profile = try await profiles.profile(of: context.user) else { throw Failure.sessionEnded }
-    return .json(["identities": profile.identities.compactMap(LinkedIdentityBody.init)])
+    return .json(IdentitiesAnswer(identities: profile.identities.compactMap { ClientBodies.Identity($0) }))
   }
 
   @Sendable private func addApple(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -120,19 +121,11 @@ private struct LinkedPhoneBody: Decodable {
   let code: String?
 }
 
-private struct LinkedIdentityBody: Encodable {
-  let provider: String
-  let subject: String
-  @NullCodable var email: String?
-  let verified: Bool
-  let created_at: Date
-
-  init?(_ identity: Profile.LinkedIdentity) {
+extension ClientBodies.Identity {
+  fileprivate init?(_ identity: Profile.LinkedIdentity) {
     guard let provider = identity.provider else { return nil }
-    self.provider = provider
-    subject = identity.subject
-    _email = NullCodable(wrappedValue: identity.email)
-    verified = identity.issuer != Identity.emailIssuer || identity.isEmailVerified
-    created_at = identity.createdAt
+    self.init(
+      provider: provider, subject: identity.subject, email: identity.email,
+      verified: identity.issuer != Identity.emailIssuer || identity.isEmailVerified, createdAt: identity.createdAt)
   }
 }

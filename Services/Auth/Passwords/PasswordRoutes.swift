@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Hummingbird
 import Tokens
@@ -31,7 +32,7 @@ struct PasswordRoutes: Sendable {
       let now = now()
       let result = try await passwordSignIn.signIn(
         EmailAddress(typed), password, context: request.signInContext(.signIn), from: request.clientAddress, at: now)
-      return .json(SignedInBody("Login successful", result, at: now))
+      return .json(TokenAnswer("Login successful", result, at: now))
     }
   }
 
@@ -51,7 +52,7 @@ struct PasswordRoutes: Sendable {
       let now = now()
       let result = try await passwordSignIn.signUp(
         newAccount, context: request.signInContext(.signIn), from: request.clientAddress, at: now)
-      return .json(SignedInBody("Signed up successfully", result, at: now), status: .created)
+      return .json(TokenAnswer("Signed up successfully", result, at: now), status: .created)
     }
   }
 
@@ -130,5 +131,11 @@ extension Request {
     struct Body: Decodable { let refresh_token: String? }
     // `try?`: signing out works without a body, and with one that cannot be read.
     return try? await json(Body.self).refresh_token.map { RefreshToken(presented: $0) }
+  }
+}
+
+extension TokenAnswer<ClientBodies.Profile> {
+  fileprivate init(_ message: String, _ result: SignInResult, at now: Date) {
+    self.init(result.pair, message: message, user: ClientBodies.Profile(result.profile), at: now)
   }
 }

@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Hummingbird
 import Messages
@@ -46,7 +47,7 @@ struct PhoneRoutes: Sendable {
     try await codeSender.sendSMS(
       number, for: .phone, content: .init(subject: number.text), lifetime: lifetime, from: request.clientAddress,
       at: now())
-    return .json(SentBody(message: "Verification code sent", expires_in: Int(lifetime.components.seconds)))
+    return .json(SentCode(message: "Verification code sent", expiresIn: Double(lifetime.components.seconds)))
   }
 
   private func signIn(_ body: PhoneBody, _ request: Request) async throws -> Response {
@@ -57,7 +58,7 @@ struct PhoneRoutes: Sendable {
       let result = try await codeSignIn.signIn(
         number, code, name: try DisplayName.optional(body.first_name, field: "first_name"),
         context: request.signInContext(.app), from: request.clientAddress, at: now)
-      return .json(PhoneSignedInBody(result, at: now))
+      return .json(TokenAnswer(result.pair, token: nil, user: PhoneUser(result.profile), at: now))
     }
   }
 
@@ -69,7 +70,7 @@ struct PhoneRoutes: Sendable {
 
   @Sendable private func me(_ request: Request, _ context: SignedIn) async throws -> Response {
     guard let profile = try await profiles.profile(of: context.user) else { throw Failure.sessionEnded }
-    return .json(PhoneUserBody(profile))
+    return .json(PhoneUser(profile))
   }
 }
 
@@ -82,38 +83,11 @@ private struct PhoneBody: Decodable {
   func number() throws(Failure) -> PhoneNumber { try PhoneNumber.required(phone_number, field: "phone_number") }
 }
 
-private struct SentBody: Encodable {
-  let message: String
-  let expires_in: Int
-}
-
 /// A user for apps that identify users by phone number. Such an app cannot decode a user whose number or name is null.
-struct PhoneUserBody: Encodable {
-  let id: UserID
-  let phone_number: String
-  @NullCodable var phone: String?
-  let first_name: String
-
-  init(_ profile: Profile) {
-    id = profile.account.id
-    phone_number = profile.phone?.subject ?? ""
-    _phone = NullCodable(wrappedValue: profile.phone?.subject)
-    first_name = profile.account.displayName ?? ""
-  }
-}
-
-private struct PhoneSignedInBody: Encodable {
-  let access_token: String
-  let refresh_token: String
-  let token_type = "bearer"
-  let expires_in: Int
-  let user: PhoneUserBody
-
-  init(_ result: SignInResult, at now: Date) {
-    let tokens = TokenBody(result.pair, at: now)
-    access_token = tokens.access_token
-    refresh_token = tokens.refresh_token
-    expires_in = tokens.expires_in
-    user = PhoneUserBody(result.profile)
+extension PhoneUser {
+  fileprivate init(_ profile: Profile) {
+    self.init(
+      id: profile.account.id.description, phoneNumber: profile.phone?.subject ?? "", phone: profile.phone?.subject,
+      firstName: profile.account.displayName ?? "")
   }
 }

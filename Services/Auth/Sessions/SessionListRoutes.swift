@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Hummingbird
 import Tokens
@@ -19,7 +20,7 @@ struct SessionListRoutes: Sendable {
 
   @Sendable private func list(_ request: Request, _ context: SignedIn) async throws -> Response {
     let all = try await sessions.all(of: context.user, at: now())
-    return .json(["sessions": all.map { SessionBody($0, isCurrent: $0.id == context.session) }])
+    return .json(SessionsAnswer(sessions: all.map { DeviceSession($0, isCurrent: $0.id == context.session) }))
   }
 
   @Sendable private func end(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -36,23 +37,11 @@ struct SessionListRoutes: Sendable {
   }
 }
 
-private struct SessionBody: Encodable {
-  let id: SessionID
-  let current: Bool
-  @NullCodable var device: String?
-  let created_at: Date
-  let last_seen_at: Date
-  @NullCodable var ended_at: Date?
-  @NullCodable var end_reason: String?
-
-  init(_ session: Session, isCurrent: Bool) {
-    id = session.id
-    current = isCurrent
-    _device = NullCodable(wrappedValue: session.device)
-    created_at = session.openedAt
-    last_seen_at = session.lastSeenAt
-    _ended_at = NullCodable(wrappedValue: session.endedAt)
-    _end_reason = NullCodable(wrappedValue: session.endReason)
+extension DeviceSession {
+  fileprivate init(_ session: Session, isCurrent: Bool) {
+    self.init(
+      id: session.id.description, current: isCurrent, device: session.device, createdAt: session.openedAt,
+      lastSeenAt: session.lastSeenAt, endedAt: session.endedAt, endReason: session.endReason)
   }
 }
 

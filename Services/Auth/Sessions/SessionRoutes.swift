@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -19,7 +20,7 @@ struct SessionRoutes: Sendable {
 
   @Sendable private func refresh(_ request: Request, _ context: Context) async throws -> Response {
     try await exchange(try await request.refreshToken(), request, context) { pair, profile, now in
-      .json(TokenBody(pair, at: now, user: NumberedUserBody(profile)))
+      .json(TokenAnswer(pair, user: ClientBodies.Profile(profile), at: now))
     }
   }
 
@@ -30,7 +31,7 @@ struct SessionRoutes: Sendable {
     _ presented: RefreshToken?, _ request: Request, _ context: Context
   ) async throws -> Response {
     let presented = if let presented { presented } else { try await request.refreshToken() }
-    return try await exchange(presented, request, context) { pair, _, now in .json(TokenBody(pair, at: now)) }
+    return try await exchange(presented, request, context) { pair, _, now in .json(TokenAnswer(pair, at: now)) }
   }
 
   /// - Parameter response: GoTrue's session with the new tokens.

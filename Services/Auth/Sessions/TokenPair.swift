@@ -19,6 +19,9 @@ struct TokenPair: Sendable, Hashable, Codable {
   let access: String
   let refresh: RefreshToken
   let accessExpiresAt: Date
+
+  /// In whole seconds, rounded up; 0 when it has expired.
+  func accessExpiresIn(at now: Date) -> Int { max(0, Int(accessExpiresAt.timeIntervalSince(now).rounded(.up))) }
 }
 
 /// How long tokens and sessions are valid.

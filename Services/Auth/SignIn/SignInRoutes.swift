@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Hummingbird
 import Web
@@ -28,7 +29,7 @@ struct SignInRoutes: Sendable {
       let (account, pair) = try await signIn(verified.identity, request, at: now)
       await grants.exchange(body.authorization_code, from: verified, of: account.id)
       guard let profile = try await profiles.profile(of: account.id) else { throw Failure.sessionEnded }
-      return .json(TokenBody(pair, at: now, user: NumberedUserBody(profile)))
+      return .json(TokenAnswer(pair, user: ClientBodies.Profile(profile), at: now))
     }
   }
 
@@ -40,7 +41,7 @@ struct SignInRoutes: Sendable {
       var identity = Identity.developer(try .required(body.email, field: "email"))
       identity.displayName = try DisplayName.optional(body.display_name, field: "display_name")
       let now = now()
-      return .json(TokenBody(try await signIn(identity, request, at: now).pair, at: now))
+      return .json(TokenAnswer(try await signIn(identity, request, at: now).pair, at: now))
     }
   }
 
@@ -94,37 +95,4 @@ private struct PersonName: Decodable {
 private struct DeveloperBody: Decodable {
   let email: String
   let display_name: String?
-}
-
-/// The response to a sign-in or a refresh: the union of what the apps read.
-struct TokenBody: Encodable {
-  let access_token: String
-  let token: String
-  let refresh_token: String
-  let token_type = "bearer"
-  let expires_in: Int
-  let user: NumberedUserBody?
-
-  init(_ pair: TokenPair, at now: Date, user: NumberedUserBody? = nil) {
-    access_token = pair.access
-    token = pair.access
-    refresh_token = pair.refresh.text
-    expires_in = max(0, Int(pair.accessExpiresAt.timeIntervalSince(now).rounded(.up)))
-    self.user = user
-  }
-}
-
-/// The signed-in user's account.
-struct UserBody: Encodable {
-  let id: UserID
-  @NullCodable var email: String?
-  @NullCodable var display_name: String?
-  let created_at: Date
-
-  init(_ account: Account) {
-    id = account.id
-    _email = NullCodable(wrappedValue: account.email)
-    _display_name = NullCodable(wrappedValue: account.displayName)
-    created_at = account.createdAt
-  }
 }

@@ -2,24 +2,6 @@ import Crypto
 import Foundation
 import Wire
 
-/// A session in the format of Supabase's client libraries.
-struct SupabaseSessionBody: Encodable {
-  let access_token: String
-  let token_type = "bearer"
-  let expires_in: Int
-  let expires_at: Int
-  let refresh_token: String
-  let user: SupabaseUserBody
-
-  init(_ pair: TokenPair, _ profile: Profile, at now: Date) {
-    access_token = pair.access
-    expires_in = max(0, Int(pair.accessExpiresAt.timeIntervalSince(now).rounded(.up)))
-    expires_at = Int(pair.accessExpiresAt.timeIntervalSince1970)
-    refresh_token = pair.refresh.text
-    user = SupabaseUserBody(profile, at: now)
-  }
-}
-
 /// A user in the format of Supabase's client libraries.
 struct SupabaseUserBody: Encodable {
   let id: UserID

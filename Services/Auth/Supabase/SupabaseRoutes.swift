@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Hummingbird
 import Messages
@@ -142,7 +143,10 @@ struct SupabaseRoutes: Sendable {
   // MARK: Responses
 
   func session(_ result: SignInResult, _ now: Date) -> Response {
-    .json(SupabaseSessionBody(result.pair, result.profile, at: now))
+    .json(
+      TokenAnswer(
+        result.pair, token: nil, expiresAt: Int(result.pair.accessExpiresAt.timeIntervalSince1970),
+        user: SupabaseUserBody(result.profile, at: now), at: now))
   }
 
   @Sendable private func session(_ pair: TokenPair, _ user: UserID, _ now: Date) async throws -> Response {
