@@ -1,3 +1,4 @@
+import ClientBodies
 import Database
 import Foundation
 import Web
@@ -14,7 +15,7 @@ struct EventsPersonalDataStore: PersonalDataStoring {
       let topic: String
       let seq: Int
       let name: String
-      let payload: JSONValue
+      let payload: Wire.JSONValue
       let at: Date
     }
 
@@ -45,7 +46,7 @@ struct EventsPersonalDataStore: PersonalDataStoring {
 
     let events: [Event]
     let devices: [ExportedDevice]
-    let notification_preference: NotificationPreferenceBody.Preference
+    let notification_preference: ClientBodies.NotificationPreference
     let muted_groups: [MutedGroup]
     let unread_notifications: Int
     /// Sockets and event streams.
@@ -66,12 +67,12 @@ struct EventsPersonalDataStore: PersonalDataStoring {
         events: try rows.map { row in
           Export.Event(
             topic: try row.get("topic"), seq: try row.get("seq"), name: try row.get("name"),
-            payload: try JSON.decode(JSONValue.self, from: Data(try row.get("payload", as: String.self).utf8)),
+            payload: try JSON.decode(Wire.JSONValue.self, from: Data(try row.get("payload", as: String.self).utf8)),
             at: try row.get("happened_at"))
         },
         devices: try DeviceStore.devices(of: user, on: db).map(Export.ExportedDevice.init),
-        notification_preference: NotificationPreferenceBody(try PreferenceStore.preference(of: user, on: db))
-          .notification_preference,
+        notification_preference: ClientBodies.NotificationPreference(
+          try PreferenceStore.preference(of: user, on: db)),
         muted_groups: try db.rows(
           "select group_id, muted_at from muted_group where user_id = \(user) order by group_id"
         ).map { Export.MutedGroup(group_id: try $0.get("group_id"), muted_at: try $0.get("muted_at")) },

@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Hummingbird
 import Web
@@ -17,7 +18,7 @@ struct DeviceTokenRoutes: Sendable {
   }
 
   @Sendable private func list(_ request: Request, _ context: SignedIn) async throws -> Response {
-    .json(["devices": try await devices.devices(of: context.user).map(DeviceBody.init)])
+    .json(DevicesAnswer(devices: try await devices.devices(of: context.user).map { RegisteredDevice($0) }))
   }
 
   @Sendable private func register(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -54,18 +55,11 @@ private struct NewDeviceBody: Decodable {
   let timezone: String?
 }
 
-/// A registered device in responses to its user.
-private struct DeviceBody: Encodable {
-  let id: DeviceID
-  let device_token: String
-  let platform: Device.Platform
-  let created_at: Date
-
-  init(_ device: Device) {
-    id = device.id
-    device_token = device.token
-    platform = device.platform
-    created_at = device.createdAt
+extension RegisteredDevice {
+  fileprivate init(_ device: Device) {
+    self.init(
+      id: device.id.description, platform: device.platform.rawValue, deviceToken: device.token,
+      createdAt: device.createdAt)
   }
 }
 

@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Wire
 
@@ -13,31 +14,16 @@ struct NotificationPreference: Sendable, Hashable {
   }
 }
 
-/// A preference as apps read it.
-struct NotificationPreferenceBody: Encodable {
-  struct Quiet: Encodable {
-    let enabled: Bool
-    let start: String
-    let end: String
-  }
-
-  struct Preference: Encodable {
-    let push_enabled: Bool
-    let kinds: [String: Bool]
-    let quiet_hours: Quiet
-  }
-
-  let notification_preference: Preference
-
+extension ClientBodies.NotificationPreference {
   init(_ preference: NotificationPreference) {
     let hours = preference.quietHours
     let kinds = NotificationKind.allCases.filter { !$0.isUrgent }.map {
       ($0.rawValue, !preference.disabledKinds.contains($0))
     }
-    notification_preference = Preference(
-      push_enabled: preference.isPushEnabled, kinds: Dictionary(uniqueKeysWithValues: kinds),
-      quiet_hours: Quiet(
-        enabled: hours.isEnabled, start: QuietHours.text(hours.start), end: QuietHours.text(hours.end)))
+    self.init(
+      pushEnabled: preference.isPushEnabled, kinds: Dictionary(uniqueKeysWithValues: kinds),
+      quietHours: QuietHours(
+        enabled: hours.isEnabled, start: Events.QuietHours.text(hours.start), end: Events.QuietHours.text(hours.end)))
   }
 }
 

@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Hummingbird
 import Web
@@ -19,12 +20,16 @@ struct PreferenceRoutes: Sendable {
   }
 
   @Sendable private func show(_ request: Request, _ context: SignedIn) async throws -> Response {
-    .json(NotificationPreferenceBody(try await preferences.preference(of: context.user)))
+    Self.response(try await preferences.preference(of: context.user))
   }
 
   @Sendable private func change(_ request: Request, _ context: SignedIn) async throws -> Response {
     let change = try await request.json(NotificationPreferenceChange.self)
-    return .json(NotificationPreferenceBody(try await preferences.change(change, of: context.user, at: now())))
+    return Self.response(try await preferences.change(change, of: context.user, at: now()))
+  }
+
+  private static func response(_ preference: NotificationPreference) -> Response {
+    .json(PreferenceAnswer(notificationPreference: ClientBodies.NotificationPreference(preference)))
   }
 
   /// A group of which the user is no member is as unknown as one that does not exist.
