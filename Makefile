@@ -32,9 +32,10 @@ soak-timepoints: ## Make 200 scenes, and as many answers, with two processes tha
 soak-push: ## Send 10,000 notifications, and kill what sends them 20 times (PUSHES=1000 KILLS=3 for fewer)
 	@KITH_PUSHES=$(or $(PUSHES),10000) KITH_PUSH_KILLS=$(or $(KILLS),20) scripts/test --filter PushKillTests
 
-lint: ## Check the formatting of the sources, and Package.swift against their imports
+lint: ## Check the formatting of the sources, Package.swift against their imports, and what data they need
 	swift format lint --strict --recursive --parallel $(SOURCES)
 	scripts/imports
+	scripts/icu-data --check
 
 format: ## Format the sources in place
 	swift format --in-place --recursive --parallel $(SOURCES)

@@ -15,7 +15,7 @@ enum Slug {
 
   /// Letters with marks lose them; what is not Latin is left out.
   private static func words(of query: String, bytesMax: Int) -> String {
-    let plain = query.applyingTransform(.stripDiacritics, reverse: false) ?? query
+    let plain = query.folding(options: .diacriticInsensitive, locale: nil)
     let words = plain.lowercased().split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
     return String(words.joined(separator: "-").prefix(bytesMax)).trimmingCharacters(in: ["-"])
   }
