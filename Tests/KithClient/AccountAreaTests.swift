@@ -32,6 +32,22 @@ import Testing
     }
   }
 
+  @Test func aServerWithKeysForAppsKnowsTheApp() async throws {
+    try await withStack(engines[0], ["API_KEYS": "one,another"]) { stack in
+      for key in [nil, "wrong"] {
+        let refused = await #expect(throws: KithFailure.self) {
+          try await stack.kithClient(apiKey: key).auth.signInAnonymously()
+        }
+        #expect(refused?.code == .known(.invalidAPIKey))
+      }
+      let alice = try stack.kithClient(apiKey: "another")
+      try await alice.auth.signInAnonymously()
+      #expect(try await alice.auth.identities().isEmpty)
+      let list = try await alice.lists.create(name: "Groceries")
+      for try await (update, _) in alice.events.updates(of: ["lists:\(list.id)"]) where update == .connected { break }
+    }
+  }
+
   @Test(arguments: engines) func whoIsNobodyYetAddsAWayIn(engine: Engine) async throws {
     try await withStack(engine, ["SMS_TEST_CODES": "\(Self.number):424242"]) { stack in
       let alice = try stack.kithClient()

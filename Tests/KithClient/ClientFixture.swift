@@ -11,7 +11,7 @@ extension TestStack {
   ///   - base: nil: the gateway itself.
   ///   - now: the clock of the phone; nil: that of the server.
   func kithClient(
-    at base: String? = nil, tokens: any TokenStore = MemoryTokenStore(), attemptsMax: Int = 5,
+    at base: String? = nil, apiKey: String? = nil, tokens: any TokenStore = MemoryTokenStore(), attemptsMax: Int = 5,
     now: (@Sendable () -> Date)? = nil, transport: any Transport = URLSessionTransport(),
     live: LiveConnections = LiveConnections(sockets: NIOWebSocketTransport())
   ) throws -> KithClient {
@@ -21,7 +21,8 @@ extension TestStack {
     let clock = clock
     retries.now = now ?? { clock.now }
     guard let url = URL(string: base ?? gateway.base) else { throw Unexpected(reply: "no URL") }
-    return KithClient(baseURL: url, tokens: tokens, retries: retries, transport: transport, live: live)
+    return KithClient(
+      baseURL: url, apiKey: apiKey, tokens: tokens, retries: retries, transport: transport, live: live)
   }
 
   /// The same, with a new account.

@@ -21,24 +21,26 @@ public struct KithClient: Sendable {
 
   /// - Parameters:
   ///   - baseURL: of the gateway.
+  ///   - apiKey: one of the server's `API_KEYS`, if it has any. It is no secret: it tells apps from other callers.
   ///   - tokens: where the session is kept. Apps use `KeychainTokenStore`.
   ///   - retries: when a call is repeated.
   ///   - transport: how requests are sent.
   ///   - webSockets: how live channels are connected. nil: by server-sent events, as where there are no WebSockets.
   public init(
-    baseURL: URL, tokens: any TokenStore, retries: RetryPolicy = RetryPolicy(),
+    baseURL: URL, apiKey: String? = nil, tokens: any TokenStore, retries: RetryPolicy = RetryPolicy(),
     transport: any Transport = URLSessionTransport(),
     webSockets: (any WebSocketTransport)? = URLSessionWebSocketTransport()
   ) {
     self.init(
-      baseURL: baseURL, tokens: tokens, retries: retries, transport: transport,
+      baseURL: baseURL, apiKey: apiKey, tokens: tokens, retries: retries, transport: transport,
       live: LiveConnections(sockets: webSockets))
   }
 
   init(
-    baseURL: URL, tokens: any TokenStore, retries: RetryPolicy, transport: any Transport, live: LiveConnections
+    baseURL: URL, apiKey: String? = nil, tokens: any TokenStore, retries: RetryPolicy, transport: any Transport,
+    live: LiveConnections
   ) {
-    let exchanger = Exchanger(transport: transport, policy: retries)
+    let exchanger = Exchanger(transport: transport, policy: retries, apiKey: apiKey)
     let cache = ResponseCache(now: retries.now)
     let sessions = Sessions(baseURL: baseURL, exchanger: exchanger, store: tokens, cache: cache)
     api = API(baseURL: baseURL, exchanger: exchanger, sessions: sessions, cache: cache, live: live)

@@ -77,7 +77,8 @@ struct SocketConnection: Sendable {
   }
 
   private func url() throws -> URL {
-    let url = try Call.get("/realtime/v1/websocket", ["vsn": "2.0.0"]).request(to: api.baseURL).url
+    let url = try Call.get("/realtime/v1/websocket", ["vsn": "2.0.0", "apikey": api.exchanger.apiKey])
+      .request(to: api.baseURL).url
     var components = URLComponents(url: url, resolvingAgainstBaseURL: false)
     components?.scheme = url.scheme == "http" ? "ws" : "wss"
     guard let url = components?.url else { throw KithFailure.invalid("\(api.baseURL) is no base URL") }

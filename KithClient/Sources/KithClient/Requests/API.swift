@@ -11,8 +11,9 @@ struct API: Sendable {
   /// The same over another transport.
   func over(_ transport: any Transport) -> API {
     API(
-      baseURL: baseURL, exchanger: Exchanger(transport: transport, policy: exchanger.policy), sessions: sessions,
-      cache: cache, live: live)
+      baseURL: baseURL,
+      exchanger: Exchanger(transport: transport, policy: exchanger.policy, apiKey: exchanger.apiKey),
+      sessions: sessions, cache: cache, live: live)
   }
 
   /// The decoded body of a successful answer.
@@ -64,7 +65,7 @@ struct API: Sendable {
     while true {
       let isFirst = bearer?.isReplacement != true
       let stream: HTTPStream
-      do { stream = try await exchanger.transport.stream(try request(call, bearer), progress: nil) } catch let failure
+      do { stream = try await exchanger.stream(try request(call, bearer)) } catch let failure
         as NoAnswer
       { throw KithFailure.unreachable(failure.reason) }
       if (200..<300).contains(stream.head.status) { return stream }

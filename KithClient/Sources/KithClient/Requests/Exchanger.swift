@@ -4,6 +4,15 @@ import Foundation
 struct Exchanger: Sendable {
   let transport: any Transport
   let policy: RetryPolicy
+  /// Sent with every request, where the server asks for one.
+  var apiKey: String?
+
+  /// One attempt.
+  func stream(_ request: HTTPRequest, progress: (@Sendable (Int64) -> Void)? = nil) async throws -> HTTPStream {
+    var request = request
+    request.headers["apikey"] = apiKey
+    return try await transport.stream(request, progress: progress)
+  }
 
   /// - Returns: any answer, also of an error.
   /// - Throws: ``KithFailure/unreachable(_:)``, or `CancellationError`.
@@ -15,7 +24,7 @@ struct Exchanger: Sendable {
     while true {
       let wait: Duration
       do {
-        let response = try await transport.send(request, progress: progress)
+        let response = try await stream(request, progress: progress).collected()
         guard let pause = policy.wait(after: .answer(response), attempt: attempt, isRepeatable: isRepeatable) else {
           return Self.result(of: response, to: request, isMaybeDone: isMaybeDone)
         }

@@ -18,12 +18,3 @@ public struct NoAnswer: Error, Sendable, Equatable {
   /// - Parameter reason: for logs.
   public init(_ reason: String) { self.reason = reason }
 }
-
-extension Transport {
-  /// The same, and reads the whole body.
-  func send(
-    _ request: HTTPRequest, progress: (@Sendable (Int64) -> Void)? = nil
-  ) async throws -> HTTPResponse {
-    try await stream(request, progress: progress).collected()
-  }
-}
