@@ -14,4 +14,6 @@ extension RequestContext {
   }
 
   func groupID(else failure: Failure = .groupNotFound) throws -> GroupID { try id("group", else: failure) }
+
+  func collectionID() throws -> CollectionID { try id("collection", prefix: .collection, else: .collectionNotFound) }
 }

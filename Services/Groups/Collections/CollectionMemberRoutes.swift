@@ -1,3 +1,4 @@
+import ClientBodies
 import Clients
 import Foundation
 import Hummingbird
@@ -21,7 +22,7 @@ struct CollectionMemberRoutes: Sendable {
     let members = try await members.members(of: context.collectionID(), seenBy: context.user)
     let people = try await users.names(of: Set(members.map(\.user)))
     return .exactJSON(
-      DataBody(data: members.map { CollectionMemberBody($0, people[$0.user]) }, count: members.count))
+      DataAnswer(data: members.map { ClientBodies.SharedCollection.Member($0, people[$0.user]) }, count: members.count))
   }
 
   @Sendable private func change(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -30,7 +31,7 @@ struct CollectionMemberRoutes: Sendable {
     let member = try await members.change(
       context.memberReference(), of: context.collectionID(), to: role, by: context.user, at: now())
     let people = try await users.names(of: [member.user])
-    return .exactJSON(DataBody(data: CollectionMemberBody(member, people[member.user])))
+    return .exactJSON(DataAnswer(data: ClientBodies.SharedCollection.Member(member, people[member.user])))
   }
 
   @Sendable private func remove(_ request: Request, _ context: SignedIn) async throws -> Response {

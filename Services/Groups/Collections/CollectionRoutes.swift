@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Hummingbird
 import Web
@@ -22,7 +23,7 @@ struct CollectionRoutes: Sendable {
     let skip = try request.queryNumber("skip", default: 0, in: 0...Int(Int32.max))
     let take = try request.queryNumber("take", default: 25, in: 1...100)
     let (page, count) = try await collections.collections(of: context.user, skip: skip, take: take)
-    return .exactJSON(DataBody(data: page.map(CollectionBody.init), count: count))
+    return .exactJSON(DataAnswer(data: page.map(ClientBodies.SharedCollection.init), count: count))
   }
 
   @Sendable private func create(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -36,19 +37,19 @@ struct CollectionRoutes: Sendable {
     }
     return try await idempotency.once(call) { db in
       let collection = try CollectionStore.create(.new(at: now), name, of: user, at: now, on: db)
-      return try .exactJSON(DataBody(data: CollectionBody(collection)), status: .created)
+      return try .exactJSON(DataAnswer(data: ClientBodies.SharedCollection(collection)), status: .created)
     }.response
   }
 
   @Sendable private func show(_ request: Request, _ context: SignedIn) async throws -> Response {
     let collection = try await collections.collection(context.collectionID(), seenBy: context.user)
-    return .exactJSON(DataBody(data: CollectionBody(collection)))
+    return .exactJSON(DataAnswer(data: ClientBodies.SharedCollection(collection)))
   }
 
   @Sendable private func rename(_ request: Request, _ context: SignedIn) async throws -> Response {
     let name = try Collection.name(try await request.json(CollectionNameBody.self).name)
     let collection = try await collections.rename(context.collectionID(), to: name, by: context.user, at: now())
-    return .exactJSON(DataBody(data: CollectionBody(collection)))
+    return .exactJSON(DataAnswer(data: ClientBodies.SharedCollection(collection)))
   }
 
   @Sendable private func delete(_ request: Request, _ context: SignedIn) async throws -> Response {

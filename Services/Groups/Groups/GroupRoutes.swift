@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Hummingbird
 import Web
@@ -24,12 +25,12 @@ struct GroupRoutes: Sendable {
   @Sendable private func list(_ request: Request, _ context: SignedIn) async throws -> Response {
     let summaries = try await groups.summaries(of: context.user, at: now())
     let names = try await contacts.firstNames(in: summaries)
-    return .json(summaries.map { GroupBody($0, names: names) })
+    return .json(summaries.map { SharedGroup($0, names: names) })
   }
 
   @Sendable private func show(_ request: Request, _ context: SignedIn) async throws -> Response {
     let summary = try await groups.summary(of: context.groupID(), for: context.user, at: now())
-    return .json(GroupBody(summary, names: try await contacts.firstNames(in: [summary])))
+    return .json(SharedGroup(summary, names: try await contacts.firstNames(in: [summary])))
   }
 
   /// Users who have one of the phone numbers become members at once. The other numbers are invited by text message.
@@ -49,7 +50,7 @@ struct GroupRoutes: Sendable {
       let seats = group.memberCountMax - group.memberCount - added.count
       try textInvites.add(
         matches.unmatchedNumbers, to: group.id, by: draft.owner, from: clientAddress, seats: seats, at: now, on: db)
-      return try .json(CreatedGroupBody(id: group.id, name: group.name))
+      return try .json(CreatedGroupAnswer(id: group.id.description, name: group.name))
     }
     textInvites.wakeUp()
     return reply.response
@@ -69,7 +70,7 @@ struct GroupRoutes: Sendable {
 
   @Sendable private func dailyStatus(_ request: Request, _ context: SignedIn) async throws -> Response {
     let id = try context.groupID(else: .notInGroup)
-    return .json(DailyStatusBody(has_sent_today: try await groups.hasSentToday(context.user, to: id, at: now())))
+    return .json(DailyStatusAnswer(hasSentToday: try await groups.hasSentToday(context.user, to: id, at: now())))
   }
 
   /// Stores nothing: whether the caller has sent today follows from the stored photo.

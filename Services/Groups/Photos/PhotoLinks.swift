@@ -1,6 +1,7 @@
 import Foundation
 import Photos
 import Tokens
+import Web
 import Wire
 
 /// Makes and checks signed links with which an app downloads or uploads a photo without a bearer token (HMAC-SHA256
@@ -17,7 +18,9 @@ struct PhotoLinks: Sendable {
   /// Expiry times are multiples of this, so that links change rarely and apps find files in their caches by URL.
   private static let expiryInterval: TimeInterval = 15 * 60
 
-  init(keys: DataKeys, base: String) {
+  /// - Throws: ``StartFailure`` for a base that is not the beginning of a URL.
+  init(keys: DataKeys, base: String) throws(StartFailure) {
+    guard URL(string: "\(base)/api") != nil else { throw StartFailure("PUBLIC_URL must be a URL") }
     self.base = base
     digester = keys.digester(for: "photo link")
   }
@@ -29,11 +32,12 @@ struct PhotoLinks: Sendable {
   }
 
   /// A download link that is valid for 45 to 60 minutes, but never longer than the photo.
-  func view(_ photo: Photo, _ size: PhotoSize, by viewer: UserID, at now: Date) -> String {
+  func view(_ photo: Photo, _ size: PhotoSize, by viewer: UserID, at now: Date) -> URL {
     let latest =
       ((now.timeIntervalSince1970 + Self.lifetime) / Self.expiryInterval).rounded(.down) * Self.expiryInterval
     let end = min(Date(timeIntervalSince1970: latest), photo.expiresAt)
-    return link(.view(photo.id, size, viewer), until: end)
+    // `!`: what follows the base, which is checked, has only characters of URLs.
+    return URL(string: link(.view(photo.id, size, viewer), until: end))!
   }
 
   func upload(_ photo: PhotoID, until end: Date) -> String { link(.upload(photo), until: end) }

@@ -1,3 +1,4 @@
+import ClientBodies
 import Clients
 import Foundation
 import Hummingbird
@@ -56,7 +57,7 @@ struct PhotoRoutes: Sendable {
   @Sendable private func today(_ request: Request, _ context: SignedIn) async throws -> Response {
     let now = now()
     let today = try await pipeline.store.today(of: context.id("id", else: .notInGroup), for: context.user, at: now)
-    return .json(["photos": try await bodies(today, for: context.user, at: now)])
+    return .json(PhotosAnswer(photos: try await bodies(today, for: context.user, at: now)))
   }
 
   @Sendable private func show(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -70,15 +71,14 @@ struct PhotoRoutes: Sendable {
     return .json(SuccessBody(success: true))
   }
 
-  private func bodies(_ photos: [Photo], for viewer: UserID, at now: Date) async throws -> [PhotoBody] {
+  private func bodies(_ photos: [Photo], for viewer: UserID, at now: Date) async throws -> [ClientBodies.Photo] {
     let people = try await users.names(of: Set(photos.map(\.sender)))
     return photos.map { photo in
-      PhotoBody(
-        id: photo.id, group_id: photo.group, sender_id: photo.sender,
-        sender_name: people[photo.sender]?.firstName ?? "",
-        url: links.view(photo, .large, by: viewer, at: now),
-        thumbnail_url: links.view(photo, .small, by: viewer, at: now), created_at: photo.createdAt,
-        expires_at: photo.expiresAt)
+      ClientBodies.Photo(
+        id: photo.id.description, groupID: photo.group.description, senderID: photo.sender.description,
+        senderName: people[photo.sender]?.firstName ?? "", url: links.view(photo, .large, by: viewer, at: now),
+        thumbnailURL: links.view(photo, .small, by: viewer, at: now), createdAt: photo.createdAt,
+        expiresAt: photo.expiresAt)
     }
   }
 }
@@ -132,15 +132,4 @@ private struct UploadURLBody: Encodable {
 
 private struct ConfirmationBody: Decodable {
   let photo_id: PhotoID
-}
-
-private struct PhotoBody: Encodable {
-  let id: PhotoID
-  let group_id: GroupID
-  let sender_id: UserID
-  let sender_name: String
-  let url: String
-  let thumbnail_url: String
-  let created_at: Date
-  let expires_at: Date
 }

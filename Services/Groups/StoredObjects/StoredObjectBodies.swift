@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Wire
 
@@ -16,47 +17,6 @@ struct UploadedObjectBody: Encodable {
   }
 }
 
-/// An entry of a listing: a file, or a folder, of which everything but the name is null.
-struct ListedObjectBody: Encodable {
-  let name: String
-  @NullCodable var id: String?
-  @NullCodable var updated_at: String?
-  @NullCodable var created_at: String?
-  @NullCodable var last_accessed_at: String?
-  @NullCodable var metadata: StoredObjectMetadata?
-
-  init(folder: String) { name = folder }
-
-  init(_ object: StoredObject, named name: String) {
-    self.name = name
-    id = object.id.description
-    updated_at = RFC3339.milliseconds(object.updatedAt)
-    created_at = RFC3339.milliseconds(object.createdAt)
-    last_accessed_at = updated_at
-    metadata = StoredObjectMetadata(object)
-  }
-}
-
-struct StoredObjectMetadata: Encodable {
-  let eTag: String
-  let size: Int
-  let mimetype: String
-  let cacheControl: String
-  let lastModified: String
-  let contentLength: Int
-  let httpStatusCode: Int
-
-  init(_ object: StoredObject) {
-    eTag = object.eTag
-    size = object.byteCount
-    mimetype = "image/jpeg"
-    cacheControl = "max-age=\(object.cacheSeconds)"
-    lastModified = RFC3339.milliseconds(object.updatedAt)
-    contentLength = object.byteCount
-    httpStatusCode = 200
-  }
-}
-
 /// A file that was deleted.
 struct DeletedObjectBody: Encodable {
   let id: StoredObjectID
@@ -64,10 +24,10 @@ struct DeletedObjectBody: Encodable {
   let bucket_id: String
   let owner: UserID
   let version: StoredFileID
-  let created_at: String
-  let updated_at: String
-  let last_accessed_at: String
-  let metadata: StoredObjectMetadata
+  let created_at: Date
+  let updated_at: Date
+  let last_accessed_at: Date
+  let metadata: ClientBodies.StoredFile.Metadata
 
   init(_ object: StoredObject) {
     id = object.id
@@ -75,41 +35,10 @@ struct DeletedObjectBody: Encodable {
     bucket_id = object.name.bucket.rawValue
     owner = object.name.owner
     version = object.file
-    created_at = RFC3339.milliseconds(object.createdAt)
-    updated_at = RFC3339.milliseconds(object.updatedAt)
-    last_accessed_at = updated_at
-    metadata = StoredObjectMetadata(object)
-  }
-}
-
-/// The answer of `/object/info`.
-struct StoredObjectInfoBody: Encodable {
-  let id: StoredObjectID
-  let name: String
-  let bucket_id: String
-  let version: StoredFileID
-  let size: Int
-  let content_type: String
-  let cache_control: String
-  let etag: String
-  let created_at: String
-  let updated_at: String
-  let last_modified: String
-  let metadata: [String: String]
-
-  init(_ object: StoredObject) {
-    id = object.id
-    name = object.name.path
-    bucket_id = object.name.bucket.rawValue
-    version = object.file
-    size = object.byteCount
-    content_type = "image/jpeg"
-    cache_control = "max-age=\(object.cacheSeconds)"
-    etag = object.eTag
-    created_at = RFC3339.milliseconds(object.createdAt)
-    updated_at = RFC3339.milliseconds(object.updatedAt)
-    last_modified = updated_at
-    metadata = [:]
+    created_at = object.createdAt
+    updated_at = object.updatedAt
+    last_accessed_at = object.updatedAt
+    metadata = .init(object)
   }
 }
 
@@ -150,16 +79,6 @@ extension LinkLifetime {
     }
     return now + TimeInterval(seconds)
   }
-}
-
-struct SignedURLBody: Encodable {
-  let signedURL: String
-}
-
-struct SignedPathBody: Encodable {
-  @NullCodable var error: String?
-  let path: String
-  @NullCodable var signedURL: String?
 }
 
 struct DeleteObjectsBody: Decodable, Sendable {

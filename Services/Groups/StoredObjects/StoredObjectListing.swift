@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Wire
 
@@ -32,35 +33,37 @@ struct StoredObjectListing: Decodable, Sendable {
   }
 
   /// - Parameter objects: all files of the caller in the bucket.
-  func entries(among objects: [StoredObject]) -> [ListedObjectBody] {
+  func entries(among objects: [StoredObject]) -> [ClientBodies.StoredFile] {
     var folder = prefix ?? ""
     if !folder.isEmpty, !folder.hasSuffix("/") { folder += "/" }
     let entries = Self.entries(in: folder.lowercasedOwner, among: objects)
       .filter { entry in search.map { $0.isEmpty || entry.name.lowercased().contains($0.lowercased()) } ?? true }
-    let sorted = entries.sorted { key($0) == key($1) ? $0.name < $1.name : key($0) < key($1) }
+    let sorted = entries.sorted { (key($0), $0.name) < (key($1), $1.name) }
     let ordered = sortBy?.order == "desc" ? sorted.reversed() : sorted
     return Array(ordered.dropFirst(offset ?? 0).prefix(limit ?? 100))
   }
 
-  private func key(_ entry: ListedObjectBody) -> String {
+  /// The time by which entries are ordered: folders have none and come first. The same for all when they are ordered by
+  /// name.
+  private func key(_ entry: ClientBodies.StoredFile) -> Date {
     switch sortBy?.column {
-    case "created_at": entry.created_at ?? ""
-    case "updated_at", "last_accessed_at": entry.updated_at ?? ""
-    default: entry.name
+    case "created_at": entry.createdAt ?? .distantPast
+    case "updated_at", "last_accessed_at": entry.updatedAt ?? .distantPast
+    default: .distantPast
     }
   }
 
-  private static func entries(in folder: String, among objects: [StoredObject]) -> [ListedObjectBody] {
+  private static func entries(in folder: String, among objects: [StoredObject]) -> [ClientBodies.StoredFile] {
     var folders: Set<String> = []
-    var entries: [ListedObjectBody] = []
+    var entries: [ClientBodies.StoredFile] = []
     for object in objects where object.name.path.hasPrefix(folder) {
       let rest = object.name.path.dropFirst(folder.utf8.count)
       guard let slash = rest.firstIndex(of: "/") else {
-        entries.append(ListedObjectBody(object, named: String(rest)))
+        entries.append(.init(object, named: String(rest)))
         continue
       }
       let name = String(rest[..<slash])
-      if folders.insert(name).inserted { entries.append(ListedObjectBody(folder: name)) }
+      if folders.insert(name).inserted { entries.append(.init(folder: name)) }
     }
     return entries
   }

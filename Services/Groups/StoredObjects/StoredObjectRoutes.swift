@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -47,7 +48,7 @@ struct StoredObjectRoutes: Sendable {
     let (name, now) = (try context.readableName(), now())
     let end = try await request.json(SignBody.self).end(from: now)
     _ = try await access.object(name, for: context.user)
-    return .json(SignedURLBody(signedURL: links.path(to: name, for: context.user, until: end)))
+    return .json(SignedURLAnswer(signedURL: links.path(to: name, for: context.user, until: end)))
   }
 
   /// Files that do not exist, or that the caller may not read, have an error each.
@@ -58,14 +59,14 @@ struct StoredObjectRoutes: Sendable {
       throw Failure.invalid(.init("paths", "must have at most \(SignManyBody.pathsMax) paths"))
     }
     let end = try body.expiresIn.end(from: now)
-    var signed: [SignedPathBody] = []
+    var signed: [SignedPath] = []
     for path in body.paths {
       do {
         guard let name = StoredObjectName(bucket, path: path) else { throw Failure.objectNotFound }
         _ = try await access.object(name, for: context.user)
-        signed.append(.init(path: path, signedURL: links.path(to: name, for: context.user, until: end)))
+        signed.append(.init(error: nil, path: path, signedURL: links.path(to: name, for: context.user, until: end)))
       } catch let failure as Failure where failure == .objectNotFound {
-        signed.append(.init(error: Self.noAccess, path: path))
+        signed.append(.init(error: Self.noAccess, path: path, signedURL: nil))
       }
     }
     return .json(signed)
@@ -74,7 +75,7 @@ struct StoredObjectRoutes: Sendable {
   private static let noAccess = "Either the object does not exist or you do not have access to it"
 
   @Sendable private func info(_ request: Request, _ context: SignedIn) async throws -> Response {
-    .json(StoredObjectInfoBody(try await access.object(try context.readableName(), for: context.user)))
+    .exactJSON(StoredFileInfo(try await access.object(try context.readableName(), for: context.user)))
   }
 
   /// Lists the caller's own files only.
@@ -82,7 +83,7 @@ struct StoredObjectRoutes: Sendable {
     let bucket = try context.bucket()
     let listing = try await request.json(StoredObjectListing.self)
     try listing.check()
-    return .json(listing.entries(among: try await store.objects(of: context.user, in: bucket)))
+    return .exactJSON(listing.entries(among: try await store.objects(of: context.user, in: bucket)))
   }
 
   /// Files that do not exist, or are another user's, are left out.
@@ -93,7 +94,7 @@ struct StoredObjectRoutes: Sendable {
       throw Failure.invalid(.init("prefixes", "must have at most \(DeleteObjectsBody.prefixesMax) paths"))
     }
     let names = body.prefixes.compactMap { StoredObjectName(bucket, path: $0) }
-    return .json(try await store.delete(names, of: context.user, at: now()).map(DeletedObjectBody.init))
+    return .exactJSON(try await store.delete(names, of: context.user, at: now()).map(DeletedObjectBody.init))
   }
 }
 

@@ -1,3 +1,4 @@
+import ClientBodies
 import Database
 import Foundation
 import Photos
@@ -33,7 +34,7 @@ struct PhotoUploadPipeline: Sendable {
         return renditions.dimensions
       } effect: { dimensions, db in
         try notifications.add(photo, on: PhotoStore.insert(photo, dimensions, on: db), db)
-        return try .json(SentPhotoBody(photo_id: photo.id, expires_at: photo.expiresAt))
+        return try .json(SentPhoto(photoID: photo.id.description, expiresAt: photo.expiresAt))
       }
       // A failure that is stored under an idempotency key is returned as a reply.
       if hasFiles, reply.status != 200 { await deleteFiles(of: photo.id) }
@@ -120,11 +121,6 @@ struct PhotoUploadPipeline: Sendable {
       try? await files.delete([id], kinds)
     }.value
   }
-}
-
-struct SentPhotoBody: Encodable {
-  let photo_id: PhotoID
-  let expires_at: Date
 }
 
 extension Failure {
