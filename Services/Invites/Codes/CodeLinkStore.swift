@@ -1,3 +1,4 @@
+import ClientBodies
 import Database
 import Foundation
 import Wire
@@ -50,52 +51,13 @@ struct CodeLinkStore: Sendable {
     }
   }
 
-  func body(_ link: CodeLink, at now: Date) -> CodeLinkBody { CodeLinkBody(link, appLinks, at: now) }
+  func body<ID>(_ link: CodeLink, id: ID, at now: Date) -> ClientBodies.CodeLink<ID> {
+    ClientBodies.CodeLink(link, id: id, appLinks, at: now)
+  }
 }
 
 /// An invite with its code, which can be shown again to those who may create links.
 struct CodeLink: Sendable {
   let invite: Invite
   let code: InviteToken
-}
-
-/// A link in responses to those who may create links. The id of a link to a list is an integer.
-struct CodeLinkBody: Encodable {
-  enum ID: Encodable {
-    case number(Int)
-    case id(InviteID)
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.singleValueContainer()
-      switch self {
-      case .number(let number): try container.encode(number)
-      case .id(let id): try container.encode(id)
-      }
-    }
-  }
-
-  let id: ID
-  let code: String
-  @NullCodable var role: String?
-  let invite_url: String
-  let deep_link: String
-  let expires_at: Date
-  @NullCodable var max_uses: Int?
-  let uses_count: Int
-  let usable: Bool
-  let created_at: Date
-
-  init(_ link: CodeLink, _ appLinks: AppLinks, at now: Date) {
-    let invite = link.invite
-    id = invite.number.map { .number($0) } ?? .id(invite.id)
-    code = link.code.text
-    _role = NullCodable(wrappedValue: invite.role)
-    invite_url = appLinks.pageURL(ofCode: link.code)
-    deep_link = appLinks.deepLink(ofCode: link.code)
-    expires_at = invite.expiresAt
-    _max_uses = NullCodable(wrappedValue: invite.usesMax)
-    uses_count = invite.usesCount
-    usable = invite.isUsable(at: now)
-    created_at = invite.createdAt
-  }
 }

@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Hummingbird
 import Web
@@ -27,15 +28,15 @@ struct GroupLinkRoutes: Sendable {
       try await membership(context).groupID
     } effect: { group, db in
       let link = try codeLinks.create(to: .group(group), options, by: user, at: now, on: db)
-      return try .json(codeLinks.body(link, at: now), status: .created)
+      return try .json(body(link, at: now), status: .created)
     }.response
   }
 
   @Sendable private func list(_ request: Request, _ context: SignedIn) async throws -> Response {
     let group = try await membership(context).groupID
     let now = now()
-    let found = try await codeLinks.links(to: .group(group)).map { codeLinks.body($0, at: now) }
-    return .json(CodeLinksBody(invites: found))
+    let found = try await codeLinks.links(to: .group(group)).map { body($0, at: now) }
+    return .json(InvitesAnswer(invites: found))
   }
 
   /// For the user who created the link and for the group's owner.
@@ -47,6 +48,10 @@ struct GroupLinkRoutes: Sendable {
     return Response(status: .noContent)
   }
 
+  private func body(_ link: CodeLink, at now: Date) -> ClientBodies.CodeLink<String> {
+    codeLinks.body(link, id: link.invite.id.description, at: now)
+  }
+
   /// The user's membership of the group in the path.
   ///
   /// - Throws: 403 for everyone but active members, also when there is no such group.
@@ -54,10 +59,6 @@ struct GroupLinkRoutes: Sendable {
     let id = context.parameters.get("group").flatMap { GroupID($0) }
     return try await joinTargetClient.activeMembership(of: context.user, in: id)
   }
-}
-
-struct CodeLinksBody: Encodable {
-  let invites: [CodeLinkBody]
 }
 
 extension Failure {

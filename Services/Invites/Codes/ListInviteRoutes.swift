@@ -1,3 +1,4 @@
+import ClientBodies
 import Clients
 import Database
 import Foundation
@@ -32,7 +33,7 @@ struct ListInviteRoutes: Sendable {
       found.storedState != .revoked, let list = try await joinTargetClient.lists.membership(of: inviter, in: id)?.list
     else { throw Failure.inviteNotFound }
     let person = try await users.names(of: [inviter])[inviter]
-    return .exactJSON(ListPreviewBody(found, code, list, person, at: now))
+    return .exactJSON(InviteAnswer(invite: ListInvitePreview(found, code, list, person, at: now)))
   }
 
   @Sendable private func accept(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -48,7 +49,7 @@ struct ListInviteRoutes: Sendable {
     } effect: { join, db in
       try joinCoordinator.finish(join.0.claim, on: db)
       guard let joined = join.0.result.list else { throw Failure.broken }
-      return try .exactJSON(try ListJoinedBody(joined, join.1))
+      return try .exactJSON(try JoinedListAnswer(joined, join.1))
     }.response
   }
 

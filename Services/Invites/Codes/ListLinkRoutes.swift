@@ -1,3 +1,4 @@
+import ClientBodies
 import Clients
 import Foundation
 import Hummingbird
@@ -29,15 +30,19 @@ struct ListLinkRoutes: Sendable {
       try await ownedList(context)
     } effect: { list, db in
       let link = try codeLinks.create(to: .list(list), options, by: user, at: now, on: db)
-      return try .exactJSON(ListLinkBody(invite: codeLinks.body(link, at: now)), status: .created)
+      guard let number = link.invite.number else { throw Failure.broken }
+      return try .exactJSON(
+        InviteAnswer(invite: codeLinks.body(link, id: number, at: now)), status: .created)
     }.response
   }
 
   @Sendable private func list(_ request: Request, _ context: SignedIn) async throws -> Response {
     let list = try await ownedList(context)
     let now = now()
-    let found = try await codeLinks.links(to: .list(list)).map { codeLinks.body($0, at: now) }
-    return .exactJSON(CodeLinksBody(invites: found))
+    let found = try await codeLinks.links(to: .list(list)).compactMap { link in
+      link.invite.number.map { codeLinks.body(link, id: $0, at: now) }
+    }
+    return .exactJSON(InvitesAnswer(invites: found))
   }
 
   @Sendable private func revokeAll(_ request: Request, _ context: SignedIn) async throws -> Response {

@@ -1,3 +1,4 @@
+import ClientBodies
 import Database
 import Foundation
 import Hummingbird
@@ -35,7 +36,7 @@ struct RedeemRoutes: Sendable {
     } effect: { join, db in
       try joinCoordinator.finish(join.claim, on: db)
       guard case .group(let id) = join.claim.invite.target else { throw Failure.broken }
-      return try .json(RedeemedBody(group_id: id, group_name: join.result.name ?? ""))
+      return try .json(JoinedGroup(groupID: id.description, groupName: join.result.name ?? ""))
     }.response
   }
 
@@ -58,11 +59,6 @@ struct RedeemRoutes: Sendable {
 
 private struct RedeemBody: Decodable {
   let invite_code: String?
-}
-
-private struct RedeemedBody: Encodable {
-  let group_id: GroupID
-  let group_name: String
 }
 
 extension Failure {

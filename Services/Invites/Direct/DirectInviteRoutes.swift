@@ -1,3 +1,4 @@
+import ClientBodies
 import Clients
 import Foundation
 import Hummingbird
@@ -23,13 +24,13 @@ struct DirectInviteRoutes: Sendable {
     let blocked = try await joinTargetClient.groups.relations(of: user, to: inviters).blocked
     let people = try await users.names(of: inviters)
     let lists = try await lists(of: open.map(\.invite))
-    let bodies: [DirectInviteBody] = open.compactMap { link in
+    let bodies: [ListInvitePreview] = open.compactMap { link in
       guard let inviter = link.invite.inviter, !blocked.contains(inviter), let list = lists[link.invite.id] else {
         return nil
       }
-      return DirectInviteBody(link, links, list, people[inviter], at: now)
+      return ListInvitePreview(link, links, list, people[inviter], at: now)
     }
-    return .exactJSON(["invites": bodies])
+    return .exactJSON(InvitesAnswer(invites: bodies))
   }
 
   /// The invites to the user's id and to the address that they have verified. Only those to the id while auth does not
@@ -68,43 +69,5 @@ struct DirectInviteRoutes: Sendable {
       ListRole(rawValue: role)?.mayEdit ?? false
     else { return nil }
     return membership.list
-  }
-}
-
-/// A direct invite in the response to its invitee.
-struct DirectInviteBody: Encodable {
-  struct Inviter: Encodable {
-    let name: String
-  }
-
-  let id: Int
-  let code: String
-  @NullCodable var role: String?
-  let invite_url: String
-  let deep_link: String
-  let list: ListSummary
-  let inviter: Inviter
-  let expires_at: Date
-  let max_uses: Int
-  let uses_count: Int
-  let usable: Bool
-  let created_at: Date
-
-  /// nil for an invite without an integer id.
-  init?(_ link: CodeLink, _ links: AppLinks, _ list: ListSummary, _ inviter: Person?, at now: Date) {
-    let invite = link.invite
-    guard let number = invite.number else { return nil }
-    id = number
-    code = link.code.text
-    _role = NullCodable(wrappedValue: invite.role)
-    invite_url = links.pageURL(ofCode: link.code)
-    deep_link = links.deepLink(ofCode: link.code)
-    self.list = list
-    self.inviter = Inviter(name: inviter?.name ?? "")
-    expires_at = invite.expiresAt
-    max_uses = invite.usesMax ?? 1
-    uses_count = invite.usesCount
-    usable = invite.isUsable(at: now)
-    created_at = invite.createdAt
   }
 }

@@ -1,3 +1,4 @@
+import ClientBodies
 import Clients
 import Foundation
 import Hummingbird
@@ -45,17 +46,20 @@ struct ShareLinkRoutes: Sendable {
         email: email, usesMax: 1, expiresAt: now + Invite.lifetimeSeconds)
       let (invite, token) = try invites.add(new, token: InviteToken.linkToken, at: now, on: db)
       return try .exactJSON(
-        DataBody(data: createdBody(invite, token, collection, inviter, by: user)), status: .created)
+        DataAnswer(data: createdBody(invite, token, collection, inviter, by: user)), status: .created)
     }.response
   }
 
   private func createdBody(
     _ invite: Invite, _ token: InviteToken, _ collection: CollectionMembership, _ inviter: Person?, by user: UserID
-  ) -> CreatedShareLinkBody {
-    CreatedShareLinkBody(
-      id: invite.id.prefixed(.invite), token: token.text, role: invite.role ?? "", status: "PENDING",
-      expiresAt: invite.expiresAt, deepLink: links.deepLink(of: token), appStoreFallbackUrl: links.appStore,
-      collection: .init(collection.collectionID, collection.collectionName), inviter: .init(user, inviter))
+  ) -> CreatedShareLink {
+    CreatedShareLink(
+      ShareLink(
+        id: invite.id.prefixed(.invite), token: token.text, role: invite.role ?? "", status: "PENDING",
+        expiresAt: invite.expiresAt, deepLink: URL(string: links.deepLink(of: token)),
+        appStoreFallbackURL: URL(string: links.appStore),
+        collection: .init(collection.collectionID, collection.collectionName), inviter: .init(user, inviter),
+        invitee: nil))
   }
 
   @Sendable private func list(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -63,9 +67,9 @@ struct ShareLinkRoutes: Sendable {
     let found = try await invites.links(to: .collection(collection.collectionID))
     let people = try await users.names(of: Set(found.flatMap { [$0.inviter, $0.invitee].compactMap { $0 } }))
     let now = now()
-    let collectionBody = SharedCollectionBody(collection.collectionID, collection.collectionName)
-    let bodies = found.map { ShareLinkBody($0, to: collectionBody, people, at: now, isOwn: true) }
-    return .exactJSON(DataBody(data: bodies, count: bodies.count))
+    let named = ShareLink.Named(collection.collectionID, collection.collectionName)
+    let bodies = found.map { ShareLink($0, to: named, people, at: now, isOwn: true) }
+    return .exactJSON(DataAnswer(data: bodies, count: bodies.count))
   }
 
   @Sendable private func revoke(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -91,7 +95,7 @@ struct ShareLinkRoutes: Sendable {
     // The user of an e-mail address is not shown: else an invite would reveal which addresses have an account.
     let people = try await users.names(of: Set([invite.inviter, invite.invitee].compactMap { $0 }))
     return .exactJSON(
-      DataBody(data: ShareLinkBody(invite, to: SharedCollectionBody(id, name), people, at: now, isOwn: false)))
+      DataAnswer(data: ShareLink(invite, to: .init(id, name), people, at: now, isOwn: false)))
   }
 
   @Sendable private func accept(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -107,7 +111,8 @@ struct ShareLinkRoutes: Sendable {
     } effect: { join, db in
       try joinCoordinator.finish(join.claim, on: db)
       let role = join.result.role ?? join.claim.invite.role ?? ""
-      return try .exactJSON(DataBody(data: AcceptedShareLinkBody(collectionId: invite.collection, role: role)))
+      return try .exactJSON(
+        DataAnswer(data: ShareLinkAnswer(collectionID: invite.collection, role: role, status: "ACCEPTED")))
     }.response
   }
 
@@ -118,7 +123,7 @@ struct ShareLinkRoutes: Sendable {
       throw Failure(shareLink: error)
     }
     try await invites.reject(invite, at: now)
-    return .exactJSON(DataBody(data: RejectedShareLinkBody(collectionId: path.collection)))
+    return .exactJSON(DataAnswer(data: ShareLinkAnswer(collectionID: path.collection, status: "REJECTED")))
   }
 }
 

@@ -9,25 +9,6 @@ struct CheckUsersBody: Decodable {
   static let numbersMax = 2000
 }
 
-/// The response to ``CheckUsersBody``. Two versions of the app read the same array under two keys.
-struct CheckedUsersBody: Encodable {
-  let existing: [ExistingUserBody]
-  let existing_users: [ExistingUserBody]
-  let needs_invite: [String]
-
-  init(existing: [ExistingUserBody], needsInvite: [String]) {
-    self.existing = existing
-    existing_users = existing
-    needs_invite = needsInvite
-  }
-}
-
-struct ExistingUserBody: Encodable {
-  let phone_number: String
-  let user_id: UserID
-  let first_name: String
-}
-
 /// Requests texts to phone numbers, and the addition of existing users to the group.
 struct SendInvitesBody: Decodable {
   struct ExistingUser: Decodable {
@@ -57,36 +38,4 @@ struct SendInvitesBody: Decodable {
     let input: String
     let number: PhoneNumber
   }
-}
-
-struct SentInvitesBody: Encodable {
-  struct Sent: Encodable {
-    let phone_number: String
-    let invite_code: String
-  }
-
-  let sent_invites: [Sent]
-  let added_members: Int
-}
-
-struct PendingInvitesBody: Encodable {
-  struct Profile: Encodable {
-    let first_name: String
-  }
-
-  struct Row: Encodable {
-    let id: InviteID
-    let group_id: GroupID
-    /// The whole number for the sender of the invite; for others only its country code and its last digits.
-    let phone_number: String
-    /// Always null: the code is not stored once the text was sent.
-    @NullCodable var code: String?
-    let invited_by: UserID
-    let created_at: Date
-    let expires_at: Date
-    @NullCodable var used_at: Date?
-    let profiles: Profile
-  }
-
-  let invites: [Row]
 }

@@ -1,3 +1,4 @@
+import ClientBodies
 import Clients
 import Crypto
 import Foundation
@@ -32,9 +33,10 @@ struct TextInviteRoutes: Sendable {
     var seen: Set<String> = []
     let distinct = numbers.filter { seen.insert($0).inserted }
     let existing = distinct.compactMap { number in
-      people[number].map { ExistingUserBody(phone_number: number, user_id: $0.id, first_name: $0.firstName) }
+      people[number].map { ContactCheck.User(phoneNumber: number, userID: $0.id.description, firstName: $0.firstName) }
     }
-    return .json(CheckedUsersBody(existing: existing, needsInvite: distinct.filter { people[$0] == nil }))
+    let needsInvite = distinct.filter { people[$0] == nil }
+    return .json(ContactCheck(existing: existing, existingUsers: existing, needsInvite: needsInvite))
   }
 
   @Sendable private func send(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -63,7 +65,7 @@ struct TextInviteRoutes: Sendable {
     } effect: { prepared, db in
       let (batch, addedCount) = prepared
       let sent = try textInvites.create(batch, at: now, on: db)
-      return try .json(SentInvitesBody(sent_invites: sent, added_members: addedCount))
+      return try .json(SentInvites(sentInvites: sent, addedMembers: addedCount))
     }
     textInvites.outbox.wakeUp()
     return reply.response
@@ -74,17 +76,16 @@ struct TextInviteRoutes: Sendable {
     let group = try await joinTargetClient.activeMembership(of: context.user, in: id)
     let open = try await textInvites.invites.pendingTexts(to: group.groupID, at: now())
     let people = try await users.names(of: Set(open.compactMap(\.invite.inviter)))
-    let rows: [PendingInvitesBody.Row] = open.compactMap { text in
+    let invites: [PendingInvite] = open.compactMap { text in
       guard let inviter = text.invite.inviter else { return nil }
       let isOwn = inviter == context.user
-      return PendingInvitesBody.Row(
-        id: text.invite.id, group_id: group.groupID,
-        phone_number: isOwn ? text.number : PhoneNumber(text.number)?.masked ?? "",
-        code: nil, invited_by: inviter, created_at: text.invite.createdAt,
-        expires_at: text.invite.expiresAt, used_at: nil,
-        profiles: .init(first_name: people[inviter]?.firstName ?? ""))
+      return PendingInvite(
+        id: text.invite.id.description, groupID: group.groupID.description,
+        phoneNumber: isOwn ? text.number : PhoneNumber(text.number)?.masked ?? "", code: nil,
+        invitedBy: inviter.description, createdAt: text.invite.createdAt, expiresAt: text.invite.expiresAt,
+        usedAt: nil, profiles: .init(firstName: people[inviter]?.firstName ?? ""))
     }
-    return .json(PendingInvitesBody(invites: rows))
+    return .json(PendingInvitesAnswer(invites: invites))
   }
 }
 

@@ -1,3 +1,4 @@
+import ClientBodies
 import Clients
 import Database
 import Foundation
@@ -28,7 +29,7 @@ struct TextInviteStore: Sendable {
   /// Creates the invites and returns their codes. A number that was invited to this group within a day is skipped.
   ///
   /// - Throws: 429; then no invite is created.
-  func create(_ batch: Batch, at now: Date, on db: any Connection) throws -> [SentInvitesBody.Sent] {
+  func create(_ batch: Batch, at now: Date, on db: any Connection) throws -> [SentInvites.Text] {
     guard !batch.recipients.isEmpty else { return [] }
     try InviteRateQuota.texts.enforce(0, by: batch.sender.user, at: now, on: db)
     // Sorted, so that two senders who invite the same numbers lock rows in the same order.
@@ -45,7 +46,7 @@ struct TextInviteStore: Sendable {
     let codes = try due.map { ($0.input, try create(batch, to: $0.number, at: now, on: db)) }
     let sent = Dictionary(codes) { $1 }
     return batch.recipients.compactMap { recipient in
-      sent[recipient.input].map { SentInvitesBody.Sent(phone_number: recipient.input, invite_code: $0.text) }
+      sent[recipient.input].map { SentInvites.Text(phoneNumber: recipient.input, inviteCode: $0.text) }
     }
   }
 
