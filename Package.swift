@@ -99,7 +99,8 @@ let package = Package(
         "ClientBodies", "Tokens", "Outbox", "EventFeed", "Quotas", "Memberships", "Photos", "RestQueries", "RestRoutes",
         .httpTypes, .nio, .lifecycle, .logging,
       ]),
-    .service("Lists", ["Tokens", "EventFeed", "Memberships", .crypto, .lifecycle, .logging] + .buffers),
+    .service(
+      "Lists", ["ClientBodies", "Tokens", "EventFeed", "Memberships", .crypto, .lifecycle, .logging] + .buffers),
     .service(
       "Credits",
       [

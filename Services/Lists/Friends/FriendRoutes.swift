@@ -1,3 +1,4 @@
+import ClientBodies
 import Clients
 import Database
 import Foundation
@@ -20,7 +21,7 @@ struct FriendRoutes: Sendable {
   }
 
   @Sendable private func index(_ request: Request, _ context: SignedIn) async throws -> Response {
-    .json(["friends": try await friends(of: context.user).map(PersonBody.init)])
+    .json(FriendsAnswer(friends: try await friends(of: context.user).map(SharedList.Person.init)))
   }
 
   /// Removes somebody from the caller's friends, by number or UUID. The lists that they share stay as they are.

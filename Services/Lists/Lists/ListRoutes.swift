@@ -1,3 +1,4 @@
+import ClientBodies
 import Clients
 import Database
 import Foundation
@@ -36,7 +37,7 @@ struct ListRoutes: Sendable {
     {
       return try await offEventLoop(if: all.reduce(0) { $0 + 1 + $1.members.count } > Self.inlineMax) {
         let cursor = ListsCursor(all.map(\.list))
-        let body = ListsBody(lists: try await bodies(all, for: user), cursor: cursor)
+        let body = ListsAnswer(lists: try await bodies(all, for: user), cursor: cursor)
         return try Reply.exactJSON(body).response(to: request)
       }
     }
@@ -56,21 +57,21 @@ struct ListRoutes: Sendable {
     }
     guard selection.chunks.count > 1 else {
       let lists = try await chunk(selection.chunks.first ?? [])
-      return try Reply.exactJSON(ListsBody(selection, lists)).response(to: request)
+      return try Reply.exactJSON(ListsAnswer(selection, lists)).response(to: request)
     }
     let streamed = try await StreamedResponse(
-      ListsBody(selection, []), arrayMember: "lists", chunkCount: selection.chunks.count
+      ListsAnswer(selection, []), arrayMember: "lists", chunkCount: selection.chunks.count
     ) {
       try JSON.encodeExact(try await chunk(selection.chunks[$0]))
     }
     return streamed.response(to: request, tag: nil)
   }
 
-  private func bodies(_ details: [ListDetails], for user: UserID) async throws -> [ListBody] {
+  private func bodies(_ details: [ListDetails], for user: UserID) async throws -> [SharedList] {
     let people = try await peopleCache.people(
       details.reduce(into: []) { $0.formUnion($1.people) }, withAddressesOf: [user])
     let tags = try await ListTagStore.tags(of: details.map(\.list), in: database)
-    return details.map { ListBody($0, people, tags: tags[$0.list.id]) }
+    return details.map { SharedList($0, people, tags: tags[$0.list.id]) }
   }
 
   @Sendable private func create(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -84,7 +85,7 @@ struct ListRoutes: Sendable {
       if let tags = change.tags { try ListTagStore.set(tags, on: id, by: user, on: db) }
       let details = try ListDetails.one(try ListStore.list(id, for: user, on: db), for: user, at: now, on: db)
       let people = try peopleCache.cached(details.people, withAddressesOf: [user])
-      return try .exactJSON(["list": ListBody(details, people)], status: .created)
+      return try .exactJSON(ListAnswer(list: SharedList(details, people)), status: .created)
     }
   }
 
@@ -102,7 +103,9 @@ struct ListRoutes: Sendable {
       tasks.reduce(into: details.people) { $0.formUnion($1.people) }, withAddressesOf: [user])
     let tasksResponse = ListTasksResponse(
       database: database, peopleCache: peopleCache, list: details.list, user: user, now: now)
-    let body = { @Sendable (tasks: [TaskBody]) in ["list": ListBody(details, people, tasks: tasks)] }
+    let body = { @Sendable (tasks: [ClientBodies.ListTask]) in
+      ListAnswer(list: SharedList(details, people, tasks: tasks))
+    }
     guard let selection else {
       let whole = body(try await tasksResponse.bodies(of: tasks))
       return try Reply.exactJSON(whole).response(to: request, version: details.list.version)
@@ -125,7 +128,7 @@ struct ListRoutes: Sendable {
       if let tags = change.tags { try ListTagStore.set(tags, on: id, by: user, on: db) }
       let details = try ListDetails.one(try ListStore.list(id, for: user, on: db), for: user, at: now, on: db)
       let people = try peopleCache.cached(details.people, withAddressesOf: [user])
-      return try .exactJSON(["list": ListBody(details, people)])
+      return try .exactJSON(ListAnswer(list: SharedList(details, people)))
     }
   }
 
@@ -141,30 +144,16 @@ struct ListRoutes: Sendable {
   }
 }
 
-/// The JSON of several lists.
-private struct ListsBody: Encodable {
-  let lists: [ListBody]
-  /// The IDs in `deleted`, as strings.
-  let tombstones: [String]
-  let deleted: [Tombstone]
-  /// Sent back by the client as `since`.
-  let cursor: String
-  /// Only in the response for a page.
-  let page: Int?
-  let per_page: Int?
-  let has_more: Bool?
-
-  init(lists: [ListBody], deleted: [Tombstone] = [], cursor: ListsCursor, page: Page? = nil, hasMore: Bool? = nil) {
-    self.lists = lists
-    self.tombstones = deleted.map { String($0.id) }
-    self.deleted = deleted
-    self.cursor = cursor.text
-    self.page = page?.number
-    self.per_page = page?.size
-    self.has_more = hasMore
+extension ListsAnswer {
+  fileprivate init(
+    lists: [SharedList], deleted: [Tombstone] = [], cursor: ListsCursor, page: Page? = nil, hasMore: Bool? = nil
+  ) {
+    self.init(
+      lists: lists, tombstones: deleted.map { String($0.id) }, deleted: deleted, cursor: cursor.text,
+      page: page?.number, perPage: page?.size, hasMore: hasMore)
   }
 
-  init(_ selection: ListSelection, _ lists: [ListBody]) {
+  fileprivate init(_ selection: ListSelection, _ lists: [SharedList]) {
     self.init(
       lists: lists, deleted: selection.tombstones, cursor: selection.cursor, page: selection.page,
       hasMore: selection.hasMore)

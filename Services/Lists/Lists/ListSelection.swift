@@ -1,3 +1,4 @@
+import ClientBodies
 import Database
 import Foundation
 import Wire
@@ -28,7 +29,7 @@ struct ListSelection: Sendable {
     let deletions = try missing.chunks.reduce(into: [Int: Date]()) { deletions, ids in
       deletions.merge(try ListStore.deletions(of: ids, for: user, on: db)) { $1 }
     }
-    tombstones = missing.map { Tombstone(id: $0, deleted_at: deletions[$0] ?? now) }
+    tombstones = missing.map { Tombstone(id: $0, deletedAt: deletions[$0] ?? now) }
     self.page = page
     hasMore = page.map { $0.offset + shown.count < all.count }
     cursor = ListsCursor(Dictionary(all.map { ($0.id, $0.revision) }) { $1 })

@@ -1,3 +1,4 @@
+import ClientBodies
 import Clients
 import Database
 import Foundation
@@ -29,9 +30,9 @@ struct MembershipRoutes: Sendable {
       return (list, try db.rows(MembershipStore.query(of: id)).map { try Membership($0, shownTo: user) })
     }
     let people = try await peopleCache.people(Set(members.map(\.user)).union([list.owner]), withAddressesOf: [user])
-    let body = MembershipsBody(
-      owner: people[list.owner].map(PersonBody.init) ?? .deletedAccount,
-      memberships: members.compactMap { MembershipBody($0, people) })
+    let body = MembershipsAnswer(
+      owner: people[list.owner].map(SharedList.Person.init) ?? .deletedAccount,
+      memberships: members.compactMap { ClientBodies.ListMembership($0, people) })
     return try Reply.exactJSON(body).response(to: request)
   }
 
@@ -98,15 +99,9 @@ struct MembershipRoutes: Sendable {
     _ membership: Membership, _ peopleCache: PeopleCache, to user: UserID, status: HTTPResponse.Status = .ok
   ) throws -> Reply {
     let people = try peopleCache.cached([membership.user], withAddressesOf: [user])
-    guard let body = MembershipBody(membership, people) else { throw Failure.membershipNotFound }
-    return try .exactJSON(["membership": body], status: status)
+    guard let shown = ClientBodies.ListMembership(membership, people) else { throw Failure.membershipNotFound }
+    return try .exactJSON(MembershipAnswer(membership: shown), status: status)
   }
-}
-
-/// The JSON of the owner and the members of a list.
-private struct MembershipsBody: Encodable {
-  let owner: PersonBody
-  let memberships: [MembershipBody]
 }
 
 /// The JSON of an invite that was created instead of a membership, with the same fields as any invite to a list.
@@ -130,7 +125,7 @@ private struct InvitedBody: Encodable {
 
   struct Membership: Encodable {
     let id = 0
-    let user: PersonBody
+    let user: SharedList.Person
     let role: String
     let created_at: Date
     let updated_at: Date

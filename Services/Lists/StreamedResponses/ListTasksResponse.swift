@@ -1,3 +1,4 @@
+import ClientBodies
 import Clients
 import Database
 import Foundation
@@ -19,7 +20,7 @@ struct ListTasksResponse: Sendable {
   ///   - body: the body of the response with these tasks.
   func response(
     to request: Request, _ selection: TaskSelection, version: Int? = nil,
-    body: @Sendable ([TaskBody]) throws -> some Encodable
+    body: @Sendable ([ClientBodies.ListTask]) throws -> some Encodable
   ) async throws -> Response {
     guard selection.chunks.count > 1 else {
       let tasks = try await bodies(selection.chunks.first ?? [])
@@ -34,13 +35,13 @@ struct ListTasksResponse: Sendable {
     return streamed.response(to: request, tag: streamed.tag(version: version, dependencies: dependencies))
   }
 
-  func bodies(of details: [TaskDetails]) async throws -> [TaskBody] {
+  func bodies(of details: [TaskDetails]) async throws -> [ClientBodies.ListTask] {
     let ids = details.reduce(into: Set<UserID>()) { $0.formUnion($1.people) }
     let people = try await peopleCache.people(ids, withAddressesOf: [user])
-    return details.map { TaskBody($0, people, at: now) }
+    return details.map { ClientBodies.ListTask($0, people, at: now) }
   }
 
-  private func bodies(_ ids: [Int]) async throws -> [TaskBody] {
+  private func bodies(_ ids: [Int]) async throws -> [ClientBodies.ListTask] {
     guard !ids.isEmpty else { return [] }
     let details = try await database.read { db in
       // A user who has left the list since the response began must not read more of it.

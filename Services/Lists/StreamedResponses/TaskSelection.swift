@@ -1,3 +1,4 @@
+import ClientBodies
 import Database
 import Foundation
 import Wire
@@ -79,7 +80,7 @@ struct TaskSelection: Sendable {
     for row in rows {
       let item = try Item(row)
       if let date = try row.optional("deleted_at", as: Date.self) {
-        deleted.append(Tombstone(id: item.id, deleted_at: date))
+        deleted.append(Tombstone(id: item.id, deletedAt: date))
       } else {
         items.append(item)
       }

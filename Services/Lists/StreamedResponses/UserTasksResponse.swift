@@ -1,3 +1,4 @@
+import ClientBodies
 import Clients
 import Database
 import Foundation
@@ -14,7 +15,7 @@ struct UserTasksResponse: Sendable {
 
   /// - Parameter body: the body of the response with these tasks.
   func response(
-    to request: Request, _ selection: TaskSelection, body: @Sendable ([TaskBody]) throws -> some Encodable
+    to request: Request, _ selection: TaskSelection, body: @Sendable ([ClientBodies.ListTask]) throws -> some Encodable
   ) async throws -> Response {
     guard selection.chunks.count > 1 else {
       let tasks = try await bodies(selection.chunks.first ?? [])
@@ -29,13 +30,13 @@ struct UserTasksResponse: Sendable {
     return streamed.response(to: request, tag: nil)
   }
 
-  func bodies(of details: [TaskDetails]) async throws -> [TaskBody] {
+  func bodies(of details: [TaskDetails]) async throws -> [ClientBodies.ListTask] {
     let people = try await peopleCache.people(
       details.reduce(into: []) { $0.formUnion($1.people) }, withAddressesOf: [user])
-    return details.map { TaskBody($0, people, at: now) }
+    return details.map { ClientBodies.ListTask($0, people, at: now) }
   }
 
-  private func bodies(_ ids: [Int]) async throws -> [TaskBody] {
+  private func bodies(_ ids: [Int]) async throws -> [ClientBodies.ListTask] {
     guard !ids.isEmpty else { return [] }
     return try await bodies(of: try await database.read { db in try TaskDetails.withIDs(ids, for: user, on: db) })
   }

@@ -1,3 +1,4 @@
+import ClientBodies
 import Database
 import Foundation
 import Hummingbird
@@ -23,7 +24,7 @@ struct TagRoutes: Sendable {
   @Sendable private func index(_ request: Request, _ context: SignedIn) async throws -> Response {
     let user = context.user
     let tags = try await database.read { db in try TagStore.tags(of: user, on: db) }
-    return try Reply.exactJSON(["tags": tags.map(TagBody.Members.init)]).response(to: request)
+    return try Reply.exactJSON(TagsAnswer(tags: tags.map(ClientBodies.ListTask.Tag.init))).response(to: request)
   }
 
   @Sendable private func create(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -34,14 +35,14 @@ struct TagRoutes: Sendable {
     try fields.validate()
     return try await idempotentChange.response(to: request, context) { db, _ in
       let tag = try TagStore.create(change, of: user, at: now, on: db)
-      return try .exactJSON(TagBody(tag), status: .created)
+      return try .exactJSON(TagAnswer(tag: .init(tag)), status: .created)
     }
   }
 
   @Sendable private func show(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (id, user) = (try context.id("tag"), context.user)
     let tag = try await database.read { db in try TagStore.tag(id, of: user, on: db) }
-    return try Reply.exactJSON(TagBody(tag)).response(to: request)
+    return try Reply.exactJSON(TagAnswer(tag: .init(tag))).response(to: request)
   }
 
   @Sendable private func change(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -51,7 +52,7 @@ struct TagRoutes: Sendable {
     try fields.validate()
     return try await idempotentChange.response(to: request, context) { db, _ in
       try TagStore.change(id, of: user, to: change, at: now, on: db)
-      return try .exactJSON(TagBody(try TagStore.tag(id, of: user, on: db)))
+      return try .exactJSON(TagAnswer(tag: .init(try TagStore.tag(id, of: user, on: db))))
     }
   }
 

@@ -1,3 +1,4 @@
+import ClientBodies
 import Clients
 import Database
 import Foundation
@@ -31,8 +32,8 @@ struct NudgeRoutes: Sendable {
       try NudgeStore.nudge(task.id, at: now, on: db)
       if !isBlocked { TaskEvents.nudged(task, assignee, by: user, at: now, on: db) }
       let details = try TaskDetails.one(reference, for: user, on: db)
-      let body = TaskBody(details, try peopleCache.cached(details.people, withAddressesOf: [user]), at: now)
-      return try .exactJSON(TaskActionBody(task: body, message: "Nudge sent"))
+      let people = try peopleCache.cached(details.people, withAddressesOf: [user])
+      return try .exactJSON(TaskAnswer(task: .init(details, people, at: now), message: "Nudge sent"))
     }
   }
 }

@@ -1,3 +1,4 @@
+import ClientBodies
 import Clients
 import Database
 import Foundation
@@ -32,7 +33,8 @@ struct SubtaskRoutes: Sendable {
   @Sendable private func index(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (reference, user, now) = (try context.taskReference(), context.user, now())
     let details = try await database.read { db in try TaskDetails.one(reference, for: user, on: db) }
-    return try Reply.exactJSON(["subtasks": details.subtasks.map { SubtaskBody($0, at: now) }]).response(to: request)
+    let body = SubtasksAnswer(subtasks: details.subtasks.map { .init($0, at: now) })
+    return try Reply.exactJSON(body).response(to: request)
   }
 
   /// The status is 200 instead of 201 when a sub-task with this `client_id` exists.
@@ -56,7 +58,8 @@ struct SubtaskRoutes: Sendable {
   @Sendable private func show(_ request: Request, _ context: SignedIn) async throws -> Response {
     let (reference, user, now) = (try context.subtaskReference(), context.user, now())
     let task = try await database.read { db in try TaskDetails.task(reference, for: user, on: db) }
-    return try Reply.exactJSON(["subtask": SubtaskBody(task, at: now)]).response(to: request, version: task.revision)
+    let body = SubtaskAnswer(subtask: .init(task, at: now))
+    return try Reply.exactJSON(body).response(to: request, version: task.revision)
   }
 
   @Sendable private func change(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -105,7 +108,7 @@ struct SubtaskRoutes: Sendable {
     _ reference: TaskReference, _ user: UserID, at now: Date, status: HTTPResponse.Status = .ok, on db: any Connection
   ) throws -> Reply {
     let task = try TaskDetails.task(reference, for: user, on: db)
-    return try .exactJSON(["subtask": SubtaskBody(task, at: now)], status: status)
+    return try .exactJSON(SubtaskAnswer(subtask: .init(task, at: now)), status: status)
   }
 }
 

@@ -1,3 +1,4 @@
+import ClientBodies
 import Clients
 import Database
 import Foundation
@@ -119,14 +120,8 @@ struct TaskActionRoutes: Sendable {
     return try await idempotentChange.response(to: request, context) { db, peopleCache in
       try TaskStore.change(reference, by: actingUser, ifMatch: ifMatch, at: now, on: db) { try rule($0, now, db) }
       let details = try TaskDetails.one(reference, for: actingUser.user, on: db)
-      let body = TaskBody(details, try peopleCache.cached(details.people, withAddressesOf: [actingUser.user]), at: now)
-      return try .exactJSON(TaskActionBody(task: body, message: message))
+      let people = try peopleCache.cached(details.people, withAddressesOf: [actingUser.user])
+      return try .exactJSON(TaskAnswer(task: .init(details, people, at: now), message: message))
     }
   }
-}
-
-/// The JSON of a task after an action, with a message.
-struct TaskActionBody: Encodable {
-  let task: TaskBody
-  let message: String
 }

@@ -1,3 +1,4 @@
+import ClientBodies
 import Clients
 import Database
 import Foundation
@@ -42,8 +43,8 @@ struct TaskRoutes: Sendable {
     let tasksResponse = ListTasksResponse(
       database: database, peopleCache: peopleCache, list: selected.list, user: user, now: now)
     return try await tasksResponse.response(to: request, selected.selection) { tasks in
-      TasksBody(
-        tasks: tasks, deleted: selected.deleted, cursor: selected.cursor.text, has_more: selected.hasMore,
+      TasksAnswer(
+        tasks: tasks, deleted: selected.deleted, cursor: selected.cursor.text, hasMore: selected.hasMore,
         page: since == nil ? page : nil)
     }
   }
@@ -73,8 +74,8 @@ struct TaskRoutes: Sendable {
     }
     let people = try await peopleCache.people(
       details.people.union(events.compactMap(\.event.user)), withAddressesOf: [user])
-    let body = TaskBody(details, people, events: events.map { TaskEventBody($0.id, $0.event, people) }, at: now)
-    return try Reply.exactJSON(["task": body]).response(to: request, version: details.task.revision)
+    let task = ClientBodies.ListTask(details, people, events: events.map { .init($0.id, $0.event, people) }, at: now)
+    return try Reply.exactJSON(TaskAnswer(task: task)).response(to: request, version: details.task.revision)
   }
 
   @Sendable private func change(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -119,9 +120,8 @@ struct TaskRoutes: Sendable {
     status: HTTPResponse.Status = .ok, on db: any Connection
   ) throws -> Reply {
     let details = try TaskDetails.one(reference, for: user, on: db)
-    return try .exactJSON(
-      ["task": TaskBody(details, try peopleCache.cached(details.people, withAddressesOf: [user]), at: now)],
-      status: status)
+    let people = try peopleCache.cached(details.people, withAddressesOf: [user])
+    return try .exactJSON(TaskAnswer(task: .init(details, people, at: now)), status: status)
   }
 }
 
@@ -132,27 +132,13 @@ extension SignedIn {
   }
 }
 
-/// The JSON of the tasks of a list.
-private struct TasksBody: Encodable {
-  let tasks: [TaskBody]
-  /// The IDs in `deleted`, as strings.
-  let tombstones: [String]
-  let deleted: [Tombstone]
-  /// Sent back by the client as `since`.
-  let cursor: String
-  let has_more: Bool
-  /// Only in the response for a page.
-  let page: Int?
-  let per_page: Int?
-
-  init(tasks: [TaskBody], deleted: [Tombstone], cursor: String, has_more: Bool, page: Page?) {
-    self.tasks = tasks
-    self.tombstones = deleted.map { String($0.id) }
-    self.deleted = deleted
-    self.cursor = cursor
-    self.has_more = has_more
-    self.page = page?.number
-    self.per_page = page?.size
+extension TasksAnswer {
+  fileprivate init(
+    tasks: [ClientBodies.ListTask], deleted: [Tombstone], cursor: String, hasMore: Bool, page: Page?
+  ) {
+    self.init(
+      tasks: tasks, tombstones: deleted.map { String($0.id) }, deleted: deleted, cursor: cursor, hasMore: hasMore,
+      page: page?.number, perPage: page?.size)
   }
 }
 

@@ -4,7 +4,7 @@ import Wire
 
 /// The number of consecutive days on which a user has completed a task. A day keeps counting when the task is reopened
 /// later.
-struct Streak: Sendable, Hashable, Encodable {
+struct Streak: Sendable, Hashable {
   /// The streak that ends today, or yesterday while nothing has been completed today.
   let current: Int
   let longest: Int

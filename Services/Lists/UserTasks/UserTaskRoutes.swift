@@ -1,3 +1,4 @@
+import ClientBodies
 import Clients
 import Database
 import Foundation
@@ -34,7 +35,7 @@ struct UserTaskRoutes: Sendable {
     }
     let selection = TaskSelection(Array(items.prefix(size)), tasksMax: Page.sizeMax)
     return try await tasksResponse(for: user, at: now).response(to: request, selection) { tasks in
-      PageBody(tasks: tasks, page: page, per_page: size, has_more: items.count > size)
+      TaskPage(tasks: tasks, page: page, perPage: size, hasMore: items.count > size)
     }
   }
 
@@ -46,7 +47,7 @@ struct UserTaskRoutes: Sendable {
     }
     let hits = try await database.readAllowingStale { db in try TaskSearch.hits(with: text, for: user, on: db) }
     let selection = TaskSelection(hits, tasksMax: TaskSearch.hitsMax)
-    return try await tasksResponse(for: user, at: now).response(to: request, selection) { ["tasks": $0] }
+    return try await tasksResponse(for: user, at: now).response(to: request, selection) { TasksAnswer(tasks: $0) }
   }
 
   /// The day is in the user's time zone, or in the one in the query.
@@ -61,12 +62,13 @@ struct UserTaskRoutes: Sendable {
       }
       return (today, details, try Streak.of(user, today: day.name, on: db))
     }
-    let bodies = try await tasksResponse(for: user, at: now).bodies(of: details.flatMap(\.self))
+    let tasks = try await tasksResponse(for: user, at: now).bodies(of: details.flatMap(\.self))
     let split = (details[0].count, details[0].count + details[1].count)
-    let body = TodayBody(
-      date: day.name, timezone: zoneName, overdue: Array(bodies[..<split.0]),
-      has_more_overdue: today.hasMoreOverdue, due_today: Array(bodies[split.0..<split.1]),
-      completed_today: Array(bodies[split.1...]), stats: TodayBody.Stats(today), streak: streak)
+    let body = ClientBodies.Today(
+      date: day.name, timezone: zoneName, overdue: Array(tasks[..<split.0]),
+      hasMoreOverdue: today.hasMoreOverdue, dueToday: Array(tasks[split.0..<split.1]),
+      completedToday: Array(tasks[split.1...]), stats: .init(today),
+      streak: .init(current: streak.current, longest: streak.longest))
     return try Reply.exactJSON(body).response(to: request)
   }
 
@@ -124,39 +126,12 @@ struct UserTaskRoutes: Sendable {
   }
 }
 
-/// The JSON of a page of tasks.
-private struct PageBody: Encodable {
-  let tasks: [TaskBody]
-  let page: Int
-  let per_page: Int
-  let has_more: Bool
-}
-
-/// The JSON of the tasks of a day.
-private struct TodayBody: Encodable {
-  let date: String
-  let timezone: String
-  let overdue: [TaskBody]
-  let has_more_overdue: Bool
-  let due_today: [TaskBody]
-  let completed_today: [TaskBody]
-  let stats: Stats
-  let streak: Streak
-
-  struct Stats: Encodable {
-    let overdue_count: Int
-    let total_due_today: Int
-    let completed_today: Int
-    let remaining_today: Int
-    let completion_percentage: Int
-
-    init(_ today: Today) {
-      overdue_count = today.overdueCount
-      total_due_today = today.dueCount
-      completed_today = today.completedCount
-      remaining_today = today.dueCount - today.dueAndDoneCount
-      completion_percentage = today.dueCount == 0 ? 0 : today.dueAndDoneCount * 100 / today.dueCount
-    }
+extension ClientBodies.Today.Stats {
+  fileprivate init(_ today: Today) {
+    self.init(
+      overdueCount: today.overdueCount, totalDueToday: today.dueCount, completedToday: today.completedCount,
+      remainingToday: today.dueCount - today.dueAndDoneCount,
+      completionPercentage: today.dueCount == 0 ? 0 : today.dueAndDoneCount * 100 / today.dueCount)
   }
 }
 
