@@ -1,3 +1,4 @@
+import ClientBodies
 import Database
 import Foundation
 import Wire
@@ -10,30 +11,11 @@ struct GenerationEvent: Sendable {
   let isLast: Bool
 }
 
-/// The body of an event.
-struct GenerationEventBody: Encodable {
-  enum Name: String, Encodable { case start, step_complete, step_error, done, error }
-
-  let event: Name
-  let step: String?
-  let progress: Int
-  @NullCodable var data: JSONValue?
-  @NullCodable var error: String?
-
-  init(_ event: Name, step: String?, progress: Int, data: JSONValue? = nil, error: String? = nil) {
-    self.event = event
-    self.step = step
-    self.progress = progress
-    _data = NullCodable(wrappedValue: data)
-    _error = NullCodable(wrappedValue: error)
-  }
-}
-
 /// All statements on `generation_event`. Whoever appends has locked the job's row, so that numbers have no gaps.
 enum GenerationEventStore {
   /// An event is there once; what a second run of a generation reports again is left out.
-  static func append(_ body: GenerationEventBody, to timepoint: TimepointID, on db: any Connection) throws {
-    let name = body.step ?? body.event.rawValue
+  static func append(_ body: TimepointProgress, to timepoint: TimepointID, on db: any Connection) throws {
+    let name = body.step ?? body.event
     let json = String(decoding: try JSON.encode(body), as: UTF8.self)
     try db.change(
       """
@@ -58,34 +40,38 @@ enum GenerationEventStore {
   }
 }
 
-extension GenerationEventBody {
+/// The bodies of events.
+extension TimepointProgress {
   /// - Returns: nil for a step that the stream does not have.
   init?(_ event: PipelineEvent) {
     switch event {
     case .completed(let result, _):
       guard let progress = result.step.progress else { return nil }
       self.init(
-        .step_complete, step: result.step.rawValue, progress: progress,
-        data: .object(["latency_ms": .integer(result.milliseconds), "model": .string(result.model)]))
+        event: "step_complete", step: result.step.rawValue, progress: Double(progress),
+        data: ["latency_ms": .int(result.milliseconds), "model": .string(result.model)], error: nil)
     case .imageFailed(let message, _):
-      self.init(.step_error, step: PipelineStep.imageGeneration.rawValue, progress: 100, error: message)
+      self.init(
+        event: "step_error", step: PipelineStep.imageGeneration.rawValue, progress: 100, data: nil, error: message)
     }
   }
 
-  static let start = GenerationEventBody(.start, step: "initialization", progress: 0)
+  static let start = TimepointProgress(event: "start", step: "initialization", progress: 0, data: nil, error: nil)
 
-  static func failed(_ failure: StoredFailure) -> GenerationEventBody {
-    GenerationEventBody(.error, step: nil, progress: 0, error: failure.message)
+  static func failed(_ failure: StoredFailure) -> TimepointProgress {
+    TimepointProgress(event: "error", progress: 0, data: nil, error: failure.message)
   }
 
-  static func done(_ timepoint: Timepoint, _ scene: GeneratedScene, hasImage: Bool, milliseconds: Int) -> Self {
-    GenerationEventBody(
-      .done, step: nil, progress: 100,
-      data: .object([
+  static func done(
+    _ timepoint: Timepoint, _ scene: GeneratedScene, hasImage: Bool, milliseconds: Int
+  ) -> TimepointProgress {
+    TimepointProgress(
+      event: "done", progress: 100,
+      data: [
         "timepoint_id": .string(timepoint.id.description), "slug": .string(timepoint.slug),
-        "status": .string(Timepoint.Status.completed.rawValue), "year": .integer(scene.timeline.year),
-        "location": .string(scene.timeline.location), "total_latency_ms": .integer(milliseconds),
-        "has_image": .bool(hasImage), "saved": .bool(true),
-      ]))
+        "status": .string(Timepoint.Status.completed.rawValue), "year": .int(scene.timeline.year),
+        "location": .string(scene.timeline.location), "total_latency_ms": .int(milliseconds),
+        "has_image": .bool(hasImage), "saved": true,
+      ], error: nil)
   }
 }

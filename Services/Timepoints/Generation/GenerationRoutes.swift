@@ -1,3 +1,4 @@
+import ClientBodies
 import Crypto
 import Database
 import Foundation
@@ -26,10 +27,10 @@ struct GenerationRoutes: Sendable {
   @Sendable private func begin(_ request: Request, _ context: Context) async throws -> Response {
     let (_, timepoint) = try await begun(request, context)
     return .json(
-      BegunBody(
-        id: timepoint.id, status: timepoint.isEnded ? timepoint.status : .processing,
+      StartedTimepointAnswer(
+        id: timepoint.id.description, status: (timepoint.isEnded ? timepoint.status : .processing).rawValue,
         message: "The scene is being made. Ask for it again in a few seconds.",
-        request_context: timepoint.requestContext))
+        requestContext: timepoint.requestContext.map { .init($0) }))
   }
 
   @Sendable private func generate(_ request: Request, _ context: Context) async throws -> Response {
@@ -74,13 +75,6 @@ struct GenerationRoutes: Sendable {
       clientDigest: key.map { _ in digest })
     return (viewer, try await generations.begin(new))
   }
-}
-
-private struct BegunBody: Encodable {
-  let id: TimepointID
-  let status: Timepoint.Status
-  let message: String
-  @NullCodable var request_context: JSONValue?
 }
 
 extension HTTPField.Name {

@@ -1,3 +1,4 @@
+import ClientBodies
 import Database
 import Foundation
 import Outbox
@@ -40,7 +41,7 @@ struct GenerationSteps: StepStore {
         insert into generation_step (timepoint_id, step, result) values (\(timepoint), \(result.step.rawValue), \(json))
         on conflict do nothing
         """)
-      for body in events.compactMap(GenerationEventBody.init) {
+      for body in events.compactMap({ TimepointProgress($0) }) {
         try GenerationEventStore.append(body, to: timepoint, on: db)
         try signals.notify(timepoint, on: db)
       }

@@ -1,3 +1,4 @@
+import ClientBodies
 import Clients
 import Database
 import Foundation
@@ -65,7 +66,7 @@ struct GenerationRun: Sendable {
       row: row, timepoint: job.id, database: database, images: images, signals: signals)
     return try await withLease(of: row) {
       try await pipeline.run(job.input, store: steps) { event in
-        if event.wasStored, let body = GenerationEventBody(event) {
+        if event.wasStored, let body = TimepointProgress(event) {
           // By a version of the service that stored them one after the other.
           try await row.step { db in try GenerationEventStore.append(body, to: job.id, on: db) }
         }

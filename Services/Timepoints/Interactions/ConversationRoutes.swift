@@ -1,3 +1,4 @@
+import ClientBodies
 import Database
 import Foundation
 import Hummingbird
@@ -22,7 +23,10 @@ struct ConversationRoutes: Sendable {
       _ = try TimepointStore.visible(id, to: viewer, on: db)
       return try ConversationStore.list(of: user, in: id, on: db)
     }
-    return .json(SessionsBody(sessions: found.map(SessionsBody.Session.init), total: found.count))
+    return .json(
+      ConversationsAnswer(
+        sessions: found.map { ConversationSummary($0.conversation, lastMessage: $0.lastMessage) },
+        total: found.count))
   }
 
   @Sendable private func show(_ request: Request, _ context: Context) async throws -> Response {
@@ -31,7 +35,7 @@ struct ConversationRoutes: Sendable {
     let (conversation, messages) = try await database.read { db in
       (try ConversationStore.find(id, of: user, on: db), try ConversationStore.messages(of: id, on: db))
     }
-    return .json(ConversationBody(conversation, messages))
+    return .json(ClientBodies.Conversation(conversation, messages))
   }
 
   @Sendable private func delete(_ request: Request, _ context: Context) async throws -> Response {
@@ -47,57 +51,26 @@ struct ConversationRoutes: Sendable {
   }
 }
 
-private struct SessionsBody: Encodable {
-  struct Session: Encodable {
-    let id: ConversationID
-    let character_name: String
-    let message_count: Int
-    let last_message_preview: String
-    let created_at: Date
-    let updated_at: Date
-
-    init(_ found: (conversation: Conversation, lastMessage: String)) {
-      id = found.conversation.id
-      character_name = found.conversation.characterName
-      message_count = found.conversation.messageCount
-      last_message_preview = found.lastMessage
-      created_at = found.conversation.createdAt
-      updated_at = found.conversation.updatedAt
-    }
+extension ConversationSummary {
+  fileprivate init(_ conversation: Conversation, lastMessage: String) {
+    self.init(
+      id: conversation.id.description, characterName: conversation.characterName,
+      messageCount: conversation.messageCount, lastMessagePreview: lastMessage, createdAt: conversation.createdAt,
+      updatedAt: conversation.updatedAt)
   }
-
-  let sessions: [Session]
-  let total: Int
 }
 
-struct ConversationBody: Encodable, Sendable {
-  struct Message: Encodable, Sendable {
-    /// As apps know it from other chat APIs.
-    let role: String
-    let content: String
-    @NullCodable var character_name: String?
-    let timestamp: Date
-  }
-
-  let id: ConversationID
-  let timepoint_id: TimepointID
-  let character_name: String
-  let messages: [Message]
-  let created_at: Date
-  let updated_at: Date
-
-  init(_ conversation: Conversation, _ messages: [Conversation.Message]) {
-    id = conversation.id
-    timepoint_id = conversation.timepoint
-    character_name = conversation.characterName
-    self.messages = messages.map { message in
-      let isUser = message.speaker == .user
-      return Message(
-        role: isUser ? "user" : "assistant", content: message.text,
-        character_name: isUser ? nil : conversation.characterName, timestamp: message.at)
-    }
-    created_at = conversation.createdAt
-    updated_at = conversation.updatedAt
+extension ClientBodies.Conversation {
+  init(_ conversation: Timepoints.Conversation, _ messages: [Timepoints.Conversation.Message]) {
+    self.init(
+      id: conversation.id.description, timepointID: conversation.timepoint.description,
+      characterName: conversation.characterName,
+      messages: messages.map { message in
+        let isUser = message.speaker == .user
+        return Message(
+          role: isUser ? .user : .assistant, content: message.text,
+          characterName: isUser ? nil : conversation.characterName, timestamp: message.at)
+      }, createdAt: conversation.createdAt, updatedAt: conversation.updatedAt)
   }
 }
 

@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Hummingbird
 import Web
@@ -39,9 +40,9 @@ struct InteractionRoutes: Sendable {
         let session = try interactions.keep(
           chat, answer: text, of: asked.user, with: character, in: asked.timepoint, on: db)
         return try .json(
-          ChatReplyBody(
-            character_name: character.name, response: text, session_id: session, emotional_tone: tone,
-            latency_ms: milliseconds))
+          ClientBodies.CharacterReply(
+            characterName: character.name, response: text, sessionID: session?.description, emotionalTone: tone,
+            latencyMs: milliseconds))
       }
     }
   }
@@ -52,7 +53,7 @@ struct InteractionRoutes: Sendable {
     return try prepared(asked) { [interactions] receiver in
       let startedAt = ContinuousClock.now
       let lines = try await interactions.lines(asked.request, of: characters, in: asked.scene, receiver: receiver)
-      let body = DialogReplyBody(
+      let body = CharacterDialog(
         lines, characters, asked.scene, (ContinuousClock.now - startedAt).inMilliseconds)
       return InteractionAnswer { _ in try .json(body) }
     }
@@ -65,7 +66,7 @@ struct InteractionRoutes: Sendable {
       let startedAt = ContinuousClock.now
       let (answers, summary) = try await interactions.survey(
         asked.request, of: characters, in: asked.scene, receiver: receiver)
-      let body = SurveyReplyBody(
+      let body = CharacterSurvey(
         asked.timepoint, asked.request, answers, summary, characters.count,
         (ContinuousClock.now - startedAt).inMilliseconds)
       return InteractionAnswer { _ in try .json(body) }
@@ -103,47 +104,31 @@ struct InteractionRoutes: Sendable {
   }
 }
 
-private struct ChatReplyBody: Encodable {
-  let character_name: String
-  let response: String
-  @NullCodable var session_id: ConversationID?
-  @NullCodable var emotional_tone: String?
-  let latency_ms: Int
-}
-
-private struct DialogReplyBody: Encodable, Sendable {
-  let dialog: [DialogLine]
-  let context: String
-  let characters_involved: [String]
-  let latency_ms: Int
-
-  init(_ lines: [DialogLine], _ characters: [SceneCharacter], _ scene: GeneratedScene, _ milliseconds: Int) {
-    dialog = lines
-    context = scene.moment.summary
-    characters_involved = characters.map(\.name)
-    latency_ms = milliseconds
+extension CharacterDialog {
+  fileprivate init(
+    _ lines: [DialogLine], _ characters: [SceneCharacter], _ scene: GeneratedScene, _ milliseconds: Int
+  ) {
+    self.init(
+      dialog: lines.map { .init($0) }, context: scene.moment.summary, charactersInvolved: characters.map(\.name),
+      latencyMs: milliseconds)
   }
 }
 
-private struct SurveyReplyBody: Encodable, Sendable {
-  let timepoint_id: TimepointID
-  let questions: [String]
-  let responses: [SurveyAnswer]
-  @NullCodable var summary: String?
-  let mode: SurveyMode
-  let total_characters: Int
-  let latency_ms: Int
-
-  init(
+extension CharacterSurvey {
+  fileprivate init(
     _ timepoint: TimepointID, _ survey: SurveyRequest, _ answers: [SurveyAnswer], _ summary: String?,
     _ characterCount: Int, _ milliseconds: Int
   ) {
-    timepoint_id = timepoint
-    questions = survey.questions
-    responses = answers
-    _summary = NullCodable(wrappedValue: summary)
-    mode = survey.mode
-    total_characters = characterCount
-    latency_ms = milliseconds
+    self.init(
+      timepointID: timepoint.description, questions: survey.questions, responses: answers.map { Answer($0) },
+      summary: summary, mode: survey.mode.rawValue, totalCharacters: characterCount, latencyMs: milliseconds)
+  }
+}
+
+extension CharacterSurvey.Answer {
+  init(_ answer: SurveyAnswer) {
+    self.init(
+      characterName: answer.characterName, question: answer.question, response: answer.response,
+      sentiment: answer.sentiment.rawValue, keyPoints: answer.keyPoints, emotionalTone: answer.emotionalTone)
   }
 }

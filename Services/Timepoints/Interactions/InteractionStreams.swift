@@ -14,7 +14,7 @@ struct InteractionStreams: Sendable {
 
   private enum Part: Sendable {
     case begun
-    case piece(InteractionEventBody)
+    case piece(InteractionPiece)
     case ended(Result<Reply, any Error>)
   }
 
@@ -83,21 +83,21 @@ struct InteractionStreams: Sendable {
     for await buffer in buffers { try await writer.write(buffer) }
   }
 
-  private func last(_ result: Result<Reply, any Error>) -> InteractionEventBody {
+  private func last(_ result: Result<Reply, any Error>) -> InteractionPiece {
     do {
       let reply = try result.get()
       let body = try JSON.decode(JSONValue.self, from: reply.body)
-      guard reply.status == 200 else { return .init(.error, body["detail"] ?? body) }
-      return .init(.done, body)
+      guard reply.status == 200 else { return .error(body["detail"] ?? body) }
+      return .done(body)
     } catch {
-      return .init(.error, .string(Failure(describing: error, logger: logger).message))
+      return .error(.string(Failure(describing: error, logger: logger).message))
     }
   }
 }
 
 extension EventStreamText {
   /// - Throws: `EncodingError`.
-  static func event(_ body: InteractionEventBody) throws -> ByteBuffer {
+  static func event(_ body: InteractionPiece) throws -> ByteBuffer {
     message(String(decoding: try JSON.encode(body), as: UTF8.self))
   }
 }

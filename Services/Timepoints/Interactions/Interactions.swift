@@ -1,3 +1,4 @@
+import ClientBodies
 import Database
 import Foundation
 import Web
@@ -46,7 +47,7 @@ struct Interactions: Sendable {
     guard chat.isPlainText(streamed: receiver != nil) else {
       let reply = try await voices.reply(
         to: chat.message, by: character, in: scene, history: history, model: chat.model)
-      receiver?(.init(.token, .string(reply.response), by: character.name))
+      receiver?(.token(reply.response, by: character))
       return (reply.response, reply.emotionalTone)
     }
     var text = ""
@@ -54,7 +55,7 @@ struct Interactions: Sendable {
       to: chat.message, by: character, in: scene, history: history, model: chat.model)
     for try await piece in pieces {
       text += piece
-      receiver?(.init(.token, .string(piece), by: character.name))
+      receiver?(.token(piece, by: character))
     }
     return (text, nil)
   }
@@ -76,7 +77,7 @@ struct Interactions: Sendable {
     receiver: InteractionReceiver?
   ) async throws -> [DialogLine] {
     func send(_ line: DialogLine) throws {
-      receiver?(.init(.line, try JSONValue(encoding: line), by: line.speaker))
+      receiver?(try .line(ClientBodies.DialogLine(line)))
     }
     guard receiver != nil, dialog.isSequential else {
       let lines = try await voices.lines(
@@ -116,7 +117,7 @@ struct Interactions: Sendable {
     for (question, character) in asked {
       let answer = try await voices.answer(
         to: question, by: character, in: scene, earlier: survey.isChained ? answers : [], model: survey.model)
-      receiver?(.init(.line, try JSONValue(encoding: answer), by: answer.characterName))
+      receiver?(try .line(CharacterSurvey.Answer(answer)))
       answers.append(answer)
     }
     return answers
@@ -139,7 +140,7 @@ struct Interactions: Sendable {
       }
       for _ in 0..<Self.answersAtOnce { ask() }
       while let (index, answer) = try await group.next() {
-        receiver?(.init(.line, try JSONValue(encoding: answer), by: answer.characterName))
+        receiver?(try .line(CharacterSurvey.Answer(answer)))
         answers[index] = answer
         ask()
       }

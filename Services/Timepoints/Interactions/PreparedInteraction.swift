@@ -1,3 +1,4 @@
+import ClientBodies
 import Database
 import Web
 import Wire
@@ -18,19 +19,27 @@ struct InteractionAnswer: Sendable {
   let reply: @Sendable (any Connection) throws -> Reply
 }
 
-typealias InteractionReceiver = @Sendable (InteractionEventBody) -> Void
-
 /// One event of a stream of an interaction.
-struct InteractionEventBody: Encodable, Sendable {
-  enum Name: String, Encodable, Sendable { case token, line, done, error }
+typealias InteractionPiece = InteractionEvent<Wire.JSONValue>
 
-  let event: Name
-  let data: JSONValue
-  @NullCodable var character_name: String?
+typealias InteractionReceiver = @Sendable (InteractionPiece) -> Void
 
-  init(_ event: Name, _ data: JSONValue, by character: String? = nil) {
-    self.event = event
-    self.data = data
-    _character_name = NullCodable(wrappedValue: character)
+extension InteractionPiece {
+  static func token(_ text: String, by character: SceneCharacter) -> Self {
+    Self(event: "token", data: .string(text), characterName: character.name)
   }
+
+  /// - Throws: `EncodingError`.
+  static func line(_ line: ClientBodies.DialogLine) throws -> Self {
+    Self(event: "line", data: try .init(encoding: line), characterName: line.speaker)
+  }
+
+  /// - Throws: `EncodingError`.
+  static func line(_ answer: CharacterSurvey.Answer) throws -> Self {
+    Self(event: "line", data: try .init(encoding: answer), characterName: answer.characterName)
+  }
+
+  static func done(_ body: Wire.JSONValue) -> Self { Self(event: "done", data: body, characterName: nil) }
+
+  static func error(_ detail: Wire.JSONValue) -> Self { Self(event: "error", data: detail, characterName: nil) }
 }

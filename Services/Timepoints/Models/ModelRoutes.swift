@@ -1,3 +1,4 @@
+import ClientBodies
 import Foundation
 import Hummingbird
 import Web
@@ -9,10 +10,12 @@ struct ModelRoutes: Sendable {
   let status: ProvidersStatus
 
   func add(to routes: Router<Context>) {
-    let (all, free) = (ModelsBody(catalog.models, catalog), ModelsBody(catalog.free, catalog))
+    let (all, free) = (TimepointModels(catalog.models, catalog), TimepointModels(catalog.free, catalog))
     routes.get("/api/v1/models") { _, _ in Response.json(all) }
     routes.get("/api/v1/models/free") { _, _ in Response.json(free) }
-    routes.get("/api/v1/models/providers") { [status] _, _ in Response.json(ProvidersBody(providers: status.all)) }
+    routes.get("/api/v1/models/providers") { [status] _, _ in
+      Response.json(ModelProvidersAnswer(providers: status.all))
+    }
     routes.get("/api/v1/models/{id}") { _, context in
       try show(context.parameters.get("id"))
     }
@@ -27,54 +30,35 @@ struct ModelRoutes: Sendable {
     guard let model = id?.removingPercentEncoding.flatMap({ catalog.model($0) }) else {
       throw Failure(.notFound, "model_not_found", "There is no such model here.")
     }
-    return .json(ModelsBody.Entry(model))
+    return .json(TimepointModel(model))
   }
 }
 
-private struct ModelsBody: Encodable, Sendable {
-  struct Entry: Encodable, Sendable {
-    let id: String
-    let provider: String
-    let name: String
-    let makes: Model.Kind
-    let is_free: Bool
-
-    init(_ model: Model) {
-      id = model.id
-      provider = model.provider.rawValue
-      name = model.name
-      makes = model.makes
-      is_free = model.isFree
-    }
-  }
-
-  let models: [Entry]
-  let total: Int
-  /// Whether scenes are made up offline, as there is no key of a provider.
-  let is_rehearsal: Bool
-
-  init(_ models: [Model], _ catalog: ModelsCatalog) {
-    self.models = models.map(Entry.init)
-    total = models.count
-    is_rehearsal = catalog.isRehearsal
+extension TimepointModels {
+  fileprivate init(_ models: [Model], _ catalog: ModelsCatalog) {
+    self.init(models: models.map { TimepointModel($0) }, total: models.count, isRehearsal: catalog.isRehearsal)
   }
 }
 
-private struct ProvidersBody: Encodable {
-  let providers: [String: ProvidersStatus.Provider]
+extension TimepointModel {
+  fileprivate init(_ model: Model) {
+    self.init(
+      id: model.id, provider: model.provider.rawValue, name: model.name, makes: model.makes.rawValue,
+      isFree: model.isFree)
+  }
 }
 
 extension ProvidersStatus {
-  fileprivate var all: [String: Provider] {
+  fileprivate var all: [String: TimepointModelProvider] {
     var all = ["google": self[.google], "openrouter": self[.openrouter]]
     if isRehearsal { all["rehearsal"] = self[.rehearsal] }
     return all
   }
 
   /// For `/health`, in one word each.
-  var healthDetails: [String: JSONValue] {
+  var healthDetails: [String: Wire.JSONValue] {
     let providers = all.mapValues { provider in
-      JSONValue.string(provider.configured ? (provider.answering == false ? "failing" : "ok") : "not_configured")
+      Wire.JSONValue.string(provider.configured ? (provider.answering == false ? "failing" : "ok") : "not_configured")
     }
     return ["providers": .object(providers)]
   }

@@ -1,3 +1,4 @@
+import ClientBodies
 import Database
 import EventFeed
 import Foundation
@@ -16,7 +17,7 @@ struct TimepointsPersonalDataStore: PersonalDataStoring {
 
   func export(of user: UserID) async throws -> TimepointsExport {
     let owner = Viewer(user: user, isOpen: false)
-    var timepoints: [TimepointBody] = []
+    var timepoints: [ClientBodies.Timepoint] = []
     var batch: [Timepoint]
     var last: TimepointID?
     repeat {
@@ -26,7 +27,7 @@ struct TimepointsPersonalDataStore: PersonalDataStoring {
     } while batch.count == Self.batchSize
     let conversations = try await database.read { db in
       try ConversationStore.all(of: user, on: db).map {
-        ConversationBody($0, try ConversationStore.messages(of: $0.id, on: db))
+        ClientBodies.Conversation($0, try ConversationStore.messages(of: $0.id, on: db))
       }
     }
     return TimepointsExport(timepoints: timepoints, interaction_sessions: conversations)
@@ -66,6 +67,6 @@ struct TimepointsPersonalDataStore: PersonalDataStoring {
 }
 
 struct TimepointsExport: Encodable, Sendable {
-  let timepoints: [TimepointBody]
-  let interaction_sessions: [ConversationBody]
+  let timepoints: [ClientBodies.Timepoint]
+  let interaction_sessions: [ClientBodies.Conversation]
 }

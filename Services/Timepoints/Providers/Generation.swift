@@ -1,3 +1,4 @@
+import ClientBodies
 import Database
 import Foundation
 import Web
@@ -45,20 +46,14 @@ struct Generation: Sendable {
 
 /// Which providers there are, for health and for `/models/providers`.
 struct ProvidersStatus: Sendable {
-  struct Provider: Encodable, Hashable, Sendable {
-    let configured: Bool
-    /// Whether its last call was answered; nil for one that is not configured.
-    let answering: Bool?
-  }
-
   let configured: Set<ProviderName>
   let health: ProviderHealth
 
   var isRehearsal: Bool { configured.contains(.rehearsal) }
 
-  subscript(name: ProviderName) -> Provider {
+  subscript(name: ProviderName) -> TimepointModelProvider {
     let isConfigured = configured.contains(name)
-    return Provider(configured: isConfigured, answering: isConfigured ? health.isAnswering(name) : nil)
+    return TimepointModelProvider(configured: isConfigured, answering: isConfigured ? health.isAnswering(name) : nil)
   }
 
   /// - Throws: ``PipelineFailure/unconfigured(variable:)`` when no provider is configured, so that a request can be

@@ -1,3 +1,4 @@
+import ClientBodies
 import Database
 import Foundation
 import Hummingbird
@@ -47,7 +48,7 @@ struct TimepointRoutes: Sendable {
     let viewer = try access.viewer(context)
     let id = try context.timepointID()
     let timepoint = try await database.read { db in try TimepointStore.visible(id, to: viewer, on: db) }
-    return .json(CharactersBody(timepoint))
+    return .json(TimepointCharacters(timepoint))
   }
 
   @Sendable private func image(_ request: Request, _ context: Context) async throws -> Response {
@@ -66,9 +67,9 @@ struct TimepointRoutes: Sendable {
       status: try request.queryCase("status"), visibility: try request.queryCase("visibility"))
     let found = try await database.read { db in try TimepointLists.visible(to: viewer, filter, page, on: db) }
     return .json(
-      ListBody(
+      TimepointPage(
         items: found.items.map { presenter.body($0, for: viewer) }, total: found.total, page: page.number,
-        page_size: page.size))
+        pageSize: page.size))
   }
 
   /// A status that does not exist is ignored.
@@ -78,84 +79,38 @@ struct TimepointRoutes: Sendable {
     let status = request.uri.queryParameters["status"].flatMap { Timepoint.Status(rawValue: String($0)) }
     let found = try await database.read { db in try TimepointLists.own(of: user, status: status, page, on: db) }
     return .json(
-      ListBody(
-        items: found.items.map(OwnTimepointBody.init), total: found.total, page: page.number, page_size: page.size))
+      TimepointPage(
+        items: found.items.map { TimepointSummary($0) }, total: found.total, page: page.number, pageSize: page.size))
   }
 }
 
-struct ListBody<Item: Encodable>: Encodable {
-  let items: [Item]
-  let total: Int
-  let page: Int
-  let page_size: Int
-}
-
-struct OwnTimepointBody: Encodable, Sendable {
-  let id: TimepointID
-  let query: String
-  let slug: String
-  let status: Timepoint.Status
-  @NullCodable var year: Int?
-  @NullCodable var location: String?
-  let has_image: Bool
-  let created_at: Date
-
-  init(_ timepoint: Timepoint) {
-    id = timepoint.id
-    query = timepoint.query
-    slug = timepoint.slug
-    status = timepoint.status
-    _year = NullCodable(wrappedValue: timepoint.scene?.timeline.year)
-    _location = NullCodable(wrappedValue: timepoint.scene?.timeline.location)
-    has_image = timepoint.hasImage
-    created_at = timepoint.createdAt
+extension TimepointSummary {
+  fileprivate init(_ timepoint: Timepoint) {
+    self.init(
+      id: timepoint.id.description, query: timepoint.query, slug: timepoint.slug, status: timepoint.status.rawValue,
+      year: timepoint.scene?.timeline.year, location: timepoint.scene?.timeline.location,
+      hasImage: timepoint.hasImage, createdAt: timepoint.createdAt)
   }
 }
 
-private struct CharactersBody: Encodable {
-  struct Character: Encodable {
-    let name: String
-    let role: String
-    let system_prompt: String
-    let dialog_context: String
-    let speaks_in_scene: Bool
-    let personality: String
-    let speaking_style: String
-    let emotional_state: String
-    let historical_note: String
-
-    init(_ character: SceneCharacter, in timeline: Timeline) {
-      name = character.name
-      role = character.role
-      system_prompt = character.portrait(in: timeline)
-      dialog_context = character.dialogContext
-      speaks_in_scene = character.speaksInScene
-      personality = character.personality
-      speaking_style = character.speakingStyle
-      emotional_state = character.emotionalState
-      historical_note = character.historicalNote
-    }
-  }
-
-  let timepoint_id: TimepointID
-  let query: String
-  @NullCodable var year: Int?
-  @NullCodable var location: String?
-  @NullCodable var era: String?
-  let total_characters: Int
-  let speaking_characters: Int
-  let characters: [Character]
-
-  init(_ timepoint: Timepoint) {
+extension TimepointCharacters {
+  fileprivate init(_ timepoint: Timepoint) {
     let (timeline, people) = (timepoint.scene?.timeline, timepoint.scene?.characters ?? [])
-    timepoint_id = timepoint.id
-    query = timepoint.query
-    _year = NullCodable(wrappedValue: timeline?.year)
-    _location = NullCodable(wrappedValue: timeline?.location)
-    _era = NullCodable(wrappedValue: timeline?.era)
-    total_characters = people.count
-    speaking_characters = people.filter(\.speaksInScene).count
-    characters = timeline.map { timeline in people.map { Character($0, in: timeline) } } ?? []
+    self.init(
+      timepointID: timepoint.id.description, query: timepoint.query, year: timeline?.year,
+      location: timeline?.location, era: timeline?.era, totalCharacters: people.count,
+      speakingCharacters: people.filter(\.speaksInScene).count,
+      characters: timeline.map { timeline in people.map { Character($0, in: timeline) } } ?? [])
+  }
+}
+
+extension TimepointCharacters.Character {
+  fileprivate init(_ character: SceneCharacter, in timeline: Timeline) {
+    self.init(
+      name: character.name, role: character.role, systemPrompt: character.portrait(in: timeline),
+      dialogContext: character.dialogContext, speaksInScene: character.speaksInScene,
+      personality: character.personality, speakingStyle: character.speakingStyle,
+      emotionalState: character.emotionalState, historicalNote: character.historicalNote)
   }
 }
 

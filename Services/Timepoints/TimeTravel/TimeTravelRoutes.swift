@@ -1,3 +1,4 @@
+import ClientBodies
 import Database
 import Foundation
 import Hummingbird
@@ -37,9 +38,10 @@ struct TimeTravelRoutes: Sendable {
     let ended = try await generations.ended(try await generations.begin(new).id)
     if let failure = ended.failure { throw failure.failure }
     return .json(
-      JumpResultBody(
-        source_id: id, target_id: ended.id, source_year: scene.timeline.year,
-        target_year: ended.scene?.timeline.year ?? target.year, direction: direction, units: units, unit: unit,
+      TemporalJump(
+        sourceID: id.description, targetID: ended.id.description, sourceYear: scene.timeline.year,
+        targetYear: ended.scene?.timeline.year ?? target.year, direction: direction.rawValue, units: units,
+        unit: unit.rawValue,
         message:
           "You are \(units) \(unit.rawValue)\(units == 1 ? "" : "s") \(direction == .next ? "later" : "earlier")."
       ))
@@ -55,12 +57,12 @@ struct TimeTravelRoutes: Sendable {
     }
     let body = try await generations.database.read { db in
       let center = try TimepointStore.visible(id, to: viewer, on: db)
-      func walk(_ way: JumpDirection) throws -> [SequenceBody.Entry] {
+      func walk(_ way: JumpDirection) throws -> [TemporalSequence.Scene] {
         guard direction == "both" || direction == way.rawValue else { return [] }
         return try TimepointSequence.walk(way, from: center, limit: limit, for: viewer, on: db)
-          .map(SequenceBody.Entry.init)
+          .map { TemporalSequence.Scene($0) }
       }
-      return SequenceBody(center: .init(center), prior: try walk(.prior), next: try walk(.next))
+      return TemporalSequence(center: .init(center), prior: try walk(.prior), next: try walk(.next))
     }
     return .json(body)
   }
@@ -130,31 +132,8 @@ private struct JumpBody: Decodable {
   }
 }
 
-private struct JumpResultBody: Encodable {
-  let source_id: TimepointID
-  let target_id: TimepointID
-  let source_year: Int
-  let target_year: Int
-  let direction: JumpDirection
-  let units: Int
-  let unit: TimeUnit
-  let message: String
-}
-
-private struct SequenceBody: Encodable {
-  struct Entry: Encodable {
-    let id: TimepointID
-    @NullCodable var year: Int?
-    let slug: String
-
-    init(_ timepoint: Timepoint) {
-      id = timepoint.id
-      _year = NullCodable(wrappedValue: timepoint.scene?.timeline.year)
-      slug = timepoint.slug
-    }
+extension TemporalSequence.Scene {
+  fileprivate init(_ timepoint: Timepoint) {
+    self.init(id: timepoint.id.description, year: timepoint.scene?.timeline.year, slug: timepoint.slug)
   }
-
-  let center: Entry
-  let prior: [Entry]
-  let next: [Entry]
 }
