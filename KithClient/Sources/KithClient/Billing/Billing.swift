@@ -36,16 +36,19 @@ public struct Billing: Sendable {
     var body = ["product_id": product]
     body["success_url"] = successURL?.absoluteString
     body["cancel_url"] = cancelURL?.absoluteString
-    return try await api.value(
-      try Call.post("/api/v1/billing/stripe/checkout", body).with { $0.timeoutSeconds = 45 }, as: CheckoutAnswer.self
-    ).checkoutURL
+    let call = try Call.post("/api/v1/billing/stripe/checkout", body).with { $0.timeoutSeconds = 45 }
+    return try Self.page(at: try await api.value(call, as: CheckoutAnswer.self).checkoutURL)
   }
 
   /// A page of Stripe's on which the user changes or ends a subscription.
   public func portal() async throws -> URL {
-    try await api.value(
-      Call.get("/api/v1/billing/stripe/portal").with { $0.timeoutSeconds = 45 }, as: PortalAnswer.self
-    ).portalURL
+    let call = Call.get("/api/v1/billing/stripe/portal").with { $0.timeoutSeconds = 45 }
+    return try Self.page(at: try await api.value(call, as: PortalAnswer.self).portalURL)
+  }
+
+  private static func page(at text: String) throws -> URL {
+    guard let url = URL(string: text) else { throw KithFailure.undecodable("the address of a page: \(text)") }
+    return url
   }
 
   /// Has a transaction of the App Store verified. Apps use ``StorePurchases``.

@@ -21,7 +21,7 @@ struct StripeCheckout: Sendable {
   /// The URL of a new session. Under the same key it is the same one for 24 hours.
   ///
   /// - Throws: a failure of the kinds 502, 503 and 504.
-  func checkout(_ order: Order, key: String) async throws -> URL {
+  func checkout(_ order: Order, key: String) async throws -> String {
     try await withCustomer(of: order.user) { customer in
       let form = Self.form(of: order, customer)
       return try await client.post(
@@ -33,7 +33,7 @@ struct StripeCheckout: Sendable {
   /// The URL of a session of the billing portal, which can be used once.
   ///
   /// - Throws: a failure of the kinds 502, 503 and 504; 404 when the user has never begun to buy.
-  func portal(of user: UserID, returnURL: String?) async throws -> URL {
+  func portal(of user: UserID, returnURL: String?) async throws -> String {
     guard let customer = try await customers.customer(of: user) else { throw Failure.noStripeCustomer }
     let form = [("customer", customer)] + (returnURL.map { [("return_url", $0)] } ?? [])
     do {
@@ -50,7 +50,7 @@ struct StripeCheckout: Sendable {
 
   /// Runs `work` with the user's customer. One that Stripe does not know any more, because it was deleted there, is
   /// replaced.
-  private func withCustomer(of user: UserID, _ work: (String) async throws -> URL) async throws -> URL {
+  private func withCustomer(of user: UserID, _ work: (String) async throws -> String) async throws -> String {
     do {
       let customer = try await customer(of: user, replacing: nil)
       do { return try await work(customer) } catch let error as StripeError where error.isMissing("customer") {

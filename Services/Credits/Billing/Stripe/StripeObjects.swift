@@ -51,7 +51,7 @@ struct StripeCustomer: Decodable {
 
 /// A page of Stripe's to which the user is sent.
 struct StripePage: Decodable {
-  let url: URL
+  let url: String
 }
 
 struct StripeSession: Decodable {

@@ -70,26 +70,28 @@ public struct GrantedPurchase: Sendable, Equatable, Codable {
 
 /// A page on which the user pays.
 package struct CheckoutAnswer: Sendable, Codable {
-  package let checkoutURL: URL
+  /// As Stripe writes it: `URL` replaces characters that it does not allow.
+  package let checkoutURL: String
 
   private enum CodingKeys: String, CodingKey {
     case checkoutURL = "checkout_url"
   }
 
-  package init(checkoutURL: URL) {
+  package init(checkoutURL: String) {
     self.checkoutURL = checkoutURL
   }
 }
 
 /// A page on which the user changes a subscription.
 package struct PortalAnswer: Sendable, Codable {
-  package let portalURL: URL
+  /// As Stripe writes it.
+  package let portalURL: String
 
   private enum CodingKeys: String, CodingKey {
     case portalURL = "portal_url"
   }
 
-  package init(portalURL: URL) {
+  package init(portalURL: String) {
     self.portalURL = portalURL
   }
 }
