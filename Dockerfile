@@ -22,7 +22,24 @@ COPY .build/programs /programs
 
 FROM ${PROGRAMS} AS programs
 
-FROM debian:bookworm-slim
+# What the program needs of Debian and nothing else: the libraries that it is linked with and those that they need,
+# certificates of authorities, time zones, and where names of users and hosts are found.
+FROM debian:bookworm-slim AS runtime
+ARG SERVICE=kith
+COPY --from=programs /programs/$SERVICE.packages /tmp/packages
+RUN apt-get update \
+  && xargs apt-get install -y --no-install-recommends ca-certificates tzdata </tmp/packages \
+  && rm -rf /var/lib/apt/lists/*
+COPY --from=programs /programs/$SERVICE /runtime/usr/local/bin/kith-service
+WORKDIR /runtime
+RUN useradd --system --user-group --uid 10001 --home-dir /data --shell /nonexistent kith \
+  && install -d -o kith -g kith -m 700 data && install -d -m 1777 tmp \
+  && ldd usr/local/bin/kith-service | awk '$3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }' \
+    | xargs -I LIBRARY cp -L --parents LIBRARY . \
+  && cp -L --parents /etc/ssl/certs/ca-certificates.crt /etc/passwd /etc/group /etc/nsswitch.conf . \
+  && cp -R --parents /usr/share/zoneinfo . && rm -rf usr/share/zoneinfo/right usr/share/zoneinfo/posix
+
+FROM scratch
 ARG SERVICE=kith
 ARG VERSION=dev
 ARG REVISION=unknown
@@ -31,19 +48,12 @@ LABEL org.opencontainers.image.title="$SERVICE" \
   org.opencontainers.image.licenses="MIT" \
   org.opencontainers.image.version="$VERSION" \
   org.opencontainers.image.revision="$REVISION"
-# The Debian packages of the libraries that this program is linked with.
-COPY --from=programs /programs/$SERVICE.packages /tmp/packages
-RUN apt-get update \
-  && xargs apt-get install -y --no-install-recommends ca-certificates </tmp/packages \
-  && rm -rf /var/lib/apt/lists/* /tmp/packages /var/log/* /var/cache/* \
-  && useradd --system --user-group --uid 10001 --home-dir /data kith \
-  && install -d -o kith -g kith -m 700 /data
-COPY --from=programs /programs/$SERVICE /usr/local/bin/kith-service
+COPY --from=runtime /runtime /
 USER kith
 WORKDIR /data
 # Every service listens on the same port, each in a container of its own. With PostgreSQL only photos are written, to
 # /data; the root file system can be read-only.
-ENV HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
+ENV PATH=/usr/local/bin HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=5s --timeout=4s --start-period=30s CMD ["kith-service", "healthcheck"]

@@ -1,5 +1,5 @@
 .PHONY: help run test soak soak-events soak-failover soak-timepoints soak-push lint format bench fuzz env release \
-  test-compose
+  test-compose test-upgrade
 
 PRODUCTS := kith kith-gateway kith-auth kith-invites kith-groups kith-lists kith-credits kith-events kith-adventures \
   kith-timepoints
@@ -51,6 +51,9 @@ env: ## Write a .env with new secrets for docker compose, or add what it lacks (
 
 release: ## Build optimised programs that run without a Swift installation, into .build/programs
 	@scripts/release $(PRODUCTS)
+
+test-upgrade: ## Replace every service by another version and back, under load (FROM=commit; PROGRAMS of now are built)
+	@scripts/test-upgrade $(or $(FROM),HEAD~1)
 
 test-compose: ## Run docker-compose.yml in a Docker engine of its own, with a story through it (as root, Linux)
 	@scripts/test-compose
