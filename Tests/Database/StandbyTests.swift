@@ -1,6 +1,7 @@
 import Database
 import Foundation
 import Support
+import Synchronization
 import Testing
 
 @testable import Postgres
@@ -53,6 +54,45 @@ import Testing
         } catch is DatabaseFailure { return false }
       }
       #expect(try await database.readAllowingStale { try $0.rows("select x from a").count } >= 2)
+      await database.close()
+    }
+  }
+
+  /// PostgreSQL cancels a read on a standby when it holds up what the standby has to replay.
+  @Test func whatTheStandbyCancelsThePrimaryReads() async throws {
+    try await withPatroniCluster { cluster in
+      let database = try Postgres(
+        url: cluster.url, schema: "test", readURL: cluster.standbyURL, connections: 2, logger: quiet)
+      try await database.migrate(Self.schema)
+      try await database.write { db in try db.change("insert into a (x) select generate_series(1, 1000)") }
+      try await executeSQL(cluster.standbyURL, "alter system set max_standby_streaming_delay = '100ms'")
+      try await executeSQL(cluster.standbyURL, "alter system set hot_standby_feedback = off")
+      try await executeSQL(cluster.standbyURL, "select pg_reload_conf()")
+      let places = Mutex<[Bool]>([])
+      let read = { @Sendable in
+        try await database.readAllowingStale { db in
+          let row = try db.row("select pg_is_in_recovery() as is_standby, (select count(*) from a) as count")
+          let isStandby = try row?.get("is_standby", as: Bool.self) ?? false
+          places.withLock { $0.append(isStandby) }
+          // While this snapshot is needed, the standby cannot replay that its rows were removed.
+          if isStandby { _ = try db.rows("select pg_sleep(20), count(*) from a") }
+          return try row?.get("count", as: Int.self) ?? 0
+        }
+      }
+      let isStandby = { @Sendable in
+        try await database.readAllowingStale { db in
+          try db.row("select pg_is_in_recovery() as x")?.get("x", as: Bool.self) ?? false
+        }
+      }
+      try await eventually("a read on the standby") { try await isStandby() }
+      let reading = Task { try await read() }
+      try await eventually("the read on the standby") { places.withLock { $0 == [true] } }
+      try await database.write { db in try db.change("delete from a where x > 1") }
+      try await executeSQL(cluster.url, "vacuum test.a")
+      #expect(try await reading.value == 1)
+      #expect(places.withLock { $0 } == [true, false])
+      // It is not left alone: the conflict was this read's.
+      try await eventually("the standby again") { try await isStandby() }
       await database.close()
     }
   }

@@ -61,3 +61,10 @@ final class CountingTransport: Transport {
     return try await inner.stream(request, progress: progress)
   }
 }
+
+extension Transport {
+  /// A request of its own, beside a client's.
+  func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+    try await stream(request, progress: nil).collected()
+  }
+}
