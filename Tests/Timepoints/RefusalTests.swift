@@ -80,6 +80,7 @@ import Wire
         var stream = try await TimepointStream(alice.browser, "\(path)/chat/stream", body: bodies[0].body)
         let last = try #require(try await stream.all().last)
         #expect(last.name == "error" && last.text == Self.notNow)
+        #expect(last.json["code"] as? String == "query_refused")
         gemini.calls.next(.refuses, for: "timeline")
         let jump = try await alice.browser.post("/api/v1/temporal/\(made.string("id"))/next")
         #expect(jump.status == 422 && jump.string("detail") == Self.kind, "\(jump.text)")

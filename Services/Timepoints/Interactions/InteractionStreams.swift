@@ -87,10 +87,11 @@ struct InteractionStreams: Sendable {
     do {
       let reply = try result.get()
       let body = try JSON.decode(JSONValue.self, from: reply.body)
-      guard reply.status == 200 else { return .error(body["detail"] ?? body) }
+      guard reply.status == 200 else { return .error(body["detail"] ?? body, code: body["code"]?.string) }
       return .done(body)
     } catch {
-      return .error(.string(Failure(describing: error, logger: logger).message))
+      let failure = Failure(describing: error, logger: logger)
+      return .error(.string(failure.message), code: failure.code)
     }
   }
 }

@@ -41,5 +41,7 @@ extension InteractionPiece {
 
   static func done(_ body: Wire.JSONValue) -> Self { Self(event: "done", data: body, characterName: nil) }
 
-  static func error(_ detail: Wire.JSONValue) -> Self { Self(event: "error", data: detail, characterName: nil) }
+  static func error(_ detail: Wire.JSONValue, code: String?) -> Self {
+    Self(event: "error", data: detail, characterName: nil, code: code)
+  }
 }

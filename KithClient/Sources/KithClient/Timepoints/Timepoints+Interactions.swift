@@ -41,7 +41,7 @@ extension Timepoints {
   /// Says something to a character, whose words come as they are made.
   ///
   /// - Returns: pieces of the answer, and the whole. Throws as ``chat(_:in:idempotencyKey:)``, and with the code
-  ///   `answer_failed` when the answer fails after its first words: its credits come back.
+  ///   of the failure when the answer fails after its first words: its credits come back.
   public func chatStream(
     _ request: ChatRequest, in id: Timepoint.ID, idempotencyKey: String = UUID().uuidString.lowercased()
   ) -> AsyncThrowingStream<StreamedAnswer<String, CharacterReply>, any Error> {
@@ -117,9 +117,11 @@ extension Timepoints {
           try await answers.send(.whole(try WireCoding.decode(InteractionEvent<Whole>.self, from: data).data))
           return true
         case "error":
-          let message = try WireCoding.decode(InteractionEvent<JSONValue>.self, from: data).data.string
+          let failure = try WireCoding.decode(InteractionEvent<JSONValue>.self, from: data)
           throw KithFailure.refused(
-            Refusal(status: 200, code: .known(.answerFailed), message: message ?? "The answer has failed."))
+            Refusal(
+              status: 200, code: failure.code.map(FailureCode.init) ?? .known(.answerFailed),
+              message: failure.data.string ?? "The answer has failed."))
         default: return false
         }
       }

@@ -121,16 +121,19 @@ package struct InteractionEvent<Content: Sendable>: Sendable {
   package let event: String
   package let data: Content
   @NullCodable package private(set) var characterName: String?
+  /// Of an error.
+  package let code: String?
 
   private enum CodingKeys: String, CodingKey {
-    case event, data
+    case event, data, code
     case characterName = "character_name"
   }
 
-  package init(event: String, data: Content, characterName: String?) {
+  package init(event: String, data: Content, characterName: String?, code: String? = nil) {
     self.event = event
     self.data = data
     self.characterName = characterName
+    self.code = code
   }
 }
 
