@@ -3,7 +3,7 @@ import Foundation
 /// What has happened in a topic, such as `lists:42`.
 public struct LiveEvent: Sendable, Equatable {
   public let topic: String
-  /// Such as `task_changed`.
+  /// Such as `task_changed`. `hidden` for one that a block keeps from the user: it has no payload.
   public let name: String
   /// 1, 2, 3 … per topic, without holes.
   public let number: Int
