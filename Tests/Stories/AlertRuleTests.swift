@@ -1,0 +1,31 @@
+import Foundation
+import Support
+import Testing
+
+/// The alerts of `deploy/compose/alerts.yml` are about metrics that there are.
+@Suite struct AlertRuleTests {
+  @Test func everyAlertIsAboutMetricsThatThereAre() async throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let rules = try String(contentsOf: root.appending(path: "deploy/compose/alerts.yml"), encoding: .utf8)
+    // Two names that differ in a word.
+    let named = ["outbox", "inbox"].map { rules.replacing("(outbox|inbox)", with: $0) }.joined()
+    let names = Set(named.matches(of: /\b(kith|process)_[a-z_]+/).map { String($0.output.0) })
+    #expect(names.count > 12)
+    try await withStack(engines[0]) { stack in
+      let alice = try await stack.signIn("alice")
+      #expect(try await alice.browser.get("/api/v1/credits/balance").status == 200)
+      var metrics = ""
+      for browser in [stack.gateway] + stack.services { metrics += try await browser.get("/metrics").text }
+      let known = Set(
+        metrics.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { $0.prefix { $0 != "{" && $0 != " " } })
+      #expect(names.filter { !known.contains(Substring($0)) }.sorted() == [])
+    }
+  }
+}
+
+extension TestStack {
+  fileprivate var services: [Browser] {
+    [auth, invites, groups, lists, credits, events, adventures, timepoints].map { $0.with(with(key: "plain")) }
+  }
+}
