@@ -15,7 +15,7 @@ struct PhotoModule: Sendable {
   private let fileRoutes: PhotoFileRoutes
 
   /// - Parameter deliveries: further kinds of messages of the same outbox.
-  /// - Throws: ``StartFailure`` when `PHOTO_STORAGE` or `PUBLIC_URL` is invalid or the folder cannot be created.
+  /// - Throws: ``StartFailure`` when `PHOTO_STORAGE` is invalid or its folder cannot be created.
   init(
     in dependencies: Dependencies, database: any Database, keys: DataKeys, idempotency: Idempotency, users: UsersClient,
     photoAccess: PhotoAccessCache, deliveries: [Delivery]
@@ -31,7 +31,7 @@ struct PhotoModule: Sendable {
       store: PhotoStore(database: database, photoAccess: photoAccess), files: storage.files, local: storage.local,
       renderer: PhotoRenderer(), idempotency: idempotency, notifications: notifications, now: now)
     let base = settings.string("PUBLIC_URL", default: "http://127.0.0.1:8080")
-    let links = try PhotoLinks(keys: keys, base: base.hasSuffix("/") ? String(base.dropLast()) : base)
+    let links = PhotoLinks(keys: keys, base: base.hasSuffix("/") ? String(base.dropLast()) : base)
     let uploadReader = PhotoUploadReader(folder: storage.local.incoming)
     sweep = PhotoSweep(
       store: PhotoSweepStore(database: database), files: storage.files, local: storage.local,

@@ -16,8 +16,8 @@ extension ListInvitePreview {
     guard let number = invite.number else { return nil }
     self.init(
       id: number, code: link.code.text, role: invite.role ?? "",
-      inviteURL: URL(string: links.pageURL(ofCode: link.code)),
-      deepLink: URL(string: links.deepLink(ofCode: link.code)), list: List(list), inviter: Inviter(inviter),
+      inviteURL: links.pageURL(ofCode: link.code), deepLink: links.deepLink(ofCode: link.code), list: List(list),
+      inviter: Inviter(inviter),
       expiresAt: invite.expiresAt, maxUses: invite.usesMax ?? 1, usesCount: invite.usesCount,
       usable: invite.isUsable(at: now), createdAt: invite.createdAt)
   }

@@ -26,7 +26,6 @@ struct AppLinks: Sendable {
     ] where !pattern.contains(placeholder) || !Self.isURL(pattern.replacing(placeholder, with: "x")) {
       throw StartFailure("\(name) must be a URL with \(placeholder) in it")
     }
-    guard URL(string: "\(self.origin)/i/x") != nil else { throw StartFailure("PUBLIC_URL must be a URL") }
     guard Self.isURL(appStore), appStore.hasPrefix("https://") else {
       throw StartFailure("APP_STORE_URL must begin with https://")
     }

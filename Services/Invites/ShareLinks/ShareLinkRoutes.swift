@@ -56,9 +56,9 @@ struct ShareLinkRoutes: Sendable {
     CreatedShareLink(
       ShareLink(
         id: invite.id.prefixed(.invite), token: token.text, role: invite.role ?? "", status: "PENDING",
-        expiresAt: invite.expiresAt, deepLink: URL(string: links.deepLink(of: token)),
-        appStoreFallbackURL: URL(string: links.appStore),
-        collection: .init(collection.collectionID, collection.collectionName), inviter: .init(user, inviter),
+        expiresAt: invite.expiresAt, deepLink: links.deepLink(of: token), appStoreFallbackURL: links.appStore,
+        collectionID: collection.collectionID.prefixed(.collection), collectionName: collection.collectionName,
+        inviter: .init(user, inviter),
         invitee: nil))
   }
 
@@ -67,8 +67,10 @@ struct ShareLinkRoutes: Sendable {
     let found = try await invites.links(to: .collection(collection.collectionID))
     let people = try await users.names(of: Set(found.flatMap { [$0.inviter, $0.invitee].compactMap { $0 } }))
     let now = now()
-    let named = ShareLink.Named(collection.collectionID, collection.collectionName)
-    let bodies = found.map { ShareLink($0, to: named, people, at: now, isOwn: true) }
+    let bodies = found.map {
+      ShareLink(
+        $0, to: collection.collectionID, named: collection.collectionName, people, at: now, isOwn: true)
+    }
     return .exactJSON(DataAnswer(data: bodies, count: bodies.count))
   }
 
@@ -95,7 +97,7 @@ struct ShareLinkRoutes: Sendable {
     // The user of an e-mail address is not shown: else an invite would reveal which addresses have an account.
     let people = try await users.names(of: Set([invite.inviter, invite.invitee].compactMap { $0 }))
     return .exactJSON(
-      DataAnswer(data: ShareLink(invite, to: .init(id, name), people, at: now, isOwn: false)))
+      DataAnswer(data: ShareLink(invite, to: id, named: name, people, at: now, isOwn: false)))
   }
 
   @Sendable private func accept(_ request: Request, _ context: SignedIn) async throws -> Response {
@@ -112,7 +114,7 @@ struct ShareLinkRoutes: Sendable {
       try joinCoordinator.finish(join.claim, on: db)
       let role = join.result.role ?? join.claim.invite.role ?? ""
       return try .exactJSON(
-        DataAnswer(data: ShareLinkAnswer(collectionID: invite.collection, role: role, status: "ACCEPTED")))
+        DataAnswer(data: ShareLinkAnswer.accepted(invite.collection, role: role)))
     }.response
   }
 
@@ -123,7 +125,7 @@ struct ShareLinkRoutes: Sendable {
       throw Failure(shareLink: error)
     }
     try await invites.reject(invite, at: now)
-    return .exactJSON(DataAnswer(data: ShareLinkAnswer(collectionID: path.collection, status: "REJECTED")))
+    return .exactJSON(DataAnswer(data: ShareLinkAnswer.rejected(path.collection)))
   }
 }
 

@@ -85,7 +85,7 @@ struct TextInviteRoutes: Sendable {
         invitedBy: inviter.description, createdAt: text.invite.createdAt, expiresAt: text.invite.expiresAt,
         usedAt: nil, profiles: .init(firstName: people[inviter]?.firstName ?? ""))
     }
-    return .json(PendingInvitesAnswer(invites: invites))
+    return .json(InvitesAnswer(invites: invites))
   }
 }
 

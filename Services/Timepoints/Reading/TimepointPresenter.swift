@@ -47,20 +47,16 @@ struct TimepointLinks: Sendable {
   /// `SHARE_URL_BASE`; nil for none.
   let shareBase: String?
 
-  /// - Throws: ``StartFailure`` for a setting that is not a URL.
   init(_ settings: Settings) throws {
     base = settings.string("PUBLIC_URL", default: "http://127.0.0.1:8080").withoutTrailingSlash
     shareBase = settings.nonempty("SHARE_URL_BASE")?.withoutTrailingSlash
-    for (name, base) in [("PUBLIC_URL", base), ("SHARE_URL_BASE", shareBase)] {
-      if let base, URL(string: "\(base)/t") == nil { throw StartFailure("\(name) must be a URL") }
-    }
   }
 
-  func image(of timepoint: Timepoint) -> URL? { URL(string: "\(base)/api/v1/timepoints/\(timepoint.id)/image") }
+  func image(of timepoint: Timepoint) -> String { "\(base)/api/v1/timepoints/\(timepoint.id)/image" }
 
   /// nil for a private one.
-  func share(_ timepoint: Timepoint) -> URL? {
-    timepoint.visibility == .public ? shareBase.flatMap { URL(string: "\($0)/\(timepoint.slug)") } : nil
+  func share(_ timepoint: Timepoint) -> String? {
+    timepoint.visibility == .public ? shareBase.map { "\($0)/\(timepoint.slug)" } : nil
   }
 }
 

@@ -62,7 +62,7 @@ public struct Invites: Sendable {
   ///
   /// - Throws: ``KithFailure``, such as `not_a_member`.
   public func pending(in group: SharedGroup.ID) async throws -> [PendingInvite] {
-    try await api.value(.get("/api/invites/pending/\(group)"), as: PendingInvitesAnswer.self).invites
+    try await api.value(.get("/api/invites/pending/\(group)"), as: InvitesAnswer<PendingInvite>.self).invites
   }
 
   /// Makes a link with which several can join a group.

@@ -51,7 +51,7 @@ import Testing
       SentInvites.self,
       #"{"sent_invites": [{"phone_number": "+1", "invite_code": "K7QM2X"}], "added_members": 1}"#)
     try expectRoundTrip(
-      PendingInvitesAnswer.self,
+      InvitesAnswer<PendingInvite>.self,
       """
       {"invites": [{"id": "i", "group_id": "g", "phone_number": "+1", "code": null, "invited_by": "u",
        "created_at": \(Self.time), "expires_at": \(Self.time), "used_at": null, "profiles": {"first_name": "Kim"}}]}

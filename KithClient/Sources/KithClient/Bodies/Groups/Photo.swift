@@ -8,33 +8,36 @@ public struct Photo: Sendable, Equatable, Codable, Identifiable {
   public let senderName: String
   /// At most 1080 pixels on the longer side. The link ends after an hour at most: ``Photos/data(of:thumbnail:)`` renews
   /// it.
-  public let url: URL
+  public var url: URL { link.url }
   /// At most 320 pixels.
-  public let thumbnailURL: URL?
+  public var thumbnailURL: URL? { thumbnailLink?.url }
   public let createdAt: Date
   /// 48 hours after it was sent.
   public let expiresAt: Date
+  private let link: LinkText
+  private let thumbnailLink: LinkText?
 
   private enum CodingKeys: String, CodingKey {
-    case id, url
+    case id
+    case link = "url"
     case groupID = "group_id"
     case senderID = "sender_id"
     case senderName = "sender_name"
-    case thumbnailURL = "thumbnail_url"
+    case thumbnailLink = "thumbnail_url"
     case createdAt = "created_at"
     case expiresAt = "expires_at"
   }
 
   public init(
-    id: String, groupID: String, senderID: String, senderName: String, url: URL, thumbnailURL: URL?, createdAt: Date,
-    expiresAt: Date
+    id: String, groupID: String, senderID: String, senderName: String, url: String, thumbnailURL: String?,
+    createdAt: Date, expiresAt: Date
   ) {
     self.id = id
     self.groupID = groupID
     self.senderID = senderID
     self.senderName = senderName
-    self.url = url
-    self.thumbnailURL = thumbnailURL
+    link = LinkText(url)
+    thumbnailLink = thumbnailURL.map { LinkText($0) }
     self.createdAt = createdAt
     self.expiresAt = expiresAt
   }

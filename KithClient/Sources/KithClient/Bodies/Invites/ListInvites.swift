@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a link to a list leads to, for who is not signed in as well.
+/// What a link to a list leads to, for who is not signed in as well; or an invitation for the user.
 public struct ListInvitePreview: Sendable, Equatable, Codable {
   /// The list that the link leads to.
   public struct List: Sendable, Equatable, Codable {
@@ -26,12 +26,13 @@ public struct ListInvitePreview: Sendable, Equatable, Codable {
     }
   }
 
-  /// Of an invitation for the user, as the next two.
+  /// Of an invitation for the user.
   public let id: Int?
   public let code: String
   public let role: String
-  public let inviteURL: URL?
-  public let deepLink: URL?
+  /// Of an invitation for the user, as the next one.
+  public var inviteURL: URL? { link?.url }
+  public var deepLink: URL? { appLink?.url }
   public let list: List
   public let inviter: Inviter?
   /// Of an invitation for the user, as the next two.
@@ -44,11 +45,13 @@ public struct ListInvitePreview: Sendable, Equatable, Codable {
   public let exhausted: Bool?
   /// Of an invitation for the user.
   public let createdAt: Date?
+  private let link: LinkText?
+  private let appLink: LinkText?
 
   private enum CodingKeys: String, CodingKey {
     case id, code, role, list, inviter, usable, expired, exhausted
-    case inviteURL = "invite_url"
-    case deepLink = "deep_link"
+    case link = "invite_url"
+    case appLink = "deep_link"
     case expiresAt = "expires_at"
     case maxUses = "max_uses"
     case usesCount = "uses_count"
@@ -56,15 +59,15 @@ public struct ListInvitePreview: Sendable, Equatable, Codable {
   }
 
   public init(
-    id: Int? = nil, code: String, role: String, inviteURL: URL? = nil, deepLink: URL? = nil, list: List,
-    inviter: Inviter?, expiresAt: Date? = nil, maxUses: Int? = nil, usesCount: Int? = nil, usable: Bool,
+    id: Int? = nil, code: String, role: String, inviteURL: String? = nil, deepLink: String? = nil,
+    list: List, inviter: Inviter?, expiresAt: Date? = nil, maxUses: Int? = nil, usesCount: Int? = nil, usable: Bool,
     expired: Bool? = nil, exhausted: Bool? = nil, createdAt: Date? = nil
   ) {
     self.id = id
     self.code = code
     self.role = role
-    self.inviteURL = inviteURL
-    self.deepLink = deepLink
+    link = inviteURL.map { LinkText($0) }
+    appLink = deepLink.map { LinkText($0) }
     self.list = list
     self.inviter = inviter
     self.expiresAt = expiresAt

@@ -16,7 +16,7 @@ public struct ShareLink: Sendable, Equatable, Codable, Identifiable {
   }
 
   /// On the wire, a collection has no `email`.
-  struct SharedThing: Sendable, Equatable, Codable {
+  private struct Shared: Sendable, Equatable, Codable {
     let id: String
     let name: String?
   }
@@ -29,9 +29,11 @@ public struct ShareLink: Sendable, Equatable, Codable, Identifiable {
   public let status: String
   public let expiresAt: Date
   /// For the share sheet. Only in the answer that made the link.
-  public let deepLink: URL?
-  public let appStoreFallbackURL: URL?
-  private let shared: SharedThing
+  public var deepLink: URL? { appLink?.url }
+  public var appStoreFallbackURL: URL? { storeLink?.url }
+  private let appLink: LinkText?
+  private let storeLink: LinkText?
+  private let shared: Shared
   @NullCodable private var maker: Named?
   @NullCodable public private(set) var invitee: Named?
   /// Only for the collection's owner.
@@ -43,27 +45,29 @@ public struct ShareLink: Sendable, Equatable, Codable, Identifiable {
   public var inviter: Named { maker ?? Named(id: "", email: nil, name: nil) }
 
   private enum CodingKeys: String, CodingKey {
-    case id, token, role, status, expiresAt, deepLink, invitee, createdAt
-    case appStoreFallbackURL = "appStoreFallbackUrl"
+    case id, token, role, status, expiresAt, invitee, createdAt
+    case appLink = "deepLink"
+    case storeLink = "appStoreFallbackUrl"
     case shared = "collection"
     case maker = "inviter"
   }
 
   /// - Parameters:
-  ///   - collection: its `email` is not sent.
+  ///   - collectionID: of what it lets people into, which has the name `collectionName`.
   ///   - inviter: nil: the account was deleted.
   public init(
-    id: String, token: String? = nil, role: String, status: String, expiresAt: Date, deepLink: URL? = nil,
-    appStoreFallbackURL: URL? = nil, collection: Named, inviter: Named?, invitee: Named?, createdAt: Date? = nil
+    id: String, token: String? = nil, role: String, status: String, expiresAt: Date, deepLink: String? = nil,
+    appStoreFallbackURL: String? = nil, collectionID: String, collectionName: String?, inviter: Named?,
+    invitee: Named?, createdAt: Date? = nil
   ) {
     self.id = id
     self.token = token
     self.role = role
     self.status = status
     self.expiresAt = expiresAt
-    self.deepLink = deepLink
-    self.appStoreFallbackURL = appStoreFallbackURL
-    shared = SharedThing(id: collection.id, name: collection.name)
+    appLink = deepLink.map { LinkText($0) }
+    storeLink = appStoreFallbackURL.map { LinkText($0) }
+    shared = Shared(id: collectionID, name: collectionName)
     maker = inviter
     self.invitee = invitee
     self.createdAt = createdAt
@@ -90,8 +94,8 @@ extension ShareLink {
     try container.encode(role, forKey: .role)
     try container.encode(status, forKey: .status)
     try container.encode(expiresAt, forKey: .expiresAt)
-    try container.encode(deepLink, forKey: .deepLink)
-    try container.encode(appStoreFallbackURL, forKey: .appStoreFallbackURL)
+    try container.encode(appLink, forKey: .appLink)
+    try container.encode(storeLink, forKey: .storeLink)
     try container.encode(shared, forKey: .shared)
     try container.encode(maker, forKey: .maker)
   }
@@ -107,6 +111,14 @@ public struct ShareLinkAnswer: Sendable, Equatable, Codable {
   private enum CodingKeys: String, CodingKey {
     case role, status
     case collectionID = "collectionId"
+  }
+
+  package static func accepted(_ collectionID: String, role: String) -> ShareLinkAnswer {
+    ShareLinkAnswer(collectionID: collectionID, role: role, status: "ACCEPTED")
+  }
+
+  package static func rejected(_ collectionID: String) -> ShareLinkAnswer {
+    ShareLinkAnswer(collectionID: collectionID, status: "REJECTED")
   }
 
   public init(collectionID: String, role: String? = nil, status: String) {

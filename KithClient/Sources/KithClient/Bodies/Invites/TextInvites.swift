@@ -101,12 +101,3 @@ public struct PendingInvite: Sendable, Equatable, Codable, Identifiable {
     self.profiles = profiles
   }
 }
-
-/// The text invitations to a group.
-package struct PendingInvitesAnswer: Sendable, Codable {
-  package let invites: [PendingInvite]
-
-  package init(invites: [PendingInvite]) {
-    self.invites = invites
-  }
-}

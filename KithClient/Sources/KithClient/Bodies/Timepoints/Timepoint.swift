@@ -23,7 +23,7 @@ public struct Timepoint: Sendable, Equatable, Codable, Identifiable {
   @NullCodable public private(set) var imagePrompt: String?
   public let hasImage: Bool?
   /// Of a JPEG. For a private scene it wants a bearer: ``Timepoints/image(of:pixelsMax:)`` sends one.
-  @NullCodable public private(set) var imageURL: URL?
+  public var imageURL: URL? { imageLink?.url }
   /// The JPEG, where it was asked for.
   public let imageBase64: Data?
   @NullCodable public private(set) var textModelUsed: String?
@@ -44,7 +44,7 @@ public struct Timepoint: Sendable, Equatable, Codable, Identifiable {
   public let tags: [String]?
   public let visibility: Visibility?
   /// nil without the setting of the server, and for a private scene.
-  @NullCodable public private(set) var shareURL: URL?
+  public var shareURL: URL? { shareLink?.url }
   public let presetUsed: String?
   /// In milliseconds.
   @NullCodable public private(set) var generationTimeMs: Int?
@@ -58,6 +58,8 @@ public struct Timepoint: Sendable, Equatable, Codable, Identifiable {
   public let dialog: [DialogLine]?
   public let grounding: SceneGrounding?
   public let moment: SceneMoment?
+  @NullCodable private var imageLink: LinkText?
+  @NullCodable private var shareLink: LinkText?
 
   /// Whether nothing changes by itself any more: it is completed, or has failed.
   public var isFinished: Bool { status == "completed" || status == "failed" }
@@ -68,7 +70,7 @@ public struct Timepoint: Sendable, Equatable, Codable, Identifiable {
     case timeOfDay = "time_of_day"
     case imagePrompt = "image_prompt"
     case hasImage = "has_image"
-    case imageURL = "image_url"
+    case imageLink = "image_url"
     case imageBase64 = "image_base64"
     case textModelUsed = "text_model_used"
     case imageModelUsed = "image_model_used"
@@ -80,7 +82,7 @@ public struct Timepoint: Sendable, Equatable, Codable, Identifiable {
     case sequenceID = "sequence_id"
     case renderType = "render_type"
     case generationVersion = "generation_version"
-    case shareURL = "share_url"
+    case shareLink = "share_url"
     case presetUsed = "preset_used"
     case generationTimeMs = "generation_time_ms"
     case requestContext = "request_context"
@@ -89,10 +91,10 @@ public struct Timepoint: Sendable, Equatable, Codable, Identifiable {
 
   public init(
     id: String, query: String, slug: String, status: String, year: Int?, month: Int?, day: Int?, season: String?,
-    timeOfDay: String?, era: String?, location: String?, imagePrompt: String?, hasImage: Bool?, imageURL: URL?,
+    timeOfDay: String?, era: String?, location: String?, imagePrompt: String?, hasImage: Bool?, imageURL: String?,
     imageBase64: Data? = nil, textModelUsed: String?, imageModelUsed: String?, createdAt: Date?, error: String?,
     blobFolderName: String?, blobPath: String?, blobWrittenAt: Date?, isDeleted: Bool?, sequenceID: String?,
-    renderType: String?, generationVersion: Int?, tags: [String]?, visibility: Visibility?, shareURL: URL?,
+    renderType: String?, generationVersion: Int?, tags: [String]?, visibility: Visibility?, shareURL: String?,
     presetUsed: String?, generationTimeMs: Int?, requestContext: JSONValue?, creditsCharged: Int?,
     metadata: SceneMetadata? = nil, characters: SceneCharacters? = nil, scene: SceneSetting? = nil,
     dialog: [DialogLine]? = nil, grounding: SceneGrounding? = nil, moment: SceneMoment? = nil
@@ -110,7 +112,7 @@ public struct Timepoint: Sendable, Equatable, Codable, Identifiable {
     self.location = location
     self.imagePrompt = imagePrompt
     self.hasImage = hasImage
-    self.imageURL = imageURL
+    imageLink = imageURL.map { LinkText($0) }
     self.imageBase64 = imageBase64
     self.textModelUsed = textModelUsed
     self.imageModelUsed = imageModelUsed
@@ -125,7 +127,7 @@ public struct Timepoint: Sendable, Equatable, Codable, Identifiable {
     self.generationVersion = generationVersion
     self.tags = tags
     self.visibility = visibility
-    self.shareURL = shareURL
+    shareLink = shareURL.map { LinkText($0) }
     self.presetUsed = presetUsed
     self.generationTimeMs = generationTimeMs
     self.requestContext = requestContext

@@ -8,9 +8,8 @@ extension ClientBodies.CodeLink {
     let invite = link.invite
     self.init(
       id: id, code: link.code.text, role: invite.role,
-      // `!`: the origin is checked at the start, and codes have only letters and digits.
-      inviteURL: URL(string: appLinks.pageURL(ofCode: link.code))!,
-      deepLink: URL(string: appLinks.deepLink(ofCode: link.code)), expiresAt: invite.expiresAt,
+      inviteURL: appLinks.pageURL(ofCode: link.code), deepLink: appLinks.deepLink(ofCode: link.code),
+      expiresAt: invite.expiresAt,
       maxUses: invite.usesMax, usesCount: invite.usesCount, usable: invite.isUsable(at: now),
       createdAt: invite.createdAt)
   }
