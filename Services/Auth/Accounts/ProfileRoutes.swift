@@ -69,30 +69,25 @@ struct ProfileRoutes: Sendable {
 
   @Sendable private func prefixedUser(_ request: Request, _ context: SignedIn) async throws -> Response {
     try requireSelf(context)
-    return .exactJSON(["data": PrefixedUserBody(try await profile(context))])
+    return .exactJSON(DataAnswer(data: PrefixedUserBody(try await profile(context))))
   }
 
   @Sendable private func changePrefixedUser(_ request: Request, _ context: SignedIn) async throws -> Response {
     try requireSelf(context)
     let body = try await request.json(PrefixedUserChangesBody.self)
     if let id = body.id ?? body.userId, !PrefixedUserBody.isID(id, of: context.user) { throw Failure.forbidden }
-    return .exactJSON(["data": PrefixedUserBody(try await change(context, try body.changes()))])
+    return .exactJSON(DataAnswer(data: PrefixedUserBody(try await change(context, try body.changes()))))
   }
 
   @Sendable private func changeLanguage(_ request: Request, _ context: SignedIn) async throws -> Response {
     let body = try await request.json(PrefixedUserChangesBody.self)
     guard body.locale ?? body.language != nil else { throw Failure.invalid(.init("locale", "is required")) }
-    return .exactJSON(["data": PrefixedUserBody(try await change(context, try body.changes()))])
+    return .exactJSON(DataAnswer(data: PrefixedUserBody(try await change(context, try body.changes()))))
   }
 
   /// The list has the signed-in user only.
   private func list(_ request: Request, _ context: SignedIn) async throws -> Response {
-    .exactJSON(ListBody(data: [PrefixedUserBody(try await profile(context))], count: 1))
-  }
-
-  private struct ListBody: Encodable {
-    let data: [PrefixedUserBody]
-    let count: Int
+    .exactJSON(DataAnswer(data: [PrefixedUserBody(try await profile(context))], count: 1))
   }
 
   /// - Throws: 403 for another user's id.

@@ -90,9 +90,8 @@ struct MailLinkPage: Sendable {
 
   private func redirectToApp(_ redirect: String, tokens pair: TokenPair, at now: Date) -> Response {
     let fragment = [
-      "access_token": pair.access, "refresh_token": pair.refresh.text, "token_type": "bearer",
-      "expires_in": String(pair.accessExpiresIn(at: now)),
-      "expires_at": String(Int(pair.accessExpiresAt.timeIntervalSince1970)),
+      "access_token": pair.access, "refresh_token": pair.refresh.text, "token_type": TokenPair.accessType,
+      "expires_in": String(pair.accessExpiresIn(at: now)), "expires_at": String(pair.accessExpiry),
     ].sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
     return Self.seeOther("\(redirect)#\(fragment)")
   }

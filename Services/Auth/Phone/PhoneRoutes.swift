@@ -58,7 +58,7 @@ struct PhoneRoutes: Sendable {
       let result = try await codeSignIn.signIn(
         number, code, name: try DisplayName.optional(body.first_name, field: "first_name"),
         context: request.signInContext(.app), from: request.clientAddress, at: now)
-      return .json(TokenAnswer(result.pair, token: nil, user: PhoneUser(result.profile), at: now))
+      return .json(TokenAnswer(result.pair, hasToken: false, user: PhoneUser(result.profile), at: now))
     }
   }
 

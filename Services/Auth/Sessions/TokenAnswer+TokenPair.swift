@@ -1,25 +1,23 @@
 import ClientBodies
 import Foundation
 
-/// The response to a sign-in or a refresh: the union of what the apps read.
 extension TokenAnswer {
-  init(_ pair: TokenPair, message: String? = nil, user: User?, at now: Date) {
-    self.init(pair, message: message, token: pair.access, user: user, at: now)
-  }
-
+  /// The response to a sign-in or a refresh.
+  ///
   /// - Parameters:
-  ///   - token: the access token, for apps that read this key.
-  ///   - expiresAt: in seconds since 1970, for Supabase's client libraries.
+  ///   - hasToken: whether the access token is there once more as `token`, for apps that read this key.
+  ///   - hasExpiry: whether `expires_at` is there, for Supabase's client libraries.
   init(
-    _ pair: TokenPair, message: String? = nil, token: String?, expiresAt: Int? = nil, user: User?, at now: Date
+    _ pair: TokenPair, message: String? = nil, hasToken: Bool = true, hasExpiry: Bool = false, user: User?, at now: Date
   ) {
     self.init(
-      message: message, accessToken: pair.access, token: token, refreshToken: pair.refresh.text, tokenType: "bearer",
-      expiresIn: Double(pair.accessExpiresIn(at: now)), expiresAt: expiresAt, user: user)
+      message: message, accessToken: pair.access, token: hasToken ? pair.access : nil, refreshToken: pair.refresh.text,
+      tokenType: TokenPair.accessType, expiresIn: Double(pair.accessExpiresIn(at: now)),
+      expiresAt: hasExpiry ? pair.accessExpiry : nil, user: user)
   }
 }
 
 extension TokenAnswer<ClientBodies.Profile> {
-  /// The tokens alone.
+  /// The same without the user.
   init(_ pair: TokenPair, at now: Date) { self.init(pair, user: nil, at: now) }
 }

@@ -16,12 +16,18 @@ struct RefreshToken: Sendable, Hashable, Codable {
 
 /// The access token and the refresh token that a sign-in or a refresh returns.
 struct TokenPair: Sendable, Hashable, Codable {
+  /// The type of the access token (RFC 6750).
+  static let accessType = "bearer"
+
   let access: String
   let refresh: RefreshToken
   let accessExpiresAt: Date
 
   /// In whole seconds, rounded up; 0 when it has expired.
   func accessExpiresIn(at now: Date) -> Int { max(0, Int(accessExpiresAt.timeIntervalSince(now).rounded(.up))) }
+
+  /// In whole seconds since 1970, as Supabase's client libraries read it.
+  var accessExpiry: Int { Int(accessExpiresAt.timeIntervalSince1970) }
 }
 
 /// How long tokens and sessions are valid.

@@ -145,8 +145,7 @@ struct SupabaseRoutes: Sendable {
   func session(_ result: SignInResult, _ now: Date) -> Response {
     .json(
       TokenAnswer(
-        result.pair, token: nil, expiresAt: Int(result.pair.accessExpiresAt.timeIntervalSince1970),
-        user: SupabaseUserBody(result.profile, at: now), at: now))
+        result.pair, hasToken: false, hasExpiry: true, user: SupabaseUserBody(result.profile, at: now), at: now))
   }
 
   @Sendable private func session(_ pair: TokenPair, _ user: UserID, _ now: Date) async throws -> Response {

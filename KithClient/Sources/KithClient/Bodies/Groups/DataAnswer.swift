@@ -1,7 +1,7 @@
-/// What the answers of collections and their share links are in.
+/// What the answers of collections, their share links and users with prefixed ids are in.
 package struct DataAnswer<Value: Sendable>: Sendable {
   package let data: Value
-  /// Of all pages, where there are pages.
+  /// Of a list: all there are, not those of the page.
   package let count: Int?
 
   package init(data: Value, count: Int? = nil) {
