@@ -35,7 +35,8 @@ enum GenerationEventStore {
     ).map { row in
       let name = try row.get("name", as: String.self)
       return GenerationEvent(
-        number: try row.get("number"), json: try row.get("event"), isLast: name == "done" || name == "error")
+        number: try row.get("number"), json: try row.get("event"),
+        isLast: TimepointProgress.Name(rawValue: name)?.isLast ?? false)
     }
   }
 }
@@ -48,25 +49,27 @@ extension TimepointProgress {
     case .completed(let result, _):
       guard let progress = result.step.progress else { return nil }
       self.init(
-        event: "step_complete", step: result.step.rawValue, progress: Double(progress),
+        event: Name.stepComplete.rawValue, step: result.step.rawValue, progress: Double(progress),
         data: ["latency_ms": .int(result.milliseconds), "model": .string(result.model)], error: nil)
     case .imageFailed(let message, _):
       self.init(
-        event: "step_error", step: PipelineStep.imageGeneration.rawValue, progress: 100, data: nil, error: message)
+        event: Name.stepError.rawValue, step: PipelineStep.imageGeneration.rawValue, progress: 100, data: nil,
+        error: message)
     }
   }
 
-  static let start = TimepointProgress(event: "start", step: "initialization", progress: 0, data: nil, error: nil)
+  static let start = TimepointProgress(
+    event: Name.start.rawValue, step: "initialization", progress: 0, data: nil, error: nil)
 
   static func failed(_ failure: StoredFailure) -> TimepointProgress {
-    TimepointProgress(event: "error", progress: 0, data: nil, error: failure.message)
+    TimepointProgress(event: Name.error.rawValue, progress: 0, data: nil, error: failure.message)
   }
 
   static func done(
     _ timepoint: Timepoint, _ scene: GeneratedScene, hasImage: Bool, milliseconds: Int
   ) -> TimepointProgress {
     TimepointProgress(
-      event: "done", progress: 100,
+      event: Name.done.rawValue, progress: 100,
       data: [
         "timepoint_id": .string(timepoint.id.description), "slug": .string(timepoint.slug),
         "status": .string(Timepoint.Status.completed.rawValue), "year": .int(scene.timeline.year),

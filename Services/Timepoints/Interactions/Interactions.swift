@@ -77,7 +77,7 @@ struct Interactions: Sendable {
     receiver: InteractionReceiver?
   ) async throws -> [DialogLine] {
     func send(_ line: DialogLine) throws {
-      receiver?(try .line(ClientBodies.DialogLine(line)))
+      receiver?(try .line(ClientBodies.DialogLine(line), by: line.speaker))
     }
     guard receiver != nil, dialog.isSequential else {
       let lines = try await voices.lines(
@@ -117,7 +117,7 @@ struct Interactions: Sendable {
     for (question, character) in asked {
       let answer = try await voices.answer(
         to: question, by: character, in: scene, earlier: survey.isChained ? answers : [], model: survey.model)
-      receiver?(try .line(CharacterSurvey.Answer(answer)))
+      receiver?(try .line(CharacterSurvey.Answer(answer), by: answer.characterName))
       answers.append(answer)
     }
     return answers
@@ -140,7 +140,7 @@ struct Interactions: Sendable {
       }
       for _ in 0..<Self.answersAtOnce { ask() }
       while let (index, answer) = try await group.next() {
-        receiver?(try .line(CharacterSurvey.Answer(answer)))
+        receiver?(try .line(CharacterSurvey.Answer(answer), by: answer.characterName))
         answers[index] = answer
         ask()
       }

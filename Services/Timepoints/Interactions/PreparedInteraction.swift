@@ -30,13 +30,8 @@ extension InteractionPiece {
   }
 
   /// - Throws: `EncodingError`.
-  static func line(_ line: ClientBodies.DialogLine) throws -> Self {
-    Self(event: "line", data: try .init(encoding: line), characterName: line.speaker)
-  }
-
-  /// - Throws: `EncodingError`.
-  static func line(_ answer: CharacterSurvey.Answer) throws -> Self {
-    Self(event: "line", data: try .init(encoding: answer), characterName: answer.characterName)
+  static func line(_ body: some Encodable, by characterName: String) throws -> Self {
+    Self(event: "line", data: try .init(encoding: body), characterName: characterName)
   }
 
   static func done(_ body: Wire.JSONValue) -> Self { Self(event: "done", data: body, characterName: nil) }

@@ -1,5 +1,15 @@
 /// How far the making of a scene is.
 public struct TimepointProgress: Sendable, Equatable, Codable {
+  /// What ``event`` can be. Apps may meet other names.
+  package enum Name: String, Sendable {
+    case start, done, error
+    case stepComplete = "step_complete"
+    case stepError = "step_error"
+
+    /// Whether nothing comes after it.
+    package var isLast: Bool { self == .done || self == .error }
+  }
+
   /// `start`, `step_complete`, `step_error`, `done` or `error`.
   public let event: String
   public let step: String?
@@ -10,7 +20,7 @@ public struct TimepointProgress: Sendable, Equatable, Codable {
   @NullCodable public private(set) var error: String?
 
   /// Whether nothing comes after it.
-  public var isLast: Bool { event == "done" || event == "error" }
+  public var isLast: Bool { Name(rawValue: event)?.isLast ?? false }
   /// With `done`.
   public var timepointID: Timepoint.ID? { data?["timepoint_id"]?.string }
 
