@@ -45,6 +45,7 @@ package enum JSON {
 package typealias NullCodable = ClientBodies.NullCodable
 
 /// Overloads for the synthesized `encode(to:)` of bodies, which avoid a container of its own for each value.
+/// `ClientBodies` has the same (`NullCodable.swift`): its synthesized code cannot use these.
 extension KeyedEncodingContainer {
   package mutating func encode<T: RawRepresentable<String> & Encodable>(_ value: T, forKey key: Key) throws {
     try encode(value.rawValue, forKey: key)

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Any JSON, for members whose content is the app's own.
+/// Any JSON, for members whose content is the app's own. It is made for answers of a few KB: trying one type after the
+/// other takes long for deep trees, so the services decode with the type of `Wire`.
 public enum JSONValue: Sendable, Hashable, Codable {
   case null
   case bool(Bool)

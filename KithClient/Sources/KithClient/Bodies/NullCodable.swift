@@ -23,7 +23,8 @@ extension NullCodable: Sendable where Value: Sendable {}
 extension NullCodable: Equatable where Value: Equatable {}
 extension NullCodable: Hashable where Value: Hashable {}
 
-/// Overloads for the synthesized `encode(to:)` of bodies, which avoid a container of its own for each value.
+/// Overloads for the synthesized `encode(to:)` of bodies, which avoid a container of its own for each value. The
+/// services have the same in `Wire` (`JSON.swift`): the synthesized code of their modules cannot use these.
 extension KeyedEncodingContainer {
   mutating func encode<T: RawRepresentable<String> & Encodable>(_ value: T, forKey key: Key) throws {
     try encode(value.rawValue, forKey: key)

@@ -2,7 +2,9 @@ import Foundation
 
 /// A list of tasks that several people share.
 public struct SharedList: Sendable, Equatable, Codable, Identifiable {
-  /// A user, as lists and tasks name them. The e-mail address is there for who has entered it only.
+  /// A user, as lists and tasks name them. The e-mail address is the caller's own, or one that the caller has entered;
+  /// for all others it is empty. It is nil in ``ListTask/Reschedule/rescheduledBy``, and in ``SharedList/members``,
+  /// whose ``user`` has it.
   public struct Person: Sendable, Equatable, Codable, Identifiable {
     /// Who a member of a list is.
     public struct User: Sendable, Equatable, Codable, Identifiable {

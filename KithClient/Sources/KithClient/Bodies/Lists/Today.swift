@@ -27,7 +27,7 @@ public struct Today: Sendable, Equatable, Codable {
     }
   }
 
-  /// Days in a row on which everything was done.
+  /// Days in a row on which a task was done.
   public struct Streak: Sendable, Equatable, Codable {
     public let current: Int
     public let longest: Int
