@@ -33,7 +33,7 @@ RUN apt-get update \
 COPY --from=programs /programs/$SERVICE /runtime/usr/local/bin/kith-service
 WORKDIR /runtime
 RUN useradd --system --user-group --uid 10001 --home-dir /data --shell /nonexistent kith \
-  && install -d -o kith -g kith -m 700 data && install -d -m 1777 tmp \
+  && install -d -m 700 /owned/data && install -d -m 1777 tmp \
   && ldd usr/local/bin/kith-service | awk '$3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }' \
     | xargs -I LIBRARY cp -L --parents LIBRARY . \
   && cp -L --parents /etc/ssl/certs/ca-certificates.crt /etc/passwd /etc/group /etc/nsswitch.conf . \
@@ -49,6 +49,7 @@ LABEL org.opencontainers.image.title="$SERVICE" \
   org.opencontainers.image.version="$VERSION" \
   org.opencontainers.image.revision="$REVISION"
 COPY --from=runtime /runtime /
+COPY --from=runtime --chown=10001:10001 /owned /
 USER kith
 WORKDIR /data
 # Every service listens on the same port, each in a container of its own. With PostgreSQL only photos are written, to
