@@ -3,7 +3,7 @@ import Synchronization
 import Web
 import Wire
 
-/// Asks the services that own topics who may read them. Answers are cached for a few seconds, so that the channels of a
+/// Asks the services that own topics who may read them. Who may is cached for a few seconds, so that the channels of a
 /// socket which reconnects do not each cost a call.
 package final class TopicAccessClient: Sendable {
   private struct Key: Hashable {
@@ -43,7 +43,8 @@ package final class TopicAccessClient: Sendable {
           .GET, "/internal/topics/access", query: ["topic": topic, "user_id": user.description])
       } ?? .none
     state.withLock { state in
-      guard state.changes == changes else { return }
+      // Who has just been let in is not refused because of the time before: the event that says so may come later.
+      guard state.changes == changes, access.read else { return }
       if state.entries.count >= Self.entriesMax { state.entries = [:] }
       state.entries[key] = (access, .now + lifetime)
     }

@@ -105,6 +105,9 @@ import Wire
       #expect(try await reason("realtime:", mallory.token)?.hasPrefix("TopicNameRequired") == true)
       // A socket that has refused is as good as before, for its own user.
       #expect(try await reason("realtime:users:\(mallory.id)", mallory.token) == nil)
+      // Who is let in need not wait until what was known of them is forgotten.
+      fixture.owner.allow(mallory.id, "lists:42")
+      #expect(try await reason("realtime:lists:42", mallory.token) == nil)
       fixture.owner.setDown(true)
       let reply = try await socket.join("realtime:lists:7", mallory.token)
       #expect(reply.reason?.hasPrefix("UnableToSubscribe") == true)
