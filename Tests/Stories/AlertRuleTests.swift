@@ -12,7 +12,7 @@ import Testing
     let named = ["outbox", "inbox"].map { rules.replacing("(outbox|inbox)", with: $0) }.joined()
     let names = Set(named.matches(of: /\b(kith|process)_[a-z_]+/).map { String($0.output.0) })
     #expect(names.count > 12)
-    try await withStack(engines[0]) { stack in
+    try await withStack(engines[0], TestStack.eventsURL) { stack in
       let alice = try await stack.signIn("alice")
       #expect(try await alice.browser.get("/api/v1/credits/balance").status == 200)
       var metrics = ""

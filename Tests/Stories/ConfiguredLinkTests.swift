@@ -32,7 +32,8 @@ import Testing
         #expect(photo.string(name).hasPrefix("https://küche.example/%2F[a]/api/photos/"), "\(photo.text)")
       }
       let scene = try await alice.post(
-        "/api/v1/timepoints/generate/sync", ["query": "The first flight", "visibility": "public"])
+        "/api/v1/timepoints/generate/sync",
+        ["query": "The first flight", "visibility": "public", "generate_image": true])
       #expect(scene.string("share_url") == "https://küche.example/ä%2F/\(scene.string("slug"))", "\(scene.text)")
       #expect(scene.string("image_url").hasPrefix("https://küche.example/%2F[a]/api/v1/timepoints/"), "\(scene.text)")
     }
