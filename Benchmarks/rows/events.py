@@ -22,25 +22,27 @@ def cost(bench):
         events = bench.start("kith-events", postgres, core=placement.others, peers=[auth])
         recording = bench.start("kith-lists", postgres, core=placement.server, peers=[auth, events])
         silent = bench.start("kith-lists", postgres, core=placement.server, peers=[auth])
-        rounds = [in_turn(bench, {"with": recording, "without": silent}, placement, postgres, number)
+        watched = [postgres, events]
+        rounds = [in_turn(bench, {"with": recording, "without": silent}, placement, watched, number)
                   for number in range(bench.rounds)]
         bench.stop(silent, recording, events, auth)
         show(bench, placement, rounds)
 
 
-def in_turn(bench, services, placement, postgres, number):
+def in_turn(bench, services, placement, watched, number):
     """The results of one round by service, each time beginning with the other one, as the lists become longer."""
     names = list(services) if number % 2 == 0 else list(services)[::-1]
-    return {name: tasks(bench, services[name], placement, postgres) for name in names}
+    return {name: tasks(bench, services[name], placement, watched) for name in names}
 
 
-def tasks(bench, lists, placement, postgres):
+def tasks(bench, lists, placement, watched):
     """The load, and how many events had not been delivered at its end."""
+    postgres = watched[0]
     users = bench.kith.users_file(f"users-{USERS}", range(1, USERS + 1))
     variables = {"USERS": users, "SERVICE_KEY": bench.kith.keys["gateway"], "OWN_LISTS": data.OWN_LISTS}
     for seconds in (WARM_UP, bench.seconds):
         result = load(lists, "lists/create.lua", seconds, core=placement.others,
-                      variables=variables | {"RUN": bench.next_run()}, watched=[lists, postgres])
+                      variables=variables | {"RUN": bench.next_run()}, watched=[lists, *watched])
     left = waiting_events(postgres)
     # The next load is not measured while events of this one are being delivered.
     deadline = time.monotonic() + DELIVERY_SECONDS

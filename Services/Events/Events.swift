@@ -16,9 +16,9 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
   let rights = TopicRights(client: TopicAccessClient(owners, in: dependencies), owners: owners)
 
   let database = try await dependencies.openDatabase(eventsSchema)
-  let store = LogStore(database: database)
   let changes = ChangeSignal()
   let relay = ConversationRelay(database: database, logger: dependencies.logger, now: dependencies.now)
+  let store = LogStore(database: database, replica: relay.replica)
   let replicas = ReplicaStore(database: database)
   let lease = ReplicaLease(of: relay.replica, store: replicas, now: dependencies.now)
   let apns = try APNsSettings(settings)

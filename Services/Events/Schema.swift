@@ -16,6 +16,7 @@ let eventsMigrations = [
   Migration("open connections", openConnectionTable),
   Migration("silent notifications, open topics", silentPushAndOpenTopicTables),
   Migration("events that are hidden from some", "alter table event add column hidden_from text;"),
+  Migration("a log that costs less to append to", sqlite: lighterLogSQLite, postgres: lighterLogPostgres),
 ]
 
 /// The log. The one row of `feed` has the position of the last event: its update is the lock under which events are
@@ -58,6 +59,31 @@ private let logTables = """
   );
   create index topic_event_position on topic_event (position);
 
+  """
+
+/// Without references, as an entry is only inserted in the transaction that inserts its event and its topic, and without
+/// indexes for the sweep: each would be written with every event.
+private let lighterLogPostgres = """
+  alter table topic_event
+    drop constraint topic_event_topic_fkey,
+    drop constraint topic_event_position_fkey;
+  drop index topic_long;
+  drop index event_stored;
+  """
+
+private let lighterLogSQLite = """
+  drop index topic_long;
+  drop index event_stored;
+  create table new_topic_event (
+    topic text not null,
+    seq bigint not null,
+    position bigint not null,
+    primary key (topic, seq)
+  );
+  insert into new_topic_event (topic, seq, position) select topic, seq, position from topic_event;
+  drop table topic_event;
+  alter table new_topic_event rename to topic_event;
+  create index topic_event_position on topic_event (position);
   """
 
 /// Who is present, and messages that are too long for a notification.

@@ -94,12 +94,36 @@ package struct SQL: Sendable, ExpressibleByStringInterpolation {
     }
 
     /// The values of an `in (…)` list. An empty list matches no row.
-    package mutating func appendInterpolation(list values: [some Bindable]) {
+    package mutating func appendInterpolation(list values: some Collection<some Bindable>) {
       guard !values.isEmpty else { return text += "null" }
       for (index, value) in values.enumerated() {
         if index > 0 { text += ", " }
         appendInterpolation(value)
       }
     }
+
+    /// Fragments such as the rows after `values`, with commas between them. Each number of rows is a statement of its
+    /// own (``Swift/Array/statementChunks``).
+    package mutating func appendInterpolation(rows: some Collection<SQL>) {
+      for (index, row) in rows.enumerated() {
+        if index > 0 { text += ", " }
+        appendInterpolation(row)
+      }
+    }
+  }
+}
+
+extension Array {
+  /// The elements in slices of 64, 32, 16, … 1, so that statements for several rows have few lengths: each length is a
+  /// prepared statement of its own.
+  package var statementChunks: [ArraySlice<Element>] {
+    var (chunks, rest) = ([ArraySlice<Element>](), self[...])
+    var length = 64
+    while !rest.isEmpty {
+      while length > rest.count { length /= 2 }
+      chunks.append(rest.prefix(length))
+      rest = rest.dropFirst(length)
+    }
+    return chunks
   }
 }

@@ -92,6 +92,8 @@ struct EventDelivery: Service {
         if batch.isReleased { return rest() }
         metrics.setOldest(batch.events.first?.recordedAt)
         delivered = try await deliver(limits.cut(batch.events))
+        // Where many are recorded, those of the next moment are delivered together: each delivery costs four transactions.
+        if limits.isBusy(delivered.count) { try await Task.sleep(for: limits.busyPause) }
       }
     } catch {
       await release(after: delivered)
@@ -180,6 +182,9 @@ struct EventDelivery: Service {
 struct EventDeliveryLimits: Sendable {
   var batchMax = FeedBatch.eventsMax
   var batchBytesMax = 512 * 1024
+  /// After a delivery of so many events, but not after a full one, the next one waits for ``busyPause``.
+  var busyMin = 16
+  var busyPause: Duration = .milliseconds(50)
   /// Longer than a delivery takes. The lease is renewed with each batch.
   var leaseSeconds = 10.0
   var backoff = Backoff(first: .milliseconds(200), longest: .seconds(30))
@@ -188,6 +193,8 @@ struct EventDeliveryLimits: Sendable {
   /// How many events are kept while the events service is away.
   var keptMax = 100_000
   var shutdownTimeout: Duration = .seconds(3)
+
+  func isBusy(_ count: Int) -> Bool { count >= busyMin && count < batchMax }
 
   /// The first events that one delivery may contain; at least one.
   func cut(_ events: [RecordedEvent]) -> ArraySlice<RecordedEvent> {

@@ -27,7 +27,7 @@ enum EventOutboxStore {
   static func next(
     after delivered: [Int], lease: String, until end: Date, at now: Date, limit: Int, on db: any Connection
   ) throws -> EventBatch {
-    if !delivered.isEmpty { try delete(delivered, on: db) }
+    try delete(delivered, on: db)
     let found = try db.rows(of: [
       """
       update event_sender set lease = case when lease is null or leased_until <= \(now) then \(lease) else lease end,
@@ -38,7 +38,8 @@ enum EventOutboxStore {
       "select position, event, recorded_at from event_outbox order by position limit \(limit)",
       """
       update event_sender set lease = null
-      where one = 1 and lease = \(lease) and not exists (select position from event_outbox) returning one
+      where one = 1 and lease = \(lease) and not exists (
+        select position from event_outbox order by position limit 1) returning one
       """,
     ])
     return EventBatch(
@@ -47,7 +48,7 @@ enum EventOutboxStore {
   }
 
   static func release(_ lease: String, after delivered: [Int], on db: any Connection) throws {
-    if !delivered.isEmpty { try delete(delivered, on: db) }
+    try delete(delivered, on: db)
     try db.change("update event_sender set lease = null where one = 1 and lease = \(lease)")
   }
 
@@ -99,8 +100,8 @@ enum EventOutboxStore {
   }
 
   static func delete(_ positions: [Int], on db: any Connection) throws {
-    for chunk in positions.chunks {
-      try db.change("delete from event_outbox where position in (\(list: chunk.padded))")
+    for positions in positions.statementChunks {
+      try db.enqueue("delete from event_outbox where position in (\(list: positions))")
     }
   }
 }
@@ -137,17 +138,4 @@ struct EventBatch: Sendable {
   let leasedUntil: Date
   /// There was nothing to deliver, and the lease is free.
   let isReleased: Bool
-}
-
-extension [Int] {
-  fileprivate var chunks: [[Int]] {
-    stride(from: 0, to: count, by: 500).map { Array(self[$0..<Swift.min($0 + 500, count)]) }
-  }
-
-  /// The values, padded with copies of the last one to one of a few lengths: each length of an `in (…)` list is a
-  /// separate prepared statement.
-  fileprivate var padded: [Int] {
-    guard let last, let length = [1, 8, 64, 500].first(where: { $0 >= count }) else { return self }
-    return self + Array(repeating: last, count: length - count)
-  }
 }

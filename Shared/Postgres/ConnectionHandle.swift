@@ -180,7 +180,7 @@ final class ConnectionHandle {
   private func discardOldPlans() throws {
     guard transactionSettings == nil, !isInTransaction, planAge.isOver() else { return }
     try script("discard plans")
-    planAge = PlanAge()
+    planAge = planAge.renewed()
   }
 
   /// The names of prepared statements, all of which are prepared on return: preparing one may deallocate another.

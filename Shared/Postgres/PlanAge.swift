@@ -5,19 +5,29 @@
 /// from time to time uses a table's present size. Planning every execution (`plan_cache_mode = force_custom_plan`) does
 /// so, too, but costs a quarter of the throughput.
 struct PlanAge {
-  private var plannedAt: ContinuousClock.Instant
+  private let plannedAt: ContinuousClock.Instant
+  private let executionsMax: Int
   private var executions = 0
 
-  /// Bounds how far a table can grow under a cached plan while many write to it.
-  static let executionsMax = 1000
+  /// Bounds how far a new table can grow under a cached plan while many write to it.
+  static let firstExecutionsMax = 1000
   /// The same for connections that execute few of the statements.
   static let durationMax = Duration.seconds(10)
 
-  init(plannedAt: ContinuousClock.Instant = .now) { self.plannedAt = plannedAt }
+  init(plannedAt: ContinuousClock.Instant = .now, executionsMax: Int = Self.firstExecutionsMax) {
+    self.plannedAt = plannedAt
+    self.executionsMax = executionsMax
+  }
+
+  /// After plans were discarded: those that follow last for twice as many executions, in which a table that grows with
+  /// them can only double once more.
+  func renewed(at now: ContinuousClock.Instant = .now) -> PlanAge {
+    PlanAge(plannedAt: now, executionsMax: min(executionsMax, .max / 2) * 2)
+  }
 
   mutating func countExecutions(_ count: Int) { executions += count }
 
   func isOver(at now: ContinuousClock.Instant = .now) -> Bool {
-    executions >= Self.executionsMax || plannedAt.duration(to: now) >= Self.durationMax
+    executions >= executionsMax || plannedAt.duration(to: now) >= Self.durationMax
   }
 }

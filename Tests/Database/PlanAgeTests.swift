@@ -38,7 +38,7 @@ import Testing
         return try Self.plan(on: db)
       }
       #expect(first.contains("Seq Scan on a") && first.contains("$1"))
-      for x in 1...PlanAge.executionsMax + 20 { _ = try await database.readOnce { try $0.rows(Self.lookUp(x)) } }
+      for x in 1...PlanAge.firstExecutionsMax + 20 { _ = try await database.readOnce { try $0.rows(Self.lookUp(x)) } }
       let later = try await database.read { try Self.plan(on: $0) }
       #expect(later.contains("Index Scan using a_x on a") && !later.contains("Seq Scan"))
       #expect(later.contains("$1"), "the plan is cached")
@@ -49,9 +49,15 @@ import Testing
   @Test func plansAreOldAfterManyExecutionsOrSomeSeconds() {
     let start = ContinuousClock.now
     var age = PlanAge(plannedAt: start)
-    age.countExecutions(PlanAge.executionsMax - 1)
+    age.countExecutions(PlanAge.firstExecutionsMax - 1)
     #expect(!age.isOver(at: start + PlanAge.durationMax - .milliseconds(1)))
     #expect(age.isOver(at: start + PlanAge.durationMax))
+    age.countExecutions(1)
+    #expect(age.isOver(at: start))
+    // The next plans last twice as long.
+    age = age.renewed(at: start)
+    age.countExecutions(2 * PlanAge.firstExecutionsMax - 1)
+    #expect(!age.isOver(at: start) && age.isOver(at: start + PlanAge.durationMax))
     age.countExecutions(1)
     #expect(age.isOver(at: start))
   }

@@ -11,32 +11,61 @@ import Wire
 /// What the log keeps, and what happens when its database is set back.
 @Suite struct LogTests {
   @Test(arguments: engines) func theLastEntriesOfATopicAreKeptForADay(_ engine: Engine) async throws {
-    try await withEvents(engine) { fixture in
-      try await fixture.deliver((1...6).map { fixture.event($0, "lists:1", "lists:2") })
-      try await fixture.deliver([fixture.event(7, "lists:1")])
-      let database = try await fixture.testDatabase.open("events", [])
-      func sweep(after seconds: TimeInterval, entriesMax: Int) async throws {
-        let now = fixture.clock.now + seconds
-        try await LogSweep(database: database, logger: quiet, now: { now }, entriesMax: entriesMax).sweep()
+    try await withTestDatabase(engine) { testDatabase in
+      let database = try await testDatabase.open(eventsSchema)
+      let log = LogStore(database: database, entriesMax: 4, trimInterval: 2)
+      let start = Date()
+      func append(_ count: Int, to topics: String...) async throws {
+        _ = try await log.append((1...count).map { event($0, topics) }, at: start)
+      }
+      func sweep(after seconds: TimeInterval) async throws {
+        try await LogSweep(database: database, logger: quiet, now: { start + seconds }).sweep()
       }
       func numbers(_ topic: String) async throws -> [Int] {
-        let log = LogStore(database: database)
-        guard case .gap(let gap) = try await log.page(of: topic, after: 0, epoch: nil),
+        guard case .gap(let gap) = try await log.page(of: topic, after: -1, epoch: nil),
           case .entries(let entries, _) = try await log.page(of: topic, after: gap.oldest - 1, epoch: nil)
         else { return [] }
         return entries.map(\.seq)
       }
-      try await sweep(after: 0, entriesMax: 4)
-      #expect(try await numbers("lists:1") == [4, 5, 6, 7])
+      try await append(6, to: "lists:1", "lists:2")
+      #expect(try await numbers("lists:1") == [3, 4, 5, 6])
+      // Only with every second one.
+      try await append(1, to: "lists:1")
+      #expect(try await numbers("lists:1") == [3, 4, 5, 6, 7])
+      try await append(1, to: "lists:1")
+      #expect(try await numbers("lists:1") == [5, 6, 7, 8])
       #expect(try await numbers("lists:2") == [3, 4, 5, 6])
-      try await sweep(after: 23 * 3600, entriesMax: 10)
-      #expect(try await numbers("lists:1") == [4, 5, 6, 7])
-      try await sweep(after: 25 * 3600, entriesMax: 10)
+      try await sweep(after: 23 * 3600)
+      #expect(try await numbers("lists:1") == [5, 6, 7, 8])
+      try await sweep(after: 25 * 3600)
       #expect(try await numbers("lists:1") == [])
-      #expect(try await fixture.testDatabase.count("event", in: "events") == 0)
+      #expect(try await testDatabase.count("event", in: "events") == 0)
+      #expect(try await testDatabase.count("topic_event", in: "events") == 0)
       // The numbers go on.
-      try await fixture.deliver([fixture.event(8, "lists:1")])
-      #expect(try await numbers("lists:1") == [8])
+      try await append(1, to: "lists:1")
+      #expect(try await numbers("lists:1") == [9])
+      await database.close()
+    }
+  }
+
+  /// More than one statement takes, in topics of their own and in one that all share, and some of them twice.
+  @Test(arguments: engines) func aLargeDeliveryIsNumberedWithoutHoles(_ engine: Engine) async throws {
+    try await withTestDatabase(engine) { testDatabase in
+      let database = try await testDatabase.open(eventsSchema)
+      let log = LogStore(database: database)
+      let events = (1...207).map { event($0, ["lists:1", "users:\($0 % 50)"]) }
+      #expect(try await log.append(Array(events[..<100]), at: Date()) == 100)
+      #expect(try await log.append(events + events, at: Date()) == 107)
+      guard case .entries(let entries, let top) = try await log.page(of: "lists:1", after: 0, epoch: nil) else {
+        throw Unexpected(reply: "no entries")
+      }
+      #expect(top == 207 && entries.map(\.seq) == Array(1...207) && entries.map(\.event.id) == events.map(\.id))
+      guard case .entries(let others, _) = try await log.page(of: "users:7", after: 0, epoch: nil) else {
+        throw Unexpected(reply: "no entries")
+      }
+      #expect(others.map(\.seq) == [1, 2, 3, 4, 5])
+      #expect(others.map(\.event.id) == [7, 57, 107, 157, 207].map { events[$0 - 1].id })
+      #expect(try await log.events(after: 0).events.map(\.position) == Array(1...207))
       await database.close()
     }
   }
@@ -114,9 +143,11 @@ import Wire
     }
   }
 
-  private func event(_ number: Int) -> FeedEvent {
+  private func event(_ number: Int) -> FeedEvent { event(number, ["lists:42"]) }
+
+  private func event(_ number: Int, _ topics: [String]) -> FeedEvent {
     FeedEvent(
-      id: .new(at: Date()), topics: ["lists:42"], name: "task_changed", payload: .object(["number": .integer(number)]),
+      id: .new(at: Date()), topics: topics, name: "task_changed", payload: .object(["number": .integer(number)]),
       at: Date(), change: nil, access: nil)
   }
 

@@ -23,6 +23,9 @@ struct StatementException {
         because: "a thousand at a time of a replica that has ended, which are a good part of all who are present"),
       .init("select * from device order by id limit $1", because: "the first rows by the primary key"),
       .init(
+        "select position, stored_at from event order by position limit $1",
+        because: "the first rows by the primary key"),
+      .init(
         newestTimepoints, because: "the newest by an index that has them in this order, and no more than it counts"),
       .init(pageOfTimepoints, because: "the same for a page of them"),
     ] + deletedBatches
@@ -72,6 +75,9 @@ struct StatementException {
 
   /// Are not executed by ``Calls``.
   static let notExecuted: [StatementException] = [
+    .init("insert into topic (name, seq) values", because: "for any number of rows, which it finds by the key"),
+    .init("insert into event (position, id, name,", because: "for any number of rows; it reads nothing"),
+    .init("insert into topic_event (topic, seq, position) values", because: "for any number of rows; it reads nothing"),
     .init("insert into feed (id, position, epoch)", because: "once, by the migration that creates the log"),
     .init("select date_trunc('milliseconds', clock_timestamp())", because: "on PostgreSQL only"),
     .init("select strftime('%Y-%m-%dT%H:%M:%fZ', 'now')", because: "on SQLite only"),

@@ -1,4 +1,5 @@
 import RestQueries
+import Wire
 
 /// Checks of the JSON in a body that no constraint of a table makes.
 extension RestOperation {

@@ -5,6 +5,12 @@ import Wire
 /// Appends events to the log and reads it.
 struct LogStore: Sendable {
   let database: any Database
+  /// Tells the notifications of this process from those of others.
+  var replica = ""
+  /// How many entries a topic keeps at least.
+  var entriesMax = 10_000
+  /// After how many entries more the surplus is deleted.
+  var trimInterval = 1000
   let furthestRead = FurthestRead()
 
   static let pageSize = 256
@@ -24,7 +30,7 @@ struct LogStore: Sendable {
     let events = try events.map { try StoredEvent($0) }
     return try await database.write { [engine = database.engine] db in
       // Locks the row, so that everything below is serialized.
-      try db.change("update feed set position = position where id = 1")
+      try db.enqueue("update feed set position = position where id = 1")
       let known = try Self.known(events.map(\.id), on: db)
       var seen = known
       let new = events.filter { seen.insert($0.id).inserted }
@@ -33,24 +39,20 @@ struct LogStore: Sendable {
         "update feed set position = position + \(new.count) where id = 1 returning position"
       )?.get("position", as: Int.self)
       guard let last else { throw DatabaseFailure.unreadable(column: "position") }
-      var numbers = try Self.lastNumbers(of: new, on: db)
-      for (index, event) in new.enumerated() {
-        try Self.insert(event, at: last - new.count + 1 + index, &numbers, now, on: db)
-      }
+      let numbers = try Self.lastNumbers(of: new, on: db)
+      try insert(new, after: last - new.count, numbers, at: now, on: db)
       var appended = known
       try onAppended(all.filter { appended.insert($0.id).inserted }, db)
-      if engine == .postgres { try db.enqueue("select pg_notify(\(Self.notifications), '')") }
+      if engine == .postgres { try db.enqueue("select pg_notify(\(Self.notifications), \(replica))") }
       return new.count
     }
   }
 
   private static func known(_ ids: [EventID], on db: any Connection) throws -> Set<EventID> {
-    guard let first = ids.first else { return [] }
-    // Few lengths of the list, as each is a prepared statement of its own.
-    var length = 1
-    while length < ids.count { length *= 2 }
-    let padded = ids + [EventID](repeating: first, count: length - ids.count)
-    return Set(try db.rows("select id from event where id in (\(list: padded))").map { try $0.get("id") })
+    Set(
+      try db.rows(
+        of: ids.statementChunks.map { "select id from event where id in (\(list: $0))" }
+      ).joined().map { try $0.get("id") })
   }
 
   /// Reserves numbers for the events in their topics.
@@ -59,33 +61,52 @@ struct LogStore: Sendable {
   private static func lastNumbers(of events: [StoredEvent], on db: any Connection) throws -> [String: Int] {
     var counts: [String: Int] = [:]
     for event in events { for topic in event.topics { counts[topic, default: 0] += 1 } }
-    let topics = counts.sorted { $0.key < $1.key }
-    let rows = try db.rows(
-      of: topics.map { topic, count in
+    return try counts.sorted { $0.key < $1.key }.statementChunks.reduce(into: [:]) { numbers, topics in
+      let values = topics.map { name, count in "(\(name), \(count))" as SQL }
+      let rows = try db.rows(
         """
-        insert into topic (name, seq) values (\(topic), \(count))
-        on conflict (name) do update set seq = topic.seq + excluded.seq returning seq
-        """
-      })
-    return try zip(topics, rows).reduce(into: [:]) { numbers, pair in
-      guard let row = pair.1.first else { throw DatabaseFailure.unreadable(column: "seq") }
-      numbers[pair.0.key] = try row.get("seq", as: Int.self) - pair.0.value
+        insert into topic (name, seq) values \(rows: values)
+        on conflict (name) do update set seq = topic.seq + excluded.seq returning name, seq
+        """)
+      guard rows.count == topics.count else { throw DatabaseFailure.unreadable(column: "seq") }
+      for row in rows {
+        let name = try row.get("name", as: String.self)
+        numbers[name] = try row.get("seq", as: Int.self) - counts[name, default: 0]
+      }
     }
   }
 
-  private static func insert(
-    _ event: StoredEvent, at position: Int, _ numbers: inout [String: Int], _ now: Date, on db: any Connection
+  /// - Parameter before: the last number of each topic before these events.
+  private func insert(
+    _ events: [StoredEvent], after last: Int, _ before: [String: Int], at now: Date, on db: any Connection
   ) throws {
-    try db.enqueue(
-      """
-      insert into event (position, id, name, payload, change, access, hidden_from, happened_at, stored_at)
-      values (\(position), \(event.id), \(event.name), \(event.payload), \(event.change), \(event.access),
-        \(event.hiddenFrom), \(event.at), \(now))
-      """)
-    for topic in event.topics {
-      let seq = numbers[topic, default: 0] + 1
-      numbers[topic] = seq
-      try db.enqueue("insert into topic_event (topic, seq, position) values (\(topic), \(seq), \(position))")
+    var numbers = before
+    var (rows, entries) = ([SQL](), [SQL]())
+    for (position, event) in zip((last + 1)..., events) {
+      rows.append(
+        """
+        (\(position), \(event.id), \(event.name), \(event.payload), \(event.change), \(event.access),
+         \(event.hiddenFrom), \(event.at), \(now))
+        """)
+      for topic in event.topics {
+        let seq = numbers[topic, default: 0] + 1
+        numbers[topic] = seq
+        entries.append("(\(topic), \(seq), \(position))")
+      }
+    }
+    for rows in rows.statementChunks {
+      try db.enqueue(
+        """
+        insert into event (position, id, name, payload, change, access, hidden_from, happened_at, stored_at)
+        values \(rows: rows)
+        """)
+    }
+    for rows in entries.statementChunks {
+      try db.enqueue("insert into topic_event (topic, seq, position) values \(rows: rows)")
+    }
+    for (topic, seq) in numbers where seq / trimInterval > before[topic, default: 0] / trimInterval {
+      guard seq > entriesMax else { continue }
+      try db.enqueue("delete from topic_event where topic = \(topic) and seq <= \(seq - entriesMax)")
     }
   }
 }

@@ -18,8 +18,10 @@ struct ReplicaNotifications: Service {
     let listener = try NotificationListener(
       url: url, channels: [LogStore.notifications, ConversationRelay.notifications],
       onConnect: { changes.send() },
-      onNotification: { channel, payload in
-        if channel == LogStore.notifications { changes.send() } else { continuation.yield(payload) }
+      onNotification: { [replica = relay.replica] channel, payload in
+        guard channel == LogStore.notifications else { return _ = continuation.yield(payload) }
+        // What this process has appended it has signalled itself.
+        if payload != replica { changes.send() }
       })
     listener.start()
     await cancelWhenGracefulShutdown {

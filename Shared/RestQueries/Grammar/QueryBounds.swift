@@ -21,5 +21,4 @@ package enum QueryBounds {
   static let offsetMax = 1_000_000_000
   /// Of the array in a body.
   package static let bodyRowsMax = 1000
-  static let bodyNestingMax = 64
 }

@@ -1,4 +1,5 @@
 import Database
+import Wire
 
 /// The functions that statements of this module call on SQLite.
 package enum RestFunctions {

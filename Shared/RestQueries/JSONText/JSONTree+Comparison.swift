@@ -1,3 +1,5 @@
+import Wire
+
 /// The operators of PostgreSQL's `jsonb`, for SQLite.
 extension JSONTree {
   /// Whether two values are equal: members in any order, numbers by their value.

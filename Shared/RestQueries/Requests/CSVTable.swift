@@ -1,3 +1,5 @@
+import Wire
+
 /// A body of type `text/csv` (RFC 4180): a line of names, then a line for each row. A field `NULL` is null.
 struct CSVTable {
   let rows: [[JSONTree.Member]]

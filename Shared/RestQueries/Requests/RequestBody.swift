@@ -1,3 +1,5 @@
+import Wire
+
 /// The rows of a POST or PUT, or the changes of a PATCH: members by column.
 package struct RequestBody: Sendable {
   package private(set) var rows: [[String: JSONTree]]

@@ -1,4 +1,5 @@
 import Database
+import Wire
 
 /// A value of a row: as the database returned it, or within the JSON of an embedded row.
 enum Cell {

@@ -1,4 +1,5 @@
 import Database
+import Wire
 
 /// Updates and deletions. They touch only rows that the caller sees and may change.
 extension RestOperation {

@@ -1,4 +1,5 @@
 import Database
+import Wire
 
 /// Conditions.
 extension StatementWriter {

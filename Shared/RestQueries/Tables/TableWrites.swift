@@ -1,4 +1,5 @@
 import Database
+import Wire
 
 /// What a service does in place of the one statement that a write consists of otherwise, where a row is more than one
 /// row of one table. Who may do it, the answer, and what is counted stay as they are for every table.

@@ -1,4 +1,5 @@
 import Database
+import Wire
 
 /// `::type` of a selected column: the value is written as if its column were of that type.
 struct Cast: Sendable, Hashable {

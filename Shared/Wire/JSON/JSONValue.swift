@@ -39,29 +39,30 @@ package enum JSONValue: Codable, Sendable, Hashable {
   }
 }
 
-/// The text that is being decoded, parsed by `JSONSerialization` when the first ``JSONValue`` in it is decoded.
+/// The text that is being decoded, parsed when the first ``JSONValue`` in it is decoded.
 ///
 /// `@unchecked Sendable`: the `userInfo` of a decoder requires it. A value is used by one call of
 /// ``JSON/decode(_:from:userInfo:)`` only, on its thread.
 final class JSONText: @unchecked Sendable {
   private let data: Data
+  /// As deep as a decoder accepts.
+  private static let nestingMax = 512
   // `try?`: the decoder has parsed it as JSON before, and ``JSONValue`` throws for nil.
-  private lazy var tree = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
+  private lazy var tree = try? JSONReader.tree(of: Array(data), nestingMax: Self.nestingMax, acceptsNul: true)
 
   init(_ data: Data) { self.data = data }
 
   func value(at path: [any CodingKey]) -> JSONValue? {
-    var part: Any? = tree
+    var part = tree
     for key in path {
-      if let members = part as? [String: Any] {
-        part = members[key.stringValue]
-      } else if let elements = part as? [Any], let index = key.intValue, elements.indices.contains(index) {
-        part = elements[index]
-      } else {
-        return nil
+      switch part {
+      case .object: part = part?[key.stringValue]
+      case .array(let elements):
+        part = key.intValue.flatMap { elements.indices.contains($0) ? elements[$0] : nil }
+      default: return nil
       }
     }
-    return part.flatMap(JSONValue.init(parsed:))
+    return part.map { JSONValue($0) }
   }
 }
 
@@ -71,24 +72,26 @@ extension CodingUserInfoKey {
 }
 
 extension JSONValue {
-  fileprivate init?(parsed value: Any) {
-    switch value {
-    case let text as String: self = .string(text)
-    case let members as [String: Any]: self = .object(members.compactMapValues(JSONValue.init(parsed:)))
-    case let elements as [Any]: self = .array(elements.compactMap(JSONValue.init(parsed:)))
-    case is NSNull: self = .null
-    // A number of many digits: its `doubleValue` has rounding errors, while its string is what was sent.
-    case let number as NSDecimalNumber:
-      guard let double = Double(number.stringValue) else { return nil }
-      self = Int(number.stringValue).map(JSONValue.integer) ?? .number(double)
-    case let number as NSNumber:
-      // The type of a boolean is `char`, which no JSON number has.
-      if String(cString: number.objCType) == "c" {
-        self = .bool(number.boolValue)
-      } else {
-        self = Int(exactly: number).map(JSONValue.integer) ?? .number(number.doubleValue)
+  package init(_ tree: JSONTree) {
+    self =
+      switch tree {
+      case .null: .null
+      case .bool(let value): .bool(value)
+      case .number(let digits): .init(number: digits)
+      case .string(let text): .string(text)
+      case .array(let elements): .array(elements.map { JSONValue($0) })
+      case .object(let members):
+        .object(Dictionary(uniqueKeysWithValues: members.map { ($0.name, JSONValue($0.value)) }))
       }
-    default: return nil
+  }
+
+  /// - Parameter digits: of a number that is not too large for `Double`, as a reader has checked.
+  private init(number digits: String) {
+    guard digits.utf8.contains(where: { ".eE".utf8.contains($0) }) else {
+      self = Int(digits).map(JSONValue.integer) ?? .number(Double(digits) ?? 0)
+      return
     }
+    let number = Double(digits) ?? 0
+    self = Int(exactly: number).map(JSONValue.integer) ?? .number(number)
   }
 }

@@ -1,14 +1,22 @@
 /// Parses JSON (RFC 8259) into a ``JSONTree``, with a bound on its depth.
 package struct JSONReader {
   /// What is not JSON, or not JSON that a database stores.
-  enum Problem: Error { case malformed, tooDeep, nul }
+  package enum Problem: Error { case malformed, tooDeep, nul }
+
+  package static let nestingMax = 64
 
   private let bytes: [UInt8]
+  private let nestingMax: Int
+  private let acceptsNul: Bool
   private var position = 0
 
-  package static func tree(of bytes: [UInt8]) throws -> JSONTree {
+  /// - Parameter acceptsNul: whether strings may have `\u0000`, which no database stores.
+  /// - Throws: ``Problem``.
+  package static func tree(
+    of bytes: [UInt8], nestingMax: Int = Self.nestingMax, acceptsNul: Bool = false
+  ) throws -> JSONTree {
     guard String(validating: bytes, as: UTF8.self) != nil else { throw Problem.malformed }
-    var reader = JSONReader(bytes: bytes)
+    var reader = JSONReader(bytes: bytes, nestingMax: nestingMax, acceptsNul: acceptsNul)
     let tree = try reader.value(depth: 0)
     reader.skipBlanks()
     guard reader.position == bytes.count else { throw Problem.malformed }
@@ -17,7 +25,11 @@ package struct JSONReader {
 
   package static func tree(of text: String) throws -> JSONTree { try tree(of: Array(text.utf8)) }
 
-  private init(bytes: [UInt8]) { self.bytes = bytes }
+  private init(bytes: [UInt8], nestingMax: Int, acceptsNul: Bool) {
+    self.bytes = bytes
+    self.nestingMax = nestingMax
+    self.acceptsNul = acceptsNul
+  }
 
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
@@ -38,7 +50,7 @@ package struct JSONReader {
   }
 
   private mutating func value(depth: Int) throws -> JSONTree {
-    guard depth <= QueryBounds.bodyNestingMax else { throw Problem.tooDeep }
+    guard depth <= nestingMax else { throw Problem.tooDeep }
     skipBlanks()
     switch next {
     case UInt8(ascii: "{"): return try object(depth: depth)
@@ -67,7 +79,8 @@ package struct JSONReader {
   private mutating func object(depth: Int) throws -> JSONTree {
     position += 1
     var members: [JSONTree.Member] = []
-    var places: [String: Int] = [:]
+    // Of few members each is compared with all.
+    var places: [String: Int]?
     skipBlanks()
     if skip("}") { return .object([]) }
     repeat {
@@ -77,16 +90,23 @@ package struct JSONReader {
       skipBlanks()
       guard skip(":") else { throw Problem.malformed }
       let value = try value(depth: depth + 1)
-      if let place = places[name] {
+      if let place = places.map({ $0[name] }) ?? members.firstIndex(where: { $0.name == name }) {
         members[place].value = value
       } else {
-        places[name] = members.count
+        places?[name] = members.count
         members.append(JSONTree.Member(name: name, value: value))
+        if members.count == Self.comparedMembersMax { places = Self.places(of: members) }
       }
       skipBlanks()
     } while skip(",")
     guard skip("}") else { throw Problem.malformed }
     return .object(members)
+  }
+
+  private static let comparedMembersMax = 16
+
+  private static func places(of members: [JSONTree.Member]) -> [String: Int] {
+    Dictionary(uniqueKeysWithValues: members.enumerated().map { ($1.name, $0) })
   }
 
   private mutating func number() throws -> String {
@@ -112,7 +132,14 @@ package struct JSONReader {
 
   private mutating func string() throws -> String {
     position += 1
-    var text: [UInt8] = []
+    let start = position
+    while let byte = next, byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { position += 1 }
+    // Most strings end here, and are copied whole.
+    if next == UInt8(ascii: "\"") {
+      defer { position += 1 }
+      return String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+    var text = Array(bytes[start..<position])
     while let byte = next {
       position += 1
       switch byte {
@@ -143,7 +170,7 @@ package struct JSONReader {
   /// Four hexadecimal digits, or a pair of surrogates.
   private mutating func unicode() throws -> String {
     let unit = try hexadecimal()
-    guard unit != 0 else { throw Problem.nul }
+    guard unit != 0 || acceptsNul else { throw Problem.nul }
     if let scalar = Unicode.Scalar(UInt32(unit)) { return String(Character(scalar)) }
     guard (0xD800...0xDBFF).contains(unit), skip("\\"), skip("u") else { throw Problem.malformed }
     let low = try hexadecimal()
