@@ -44,6 +44,7 @@ let package = Package(
     // What every process shares.
     .shared("Wire", ["ClientBodies"]),
     .shared("Prometheus"),
+    .shared("StrictHTTP"),
     .shared("Database", ["Wire", .grdb, .sqlite, .crypto, .deque]),
     .system("CPostgres", pkgConfig: "libpq", apt: "libpq-dev", brew: "libpq"),
     .shared("Postgres", ["Wire", "Database", "CPostgres", .deque, .logging]),
@@ -52,8 +53,8 @@ let package = Package(
     .shared(
       "Web",
       [
-        "Wire", "Prometheus", "Database", "Postgres", "Tokens", "Traces", .httpClient, .crypto, .configuration,
-        .systemPaths, .yams,
+        "Wire", "Prometheus", "StrictHTTP", "Database", "Postgres", "Tokens", "Traces", .httpClient, .crypto,
+        .configuration, .systemPaths, .yams,
       ]
         + .buffers + .server),
     .shared(
@@ -134,7 +135,6 @@ let package = Package(
         "README.md", "LICENSE-swagger-ui", "LICENSE-redoc", "swagger-ui-bundle.js.gz", "swagger-ui.css.gz",
         "redoc.standalone.js.gz",
       ]),
-    .target(name: "StrictHTTP", path: "gateway/StrictHTTP", swiftSettings: strict),
 
     .executable("kith-auth", ["Auth", "Web"], path: "Services/Auth/Main"),
     .executable("kith-credits", ["Credits", "Web"], path: "Services/Credits/Main"),
@@ -249,7 +249,7 @@ extension Target {
 
   static func gateway(_ dependencies: [Dependency]) -> Target {
     .target(
-      name: "Gateway", dependencies: dependencies, path: "gateway", exclude: ["Main", "StrictHTTP", "Pages/Bundles"],
+      name: "Gateway", dependencies: dependencies, path: "gateway", exclude: ["Main", "Pages/Bundles"],
       resources: [.embedInCode("openapi.yaml")]
         + ["docs.html", "docs.js", "redoc.html", "redoc.js"].map { .embedInCode("Pages/\($0)") },
       swiftSettings: strict)

@@ -13,7 +13,7 @@ package enum ParserProperties {
     var head = RequestHead()
     guard (try? head.read(bytes.span)) == true else { return nil }
     let end = head.byteCount
-    guard end <= HTTPLimits.headBytesMax, bytes[..<end].suffix(4).elementsEqual("\r\n\r\n".utf8) else {
+    guard end <= HTTPLimits.clients.headBytesMax, bytes[..<end].suffix(4).elementsEqual("\r\n\r\n".utf8) else {
       return "head end"
     }
     var again = RequestHead()
@@ -22,7 +22,7 @@ package enum ParserProperties {
       guard (try? again.read(Array(bytes[..<cut]).span)) == false else { return "cut at \(cut)" }
     }
     guard bytes[head.target.start] == UInt8(ascii: "/"), head.path.end <= head.target.end else { return "target" }
-    guard head.fields.list.count <= HTTPLimits.fieldsMax else { return "too many fields" }
+    guard head.fields.list.count <= HTTPLimits.clients.fieldsMax else { return "too many fields" }
     for field in head.fields.list {
       guard field.value.start >= field.line.start, field.value.end + 2 <= field.line.end else { return "field bounds" }
       let line = bytes[field.line.start..<field.line.end]

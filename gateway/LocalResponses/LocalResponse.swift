@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import StrictHTTP
+import Web
 import Wire
 
 /// A response that the gateway itself generates.
@@ -69,24 +70,10 @@ struct LocalResponse: Sendable {
 }
 
 extension Failure {
-  init(_ error: HTTPParseError) {
-    switch error {
-    case .malformed: self = .malformedRequest
-    case .unknownMethod: self = .methodNotAllowed(allow: RequestHead.Method.allCases.map(\.rawValue).sorted())
-    case .unsupportedVersion:
-      self = Failure(.versionUnsupported, "http_version_not_supported", "HTTP/1.1 is spoken here.")
-    case .targetTooLong: self = Failure(.targetTooLong, "uri_too_long", "The path and query are too long.")
-    case .headTooLarge: self = Failure(.headTooLarge, "headers_too_large", "The request has too many headers.")
-    case .unexpectedExpectation:
-      self = Failure(.expectation, "expectation_failed", "Only 100-continue can be expected.")
-    }
-  }
-
   static let webSocketUnsupported = Failure(
     .notImplemented, "websocket_unsupported", "This path does not have a WebSocket.")
   static let upgradeRequired = Failure(
     .upgradeRequired, "upgrade_required", "This path has a WebSocket of version 13, and nothing else.")
-  static let malformedRequest = Failure(.malformed, "malformed_request", "This is not a request that can be served.")
   static let upstreamBroke = Failure(
     .badGateway, "bad_gateway", "The service broke off; it may or may not have done what was asked.")
 

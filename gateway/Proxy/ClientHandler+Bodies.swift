@@ -1,5 +1,6 @@
 import NIOCore
 import StrictHTTP
+import Web
 import Wire
 
 /// Streaming of request bodies to a service that is connected.

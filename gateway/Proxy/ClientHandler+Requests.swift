@@ -10,7 +10,7 @@ extension ClientHandler {
   func readHead() -> Bool {
     let bytes = inbound
     let span = bytes.readableBytesUInt8Span
-    if scannedBytes > 0, span.count < HTTPLimits.headBytesMax {
+    if scannedBytes > 0, span.count < HTTPLimits.clients.headBytesMax {
       // A head is parsed again only when a line has ended, so that a client that sends single bytes causes little work.
       var index = scannedBytes
       while index < span.count, span[index] != 0x0A { index += 1 }

@@ -1,5 +1,6 @@
 import NIOCore
 import StrictHTTP
+import Web
 import Wire
 
 /// The path of responses: those of services, local ones, and the end of exchanges.

@@ -1,5 +1,6 @@
 import NIOCore
 import StrictHTTP
+import Web
 import Wire
 
 /// Writes the heads that are forwarded: a new request head with the fields that clients may set, and a new response

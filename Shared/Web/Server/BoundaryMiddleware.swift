@@ -51,6 +51,20 @@ struct BoundaryMiddleware: Sendable {
     }
   }
 
+  /// Responds to bytes that are no request.
+  @Sendable func refuse(_ failure: Failure) -> Response {
+    let trace = Trace(requestID: nil, traceparent: nil)
+    let request = Request(
+      head: HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/"), body: RequestBody(buffer: ByteBuffer()))
+    var response = failure.response(to: request, requestID: trace.requestID)
+    response.headers[.requestID] = trace.requestID
+    metrics.record("-", route: nil, status: response.status.code, duration: .zero)
+    accessLog.log(
+      isRoutine: false,
+      .init("-", route: nil, status: response.status.code, requestID: trace.requestID, traceID: nil, microseconds: 0))
+    return response
+  }
+
   private func respondWithinDeadline(
     to request: Request, _ context: Context, keyOf service: CallingService?
   ) async -> Response {

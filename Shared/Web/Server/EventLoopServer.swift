@@ -8,18 +8,8 @@ import ServiceLifecycle
 /// An HTTP/1.1 server that handles each connection and its requests on one event loop, where nothing may take long.
 /// What computes for more than a millisecond runs ``offEventLoop(if:_:)``.
 struct EventLoopServer: ServerChildChannel {
-  private let http: HTTP1Channel
+  private let http: HTTPService
   private let takeover: ConnectionTakeover?
-
-  private init(_ takeover: ConnectionTakeover?, _ responder: @escaping HTTPChannelHandler.Responder) {
-    self.takeover = takeover
-    http = HTTP1Channel(
-      responder: responder,
-      configuration: .init(
-        idleTimeout: .seconds(75),
-        httpDecoderConfiguration: .init(
-          maxHeaderFieldSize: 16 * 1024, maxHeaderListSize: 24 * 1024, maxHeaderFieldCount: 96)))
-  }
 
   /// Serves requests until graceful shutdown. It takes the place of Hummingbird's `Application`, which makes a logger
   /// and a task-local value for each request.
@@ -28,67 +18,45 @@ struct EventLoopServer: ServerChildChannel {
   ///   - takeover: the connections that are not for this server.
   ///   - onServerRunning: called with the listening channel.
   static func service(
-    host: String, port: Int, logger: Logger, takeover: ConnectionTakeover? = nil,
-    respond: @escaping @Sendable (Request, any Channel) async -> Response,
+    _ http: HTTPService, host: String, port: Int, takeover: ConnectionTakeover? = nil,
     onServerRunning: @escaping @Sendable (any Channel) async -> Void
   ) -> any Service {
-    let date = DateHeader()
-    return EventLoopServer(takeover) { request, writer, channel in
-      var response = await respond(request, channel)
-      response.headers[.date] = date.value
-      try await writer.write(response: response.head, body: response.body)
-    }.server(
+    EventLoopServer(http: http, takeover: takeover).server(
       configuration: ServerConfiguration(address: .hostname(host, port: port), backlog: 1024),
-      onServerRunning: onServerRunning, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
+      onServerRunning: onServerRunning, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: http.logger)
   }
 
   func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<AcceptedConnection> {
-    guard let takeover else {
-      return http.setup(channel: channel, logger: logger).map {
-        AcceptedConnection(channel: channel, http: .decided($0))
+    channel.eventLoop.makeCompletedFuture {
+      let connection = HTTPConnection(http, on: channel)
+      let bound = NIOLoopBound(connection, eventLoop: channel.eventLoop)
+      guard let takeover else {
+        try channel.pipeline.syncOperations.addHandler(connection)
+        return AcceptedConnection(channel: channel, http: channel.eventLoop.makeSucceededFuture(bound))
       }
-    }
-    let decision = channel.eventLoop.makePromise(of: HTTP1Channel.Value?.self)
-    let first = FirstBytesHandler(takeover, decision: decision) { [http] channel in
-      http.setup(channel: channel, logger: logger)
-    }
-    return channel.eventLoop.makeCompletedFuture {
       channel.useTransientReceiveBuffers()
+      let decision = channel.eventLoop.makePromise(of: NIOLoopBound<HTTPConnection>?.self)
+      let first = FirstBytesHandler(takeover, else: connection) { isServed in decision.succeed(isServed ? bound : nil) }
       try channel.pipeline.syncOperations.addHandler(first)
-      // The channel is read only once this future has completed.
-      return AcceptedConnection(channel: channel, http: .undecided(decision.futureResult))
+      return AcceptedConnection(channel: channel, http: decision.futureResult)
     }
   }
 
+  /// Returns when the connection is closed, or not for this server.
   func handle(value: AcceptedConnection, logger: Logger) async {
-    guard let connection = await value.connection else { return }
-    await withTaskExecutorPreference(EventLoopExecutor(connection.channel.eventLoop, logger: logger)) {
-      await http.handle(value: connection, logger: logger)
+    // `try?`: it never fails.
+    guard let http = (try? await value.http.get()) ?? nil else { return }
+    await withTaskExecutorPreference(EventLoopExecutor(value.channel.eventLoop, logger: logger)) {
+      await http.value.serve()
     }
   }
 }
 
-/// A connection that a client has opened, whose first bytes may have to decide what handles it.
+/// A connection that a client has opened.
 struct AcceptedConnection: ServerChildChannelValue {
-  enum HTTP: Sendable {
-    case decided(HTTP1Channel.Value)
-    /// nil for a connection that was taken over, or closed before.
-    case undecided(EventLoopFuture<HTTP1Channel.Value?>)
-  }
-
   let channel: any Channel
-  let http: HTTP
-
-  /// The connection as the HTTP server handles it; nil when it does not.
-  fileprivate var connection: HTTP1Channel.Value? {
-    get async {
-      switch http {
-      case .decided(let connection): connection
-      // `try?`: a connection that was closed before its first bytes needs nothing.
-      case .undecided(let decision): (try? await decision.get()) ?? nil
-      }
-    }
-  }
+  /// nil for a connection that was taken over, or closed before it was known what it is for.
+  fileprivate let http: EventLoopFuture<NIOLoopBound<HTTPConnection>?>
 }
 
 /// Runs `work` on the global executor instead of the event loop, if it takes long.

@@ -38,6 +38,7 @@ extension Failure {
       self = .unavailable
     case is DeadlineExceeded: self = .gatewayTimeout
     case is CancellationError: self = .unavailable
+    case is IncompleteRequest: self = .malformedRequest
     default:
       logger.error("unexpected error", metadata: ["error": "\(String(reflecting: error))"])
       self = .broken

@@ -78,7 +78,8 @@ package struct Server: Service {
     let (host, logger, port) = (host, dependencies.logger, port)
     self.logger = logger.warningsOnly
     self.http = EventLoopServer.service(
-      host: host, port: configuredPort, logger: self.logger, takeover: takeover, respond: boundary.respond,
+      HTTPService(respond: boundary.respond, refuse: boundary.refuse, logger: self.logger), host: host,
+      port: configuredPort, takeover: takeover,
       onServerRunning: { [configuredPort] channel in
         let bound = channel.localAddress?.port ?? configuredPort
         logger.info("listening", metadata: ["host": "\(host)", "port": .stringConvertible(bound)])

@@ -1,4 +1,5 @@
 import NIOCore
+import Web
 
 /// A reply in the Redis serialization protocol, version 2.
 package enum RESP: Sendable, Equatable {

@@ -1,4 +1,5 @@
 import NIOCore
+import Web
 
 /// GCRA as a Lua script in Redis, where scripts run atomically, so that reading and writing a time cannot race.
 ///

@@ -36,7 +36,9 @@ package struct Fields: Sendable {
   /// Reads field lines (RFC 9112 §5) from `start` through the empty line that ends them.
   ///
   /// - Returns: the index after that line, or nil when the bytes end before it.
-  mutating func read(_ bytes: Span<UInt8>, from start: Int) throws(HTTPParseError) -> Int? {
+  mutating func read(
+    _ bytes: Span<UInt8>, from start: Int, _ limits: HTTPLimits
+  ) throws(HTTPParseError) -> Int? {
     var index = start
     while true {
       guard index < bytes.count else { return nil }
@@ -45,7 +47,7 @@ package struct Fields: Sendable {
         guard bytes[index + 1] == .lineFeed else { throw .malformed }
         return index + 2
       }
-      guard list.count < HTTPLimits.fieldsMax else { throw .headTooLarge }
+      guard list.count < limits.fieldsMax else { throw .headTooLarge }
       guard let next = try readLine(bytes, from: index) else { return nil }
       index = next
     }

@@ -17,11 +17,13 @@ package struct ResponseHead: Sendable {
   /// - Returns: false when the head is incomplete.
   package mutating func read(_ bytes: Span<UInt8>, isForHEAD: Bool) throws(HTTPParseError) -> Bool {
     fields.clear()
-    guard let fieldsStart = try readStatusLine(bytes), let end = try fields.read(bytes, from: fieldsStart) else {
-      guard bytes.count < HTTPLimits.headBytesMax else { throw .headTooLarge }
+    guard let fieldsStart = try readStatusLine(bytes),
+      let end = try fields.read(bytes, from: fieldsStart, HTTPLimits.clients)
+    else {
+      guard bytes.count < HTTPLimits.clients.headBytesMax else { throw .headTooLarge }
       return false
     }
-    guard end <= HTTPLimits.headBytesMax else { throw .headTooLarge }
+    guard end <= HTTPLimits.clients.headBytesMax else { throw .headTooLarge }
     byteCount = end
     try interpretFields(bytes, isForHEAD)
     return true

@@ -22,7 +22,9 @@ package struct RequestHead: Sendable {
   /// The size of the head in bytes.
   package private(set) var byteCount = 0
 
-  package init() {}
+  private let limits: HTTPLimits
+
+  package init(limits: HTTPLimits = .clients) { self.limits = limits }
 
   /// Reads a head from the start of `bytes`.
   ///
@@ -30,16 +32,16 @@ package struct RequestHead: Sendable {
   ///   arrived.
   package mutating func read(_ bytes: Span<UInt8>) throws(HTTPParseError) -> Bool {
     fields.clear()
-    guard let fieldsStart = try readRequestLine(bytes) else { return try Self.incomplete(bytes) }
-    guard let end = try fields.read(bytes, from: fieldsStart) else { return try Self.incomplete(bytes) }
-    guard end <= HTTPLimits.headBytesMax else { throw .headTooLarge }
+    guard let fieldsStart = try readRequestLine(bytes) else { return try incomplete(bytes) }
+    guard let end = try fields.read(bytes, from: fieldsStart, limits) else { return try incomplete(bytes) }
+    guard end <= limits.headBytesMax else { throw .headTooLarge }
     byteCount = end
     try interpretFields(bytes)
     return true
   }
 
-  private static func incomplete(_ bytes: Span<UInt8>) throws(HTTPParseError) -> Bool {
-    guard bytes.count < HTTPLimits.headBytesMax else { throw .headTooLarge }
+  private func incomplete(_ bytes: Span<UInt8>) throws(HTTPParseError) -> Bool {
+    guard bytes.count < limits.headBytesMax else { throw .headTooLarge }
     return false
   }
 

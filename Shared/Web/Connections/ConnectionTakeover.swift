@@ -1,4 +1,3 @@
-import HummingbirdCore
 import NIOCore
 
 /// Takes connections over from the HTTP server when their first request is for a path, before that request is parsed:
@@ -23,35 +22,31 @@ package struct ConnectionTakeover: Sendable {
 final class FirstBytesHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
-  typealias HTTP = EventLoopFuture<HTTP1Channel.Value>
 
   private let takeover: ConnectionTakeover
-  private let decision: EventLoopPromise<HTTP1Channel.Value?>
-  private let setUpHTTP: (any Channel) -> HTTP
+  private let connection: HTTPConnection
+  private let decided: (_ isServed: Bool) -> Void
   private var received = ByteBuffer()
   private var timeout: Scheduled<Void>?
-  private var isDecided = false
+  private var isServed = false
 
-  /// As long as HTTP connections may be idle.
-  private static let timeLimit = TimeAmount.seconds(75)
-
-  init(
-    _ takeover: ConnectionTakeover, decision: EventLoopPromise<HTTP1Channel.Value?>,
-    setUpHTTP: @escaping (any Channel) -> HTTP
-  ) {
+  /// - Parameters:
+  ///   - connection: serves the connections that are not taken over.
+  ///   - decided: called once with whether it serves this one.
+  init(_ takeover: ConnectionTakeover, else connection: HTTPConnection, decided: @escaping (_ isServed: Bool) -> Void) {
     self.takeover = takeover
-    self.decision = decision
-    self.setUpHTTP = setUpHTTP
+    self.connection = connection
+    self.decided = decided
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
     let channel = context.channel
-    timeout = context.eventLoop.scheduleTask(in: Self.timeLimit) { channel.close(promise: nil) }
+    timeout = context.eventLoop.scheduleTask(in: connection.service.timeouts.idle) { channel.close(promise: nil) }
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
     timeout?.cancel()
-    if !isDecided { decision.succeed(nil) }
+    decided(isServed)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -60,13 +55,10 @@ final class FirstBytesHandler: ChannelInboundHandler, RemovableChannelHandler {
     let count = min(expected.count, received.readableBytes)
     let isTakenOver = received.readableBytesView.prefix(count).elementsEqual(expected.prefix(count))
     guard !isTakenOver || count == expected.count else { return }
-    isDecided = true
     do {
-      if isTakenOver { try takeOver(context) } else { serve(context) }
-    } catch {
-      decision.succeed(nil)
-      context.close(promise: nil)
-    }
+      if isTakenOver { try takeover.install(context.channel) } else { try serve(context) }
+      passOn(context)
+    } catch { context.close(promise: nil) }
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -77,16 +69,10 @@ final class FirstBytesHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
   }
 
-  private func takeOver(_ context: ChannelHandlerContext) throws {
-    try takeover.install(context.channel)
-    decision.succeed(nil)
-    passOn(context)
-  }
-
-  private func serve(_ context: ChannelHandlerContext) {
+  private func serve(_ context: ChannelHandlerContext) throws {
     context.channel.useReusedReceiveBuffers()
-    setUpHTTP(context.channel).map { $0 }.cascade(to: decision)
-    passOn(context)
+    try context.pipeline.syncOperations.addHandler(connection)
+    isServed = true
   }
 
   private func passOn(_ context: ChannelHandlerContext) {
