@@ -161,3 +161,10 @@ import Wire
     }
   }
 }
+
+extension LogStore {
+  /// As somebody reads it who may read all of it.
+  fileprivate func page(of topic: String, after seq: Int, epoch: String?) async throws -> LogPage {
+    try await page(of: topic, after: seq, epoch: epoch, for: .new(at: Date()))
+  }
+}

@@ -78,6 +78,9 @@ struct StatementException {
     .init("insert into topic (name, seq) values", because: "for any number of rows, which it finds by the key"),
     .init("insert into event (position, id, name,", because: "for any number of rows; it reads nothing"),
     .init("insert into topic_event (topic, seq, position) values", because: "for any number of rows; it reads nothing"),
+    .init(
+      "insert into topic_grant (topic, user_id, seq, position) values",
+      because: "for any number of rows, which it finds by the key"),
     .init("insert into feed (id, position, epoch)", because: "once, by the migration that creates the log"),
     .init("select date_trunc('milliseconds', clock_timestamp())", because: "on PostgreSQL only"),
     .init("select strftime('%Y-%m-%dT%H:%M:%fZ', 'now')", because: "on SQLite only"),

@@ -43,11 +43,11 @@ extension Socket {
   /// appended is not sent, as it will be read.
   func catchUp(_ channel: JoinedChannel) {
     channel.phase = .catchingUp
-    guard let topic = channel.topic?.text, !channel.isReading, isWritable else { return }
+    guard let topic = channel.topic?.text, let user, !channel.isReading, isWritable else { return }
     channel.isReading = true
     let (position, store, reads) = (channel.position, services.store, services.reads)
     later {
-      try await reads.run { try await store.page(of: topic, after: position.seq, epoch: position.epoch) }
+      try await reads.run { try await store.page(of: topic, after: position.seq, epoch: position.epoch, for: user) }
     } then: { [self] page in
       channel.isReading = false
       guard isCurrent(channel) else { return }

@@ -76,7 +76,7 @@ struct EventStream: Sendable {
     of topic: String, _ position: inout StreamPosition, _ writer: inout any ResponseBodyWriter
   ) async throws {
     while !Task.isCancelled {
-      switch try await store.page(of: topic, after: position[topic], epoch: nil) {
+      switch try await store.page(of: topic, after: position[topic], epoch: nil, for: credential.user) {
       case .entries(let entries, _):
         for entry in entries { try await write(entry, of: topic, &position, &writer) }
         guard entries.count == LogStore.pageSize else { return }
