@@ -82,6 +82,26 @@ import Wire
     }
   }
 
+  /// What somebody reads already they read from when they were let in.
+  @Test(arguments: engines) func whoTakesPartIsLetIntoWhatTheyCouldNotRead(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let carol = try await stack.signIn("carol")
+      let group = try await stack.makeGroup(alice, with: [bob])
+      let hunt = try await alice.makeHunt(group: group.id)
+      try await stack.forgetGroups(of: bob)
+      for user in [alice, bob, carol] { #expect(try await user.join(hunt).status == 200) }
+      let (seen, submissions) = ("scavenger_hunts:\(hunt.id)", "checkpoint_submissions:\(hunt.id)")
+      for (user, topics) in [(alice, []), (bob, [submissions]), (carol, [seen, submissions])] {
+        let expected = topics.map { AccessChange(topic: $0, user: user.id, mayRead: true) }
+        try await eventually("the participation of \(user.id)") {
+          let joined = receiver.events(on: "users:\(user.id)").last { $0.name == "participant_joined" }
+          return joined.map { $0.access ?? [] } == expected
+        }
+      }
+    }
+  }
+
   private func expect(_ names: [String], on topic: String, _ receiver: EventsReceiver) async throws {
     try await eventually("\(names) on \(topic)") { receiver.events(on: topic).map(\.name) == names }
   }

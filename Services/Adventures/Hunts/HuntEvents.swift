@@ -129,13 +129,17 @@ struct HuntEvents {
     try db.row("select hunt_id from hunt_checkpoint where id = \(ID<Hunt>(checkpoint))")?.get("hunt_id")
   }
 
-  static func joined(_ user: UserID, _ hunt: String, as id: String, at now: Date, on db: any Connection) {
+  /// - Parameter topics: those of the hunt that they could not read before.
+  static func joined(
+    _ user: UserID, _ hunt: String, as id: String, opening topics: [String], at now: Date, on db: any Connection
+  ) {
     EventFeed.record(
       "participant_joined", to: [EventTopic.hunt(hunt), EventTopic.user(user)], ["hunt_id": hunt, "user_id": user],
       change: .of(
         AdventureTables.participants.name, .insert, key: ["id": id],
         ["hunt_id": hunt, "user_id": user, "joined_at": RFC3339.seconds(now)]),
-      access: access(of: user, to: hunt, mayRead: true), of: user, at: now, on: db)
+      access: topics.isEmpty ? nil : topics.map { AccessChange(topic: $0, user: user, mayRead: true) }, of: user,
+      at: now, on: db)
   }
 
   /// Hunts that somebody sees no longer, as they are not in the group any more.

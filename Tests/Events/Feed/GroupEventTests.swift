@@ -80,6 +80,7 @@ import Wire
       #expect(
         receiver.names(on: topic)
           == ["member_joined", "member_role_changed", "member_left", "collection_changed", "collection_deleted"])
+      #expect(receiver.events(on: topic).first { $0.name == "member_role_changed" }?.access == nil)
     }
   }
 
