@@ -40,24 +40,37 @@ extension Socket {
   // MARK: Reading the log
 
   /// Sends what the log has after the channel's position, a page at a time, until nothing is missing. Meanwhile what is
-  /// appended is not sent, as it will be read.
+  /// appended is not sent, as it will be read. A few channels of a socket read at the same time; the others wait.
   func catchUp(_ channel: JoinedChannel) {
     channel.phase = .catchingUp
-    guard let topic = channel.topic?.text, let user, !channel.isReading, isWritable else { return }
+    guard let topic = channel.topic?.text, let user, !channel.isReading, isWritable, readingCount < Self.readingMax
+    else { return }
     channel.isReading = true
+    readingCount += 1
     let (position, store, reads) = (channel.position, services.store, services.reads)
     later {
       try await reads.run { try await store.page(of: topic, after: position.seq, epoch: position.epoch, for: user) }
     } then: { [self] page in
-      channel.isReading = false
-      guard isCurrent(channel) else { return }
-      switch page {
-      case .success(.entries(let entries, let top)): replay(entries, top: top, on: channel)
-      case .success(.gap(let gap)): skip(gap, on: channel)
-      case .failure: retryLater(channel)
-      }
+      readingCount -= 1
+      received(page, on: channel)
+      for waiting in Array(channels.values) where waiting.phase == .catchingUp { catchUp(waiting) }
     }
   }
+
+  private func received(_ page: Result<LogPage, any Error>, on channel: JoinedChannel) {
+    guard isCurrent(channel) else { return }
+    guard case .success(let page) = page else { return retryLater(channel) }
+    channel.isReading = false
+    // While it was read, the client may have stopped reading what other channels send. It is read again then.
+    guard isWritable else { return }
+    switch page {
+    case .entries(let entries, let top): replay(entries, top: top, on: channel)
+    case .gap(let gap): skip(gap, on: channel)
+    }
+  }
+
+  /// So that few pages have been read in vain when the client stops reading.
+  private static let readingMax = 4
 
   private func replay(_ entries: [LogEntry], top: Int, on channel: JoinedChannel) {
     var frames: [ByteBuffer] = []
@@ -94,6 +107,7 @@ extension Socket {
     let bound = NIOLoopBound((self, channel), eventLoop: loop)
     loop.scheduleTask(in: .milliseconds(.random(in: 500...1000))) {
       let (socket, channel) = bound.value
+      channel.isReading = false
       if socket.isCurrent(channel) { socket.catchUp(channel) }
     }
   }

@@ -122,7 +122,7 @@ extension Socket {
     if let topic = channel.topic {
       start(channel, of: topic, at: admission.top, since: request.since)
     }
-    if let presence = admission.presence { send("presence_state", presence, on: channel) }
+    if let presence = admission.presence { sendPresenceState(presence, on: channel) }
     if channel.hasMissedPresence {
       // Somebody has come or gone since the state was read.
       channel.hasMissedPresence = false

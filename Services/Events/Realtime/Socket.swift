@@ -26,6 +26,8 @@ final class Socket: ChannelInboundHandler {
   var messages: RateAllowance
   /// Of what does not count as a message: heartbeats, joins, pings and what was refused.
   var controls: RateAllowance
+  /// How many channels are reading the log.
+  var readingCount = 0
   private var heardAt: NIODeadline
   private var pingedAt: NIODeadline
   private var unflushedBytes = 0
