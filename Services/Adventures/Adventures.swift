@@ -13,6 +13,7 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
   let dataKeys = try settings.dataKeys()
   let verification = try TokenVerification(in: dependencies)
   let (users, groups) = (UsersClient(in: dependencies), GroupsClient(in: dependencies))
+  let hasEvents = settings.nonempty("EVENTS_URL") != nil
 
   let feed = EventFeed(try await dependencies.openDatabase(adventuresSchema), in: dependencies)
   let database = feed.database
@@ -25,11 +26,12 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
   let participations = GroupParticipations(database: database, memberships: memberships, now: now)
   let requests = AdventureRequests(
     participations: participations, users: users, names: ParticipantNames(database: database, users: users),
-    shareWrites: ShareWrites(users: users, groups: groups, changes: shareChanges), now: now)
+    shareWrites: ShareWrites(users: users, groups: groups, changes: shareChanges),
+    groupMembers: hasEvents ? GroupMembers(client: TopicAccessClient([.groups], in: dependencies)) : nil, now: now)
   let codes = HuntCodes(database: database, quotas: QuotaStore(keys: dataKeys))
   let api = OpenAPI(yaml: PackageResources.openapi_yaml)
   let health = HealthRPCRoutes(
-    store: HealthStore(database: database), hasEvents: settings.nonempty("EVENTS_URL") != nil,
+    store: HealthStore(database: database), hasEvents: hasEvents,
     stage: try settings.stage().rawValue, version: Kith.version, adminKey: try settings.adminKey(), now: now)
   return try Server(
     .adventures, in: dependencies, database: database,
@@ -54,7 +56,7 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
       requests: requests
     ).add(to: routes)
     ShownPhotoRoutes(database: database, requests: requests).add(to: routes)
-    InternalDepartureRoutes(participations: participations).add(to: routes)
+    InternalMembershipRoutes(participations: participations).add(to: routes)
     InternalBlockRoutes(
       blocks: ShareBlocks(database: database, groups: groups, memberships: memberships, now: now)
     ).add(to: routes)

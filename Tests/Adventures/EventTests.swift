@@ -102,6 +102,40 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func aHuntOfAGroupIsOpenToItsMembers(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let (carol, dave) = (try await stack.signIn("carol"), try await stack.signIn("dave"))
+      let group = try await stack.makeGroup(alice, with: [bob])
+      let hunt = try await alice.makeHunt(group: group.id)
+      let (topic, submissions) = ("scavenger_hunts:\(hunt.id)", "checkpoint_submissions:\(hunt.id)")
+      try await eventually("the hunt") { receiver.events(on: topic).contains { $0.name == "hunt_created" } }
+      let created = try #require(receiver.events(on: topic).first)
+      #expect(
+        Set(created.access ?? []) == [
+          AccessChange(topic: topic, user: alice.id, mayRead: true),
+          AccessChange(topic: submissions, user: alice.id, mayRead: true),
+          AccessChange(topic: topic, user: bob.id, mayRead: true),
+        ])
+
+      // Carol takes part by the code before she joins the group, and has what she reads already.
+      #expect(try await carol.join(hunt).status == 200)
+      let other = try await alice.makeHunt(group: group.id)
+      for user in [carol, dave] {
+        let joined = try await user.rest(.POST, "social_groups/join", #"{"invite_code": "\#(group.code)"}"#)
+        #expect(joined.status == 200)
+      }
+      for (user, hunts) in [(carol, [other.id]), (dave, [hunt.id, other.id])] {
+        let expected = hunts.map { AccessChange(topic: "scavenger_hunts:\($0)", user: user.id, mayRead: true) }
+        try await eventually("the hunts of \(user.id)") {
+          let shown = receiver.events(on: "users:\(user.id)").filter { $0.name == "hunts_shown" }
+          return shown.last?.payload == .object(["group_id": .string(group.id)])
+            && Set(shown.flatMap { $0.access ?? [] }) == Set(expected)
+        }
+      }
+    }
+  }
+
   private func expect(_ names: [String], on topic: String, _ receiver: EventsReceiver) async throws {
     try await eventually("\(names) on \(topic)") { receiver.events(on: topic).map(\.name) == names }
   }

@@ -15,6 +15,8 @@ struct BlocksNeeded: Error {
 struct HuntEvents {
   let caller: RestQueries.Caller
   let engine: Engine
+  /// The members of the groups of new hunts, who see these.
+  var members: [GroupID: [UserID]] = [:]
 
   /// - Parameter before: the states of the hunts before an update.
   func changed(
@@ -31,10 +33,16 @@ struct HuntEvents {
         to: [EventTopic.hunt(id)] + (isNew ? [EventTopic.user(caller.id)] : []),
         ["hunt_id": id, "status": row["status"] ?? .null],
         change: ChangedRows.change(AdventureTables.hunts, isNew ? .insert : .update, record),
-        access: isNew ? Self.access(of: caller.id, to: id, mayRead: true) : nil,
+        access: isNew ? accessToNew(id, of: row["group_id"]?.text.flatMap { GroupID($0) }) : nil,
         push: name == "hunt_started" ? try startPush(of: id, row, on: db) : nil,
         of: caller.id, at: caller.now, on: db)
     }
+  }
+
+  private func accessToNew(_ hunt: String, of group: GroupID?) -> [AccessChange] {
+    let others = (group.flatMap { members[$0] } ?? []).filter { $0 != caller.id }
+    return Self.access(of: caller.id, to: hunt, mayRead: true)
+      + others.map { AccessChange(topic: EventTopic.hunt(hunt), user: $0, mayRead: true) }
   }
 
   /// Who takes part already is notified of the start, and so are the members of the hunt's group, who may still join.
@@ -147,6 +155,14 @@ struct HuntEvents {
     EventFeed.record(
       "hunts_hidden", to: [EventTopic.user(user)], ["group_id": group],
       access: hunts.map { AccessChange(topic: EventTopic.hunt($0), user: user, mayRead: false) }, of: user, at: now,
+      on: db)
+  }
+
+  /// Hunts that somebody sees now, as they have joined the group.
+  static func shown(_ hunts: [String], of group: GroupID, to user: UserID, at now: Date, on db: any Connection) {
+    EventFeed.record(
+      "hunts_shown", to: [EventTopic.user(user)], ["group_id": group],
+      access: hunts.map { AccessChange(topic: EventTopic.hunt($0), user: user, mayRead: true) }, of: user, at: now,
       on: db)
   }
 

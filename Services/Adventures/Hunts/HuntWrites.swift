@@ -7,6 +7,9 @@ import Wire
 
 /// Hunts: made with their checkpoints, moved from state to state by their creator, deleted while nobody has begun.
 struct HuntWrites: TableWriting {
+  /// The members of the groups in which hunts are made.
+  var members: [GroupID: [UserID]] = [:]
+
   func write(
     _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
   ) throws -> RestAnswer {
@@ -41,7 +44,7 @@ struct HuntWrites: TableWriting {
     let answer = try operation.answer(for: caller, on: db, engine) {
       for nested in checkpoints { try nested.insert(for: caller, on: db, engine) }
     }
-    try HuntEvents(caller: caller, engine: engine).changed(answer.changedKeys, .insert, on: db)
+    try HuntEvents(caller: caller, engine: engine, members: members).changed(answer.changedKeys, .insert, on: db)
     return answer
   }
 

@@ -12,6 +12,8 @@ struct AdventureRequests: Sendable {
   let users: UsersClient
   let names: ParticipantNames
   let shareWrites: ShareWrites
+  /// nil where no events are recorded.
+  let groupMembers: GroupMembers?
   let now: @Sendable () -> Date
 
   func answer(
@@ -61,7 +63,8 @@ struct AdventureRequests: Sendable {
     for operation: inout RestOperation, _ caller: RestQueries.Caller
   ) async throws -> any TableWriting {
     switch operation.table.name {
-    case AdventureTables.hunts.name: HuntWrites()
+    case AdventureTables.hunts.name:
+      HuntWrites(members: try await groupMembers?.members(ofGroupsIn: operation, for: caller) ?? [:])
     case AdventureTables.checkpoints.name: CheckpointWrites()
     case AdventureTables.participants.name: ParticipantWrites()
     case AdventureTables.submissions.name:

@@ -146,6 +146,37 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func theHuntsOfAGroupReachItsMembers(_ engine: Engine) async throws {
+    try await withStack(engine, TestStack.eventsURL) { stack in
+      let group = try await stack.signIn("alice").rest(.POST, "social_groups", ["name": "Ours"]).first
+      let (alice, bob) = (try await watcher("alice", stack), try await watcher("bob", stack))
+      let (carol, mallory) = (try await watcher("carol", stack), try await watcher("mallory", stack))
+      let code = JSONValue.string(group?["invite_code"] as? String ?? "")
+      try await bob.user.rest(.POST, "social_groups/join", ["invite_code": code])
+      let hunt = try await alice.user.draftHunt(of: group?["id"] as? String)
+      let (table, path) = ("scavenger_hunts", "scavenger_hunts?id=eq.\(hunt.id)")
+      let his = "group_members?group_id=eq.\(group?["id"] as? String ?? "")&user_id=eq.\(bob.user.id)"
+      for member in [alice, bob] { try await expect(["INSERT"], of: table, at: member) }
+      // Carol joins later, and gets what happens from then on.
+      try await carol.user.rest(.POST, "social_groups/join", ["invite_code": code])
+      let own = try await ChannelListener(carol.user, stack)
+      try await own.join("users:\(carol.user.id)")
+      _ = try await own.event("hunts_shown", on: "users:\(carol.user.id)")
+      try await alice.user.rest(.PATCH, path, ["title": "Town"])
+      for member in [alice, bob] { try await expect(["INSERT", "UPDATE"], of: table, at: member) }
+      try await expect(["UPDATE"], of: table, at: carol)
+      // Who leaves gets nothing more, and a stranger has had nothing.
+      try await bob.user.rest(.DELETE, his)
+      let left = try await ChannelListener(bob.user, stack)
+      try await left.join("users:\(bob.user.id)")
+      _ = try await left.event("hunts_hidden", on: "users:\(bob.user.id)")
+      try await alice.user.rest(.PATCH, path, ["title": "City"])
+      try await expect(["UPDATE", "UPDATE"], of: table, at: carol)
+      #expect(rows(bob, table) == ["INSERT", "UPDATE"])
+      #expect(try await mallory.socket.settled().filter { $0.event == "postgres_changes" }.isEmpty)
+    }
+  }
+
   @Test(arguments: engines) func aFilterChoosesAmongTheRowsThatOneSees(_ engine: Engine) async throws {
     try await withStack(engine, TestStack.eventsURL) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))

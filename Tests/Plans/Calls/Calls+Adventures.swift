@@ -83,12 +83,14 @@ extension Calls {
     // Ends what is cached of both.
     let departures = "/internal/groups/\(group)/departures"
     let groups = inside(stack.adventures, as: "groups")
-    try await groups.ok(.POST, departures, encoding: EndedMemberships(users: [alice.id, bob.id]))
+    try await groups.ok(.POST, departures, encoding: ChangedMemberships(users: [alice.id, bob.id]))
     let hunt = try await made(alice, "scavenger_hunts", ["title": "Theirs", "group_id": group])
     _ = try await made(alice, "scavenger_hunts", ["title": "Next", "group_id": group])
+    // As when he has just joined.
+    try await groups.ok(.POST, departures, encoding: ChangedMemberships(users: [bob.id]))
     try await bob.browser.ok(.POST, "/rest/v1/scavenger_hunts/\(hunt)/join")
     try await alice.browser.ok(.DELETE, "/rest/v1/group_members?group_id=eq.\(group)&user_id=eq.\(bob.id)")
-    try await groups.ok(.POST, departures, encoding: EndedMemberships(users: [bob.id]))
+    try await groups.ok(.POST, departures, encoding: ChangedMemberships(users: [bob.id]))
     try await alice.browser.ok(.DELETE, "/rest/v1/social_groups?id=eq.\(group)")
   }
 
