@@ -17,7 +17,9 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
 
   let database = try await dependencies.openDatabase(eventsSchema)
   let changes = ChangeSignal()
-  let relay = ConversationRelay(database: database, logger: dependencies.logger, now: dependencies.now)
+  let relay = ConversationRelay(
+    database: database, logger: dependencies.logger, now: dependencies.now,
+    lost: { metrics.refused(.lost, by: $0) })
   let store = LogStore(database: database, replica: relay.replica)
   let replicas = ReplicaStore(database: database)
   let lease = ReplicaLease(of: relay.replica, store: replicas, now: dependencies.now)

@@ -111,6 +111,7 @@ import Wire
       #expect(received.hasPrefix("HTTP/1.1 101"))
       #expect(answering.pings > 1)
       #expect(!answering.isClosed)
+      #expect(try await fixture.refusals("silent") == 1)
     }
   }
 

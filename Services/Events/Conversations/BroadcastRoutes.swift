@@ -30,8 +30,10 @@ struct BroadcastRoutes: Sendable {
   }
 
   @Sendable private func several(_ request: Request, _ context: Context) async throws -> Response {
-    let sender = try Sender(context)
-    let messages = try await request.json(Messages.self, bytesMax: SocketSettings.frameBytesMax).messages
+    let (sender, messages) = try await metrics.counting {
+      let sender = try Sender(context)
+      return (sender, try await request.json(Messages.self, bytesMax: SocketSettings.frameBytesMax).messages)
+    }
     guard messages.count <= Self.messagesMax else {
       metrics.refused(.messages)
       throw Failure(
@@ -51,25 +53,28 @@ struct BroadcastRoutes: Sendable {
   }
 
   @Sendable private func one(_ request: Request, _ context: Context) async throws -> Response {
-    let sender = try Sender(context)
+    let sender = try await metrics.counting { try Sender(context) }
     let name = (context.parameters.get("topic") ?? "").removingPercentEncoding ?? ""
     let topic = try await topic(name, sender)
     let event = (context.parameters.get("event") ?? "").removingPercentEncoding ?? ""
-    let broadcast: PhoenixMessage.Broadcast?
-    if request.headers[.contentType]?.lowercased().hasPrefix("application/octet-stream") == true {
-      var request = request
-      let body = try await request.bufferBody(upTo: SocketSettings.frameBytesMax)
-      broadcast = .init(event: event, content: .binary(Data(buffer: body)))
-    } else {
-      let payload = try await request.json(JSONValue.self, bytesMax: SocketSettings.frameBytesMax)
-      broadcast = .init(event: event, payload)
-    }
+    let broadcast = try await metrics.counting { try await Self.broadcast(event, in: request) }
     guard let broadcast, broadcast.isAllowed else {
       metrics.refused(.malformed)
       throw Failure.invalid(.init("event", "must be a name"))
     }
     publish(broadcast, topic)
     return Response(status: .accepted)
+  }
+
+  /// The content as JSON or as bytes.
+  private static func broadcast(_ event: String, in request: Request) async throws -> PhoenixMessage.Broadcast? {
+    guard request.headers[.contentType]?.lowercased().hasPrefix("application/octet-stream") == true else {
+      let payload = try await request.json(JSONValue.self, bytesMax: SocketSettings.frameBytesMax)
+      return PhoenixMessage.Broadcast(event: event, payload)
+    }
+    var request = request
+    let body = try await request.bufferBody(upTo: SocketSettings.frameBytesMax)
+    return PhoenixMessage.Broadcast(event: event, content: .binary(Data(buffer: body)))
   }
 
   private func publish(_ broadcast: PhoenixMessage.Broadcast, _ topic: TopicName) {
@@ -83,9 +88,9 @@ struct BroadcastRoutes: Sendable {
       metrics.refused(.name)
       throw Failure.invalid(.init("topic", "must be one like lists:42"))
     }
-    if case .user(let user) = sender, try await !rights.mayRead(topic, user) {
-      metrics.refused(.rights)
-      throw Failure.forbidden
+    guard case .user(let user) = sender else { return topic }
+    try await metrics.counting {
+      guard try await rights.mayRead(topic, user) else { throw Failure.forbidden }
     }
     return topic
   }

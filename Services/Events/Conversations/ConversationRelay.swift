@@ -28,6 +28,8 @@ final class ConversationRelay: Service {
   private let database: any Database
   private let logger: Logger
   private let now: @Sendable () -> Date
+  /// Called with the number of messages that do not reach other replicas.
+  let lost: @Sendable (Int) -> Void
   private let waiting = Mutex<Deque<Relayed>>([])
   private let signal = ChangeSignal()
   private static let waitingMax = 10_000
@@ -36,10 +38,14 @@ final class ConversationRelay: Service {
   private static let bytesMax = 7800
   private static let rowLifetime: TimeInterval = 60
 
-  init(database: any Database, logger: Logger, now: @escaping @Sendable () -> Date) {
+  init(
+    database: any Database, logger: Logger, now: @escaping @Sendable () -> Date,
+    lost: @escaping @Sendable (Int) -> Void = { _ in }
+  ) {
     self.database = database
     self.logger = logger
     self.now = now
+    self.lost = lost
   }
 
   /// Sends a message to the other replicas. When the database is away, messages are dropped beyond a bound, as nobody
@@ -53,7 +59,10 @@ final class ConversationRelay: Service {
     case .presence(let diff): relayed.presence = diff
     }
     waiting.withLock { waiting in
-      if waiting.count >= Self.waitingMax { waiting.removeFirst() }
+      if waiting.count >= Self.waitingMax {
+        waiting.removeFirst()
+        lost(1)
+      }
       waiting.append(relayed)
     }
     signal.send()
@@ -96,6 +105,7 @@ final class ConversationRelay: Service {
       }
     } catch {
       guard !Task.isCancelled else { return }
+      lost(batch.count)
       logger.warning("messages were not relayed", metadata: ["count": "\(batch.count)", "error": "\(error)"])
     }
   }

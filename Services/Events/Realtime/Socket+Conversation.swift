@@ -54,7 +54,7 @@ extension Socket {
     case "untrack":
       untrack(channel)
       reply(to: message, PhoenixPayload.reply(true))
-    default: reply(to: message, PhoenixPayload.refusal("unknown presence event"))
+    default: refuseEvent(message, "unknown presence event")
     }
   }
 

@@ -129,6 +129,7 @@ extension Socket {
       sendPresenceState(on: channel)
     }
     guard !request.changes.isEmpty else { return }
+    if invalid != nil { services.metrics.refused(.filter) }
     let outcome = invalid?.message ?? "Subscribed to PostgreSQL"
     send(
       "system",

@@ -19,6 +19,7 @@ extension Socket {
 
   private func push(_ message: PhoenixMessage) {
     guard let channel = channels[message.topic], channel.phase != .joining else {
+      services.metrics.refused(.unmatched)
       return reply(to: message, PhoenixPayload.refusal("unmatched topic"))
     }
     // As Phoenix does with what a client sent before it has joined again.
@@ -27,8 +28,13 @@ extension Socket {
     case "access_token": refresh(channel, message)
     case "broadcast": broadcast(message, on: channel)
     case "presence": presence(message, on: channel)
-    default: reply(to: message, PhoenixPayload.refusal("unknown event"))
+    default: refuseEvent(message, "unknown event")
     }
+  }
+
+  func refuseEvent(_ message: PhoenixMessage, _ reason: String) {
+    services.metrics.refused(.event)
+    reply(to: message, PhoenixPayload.refusal(reason))
   }
 
   private func leave(_ message: PhoenixMessage) {
@@ -95,10 +101,16 @@ extension Socket {
       guard isCurrent(channel) else { return }
       switch result {
       case .success(let credential): channel.credential = credential
-      case .failure(let rejected as CredentialRejected): close(channel, because: rejected.message)
-      case .failure(is JoinRefusal): close(channel, because: noPermission(channel.shortName))
-      // The token that was valid before is so until it expires.
-      case .failure: channel.tokenHash = 0
+      case .failure(let rejected as CredentialRejected):
+        services.metrics.refused(.token)
+        close(channel, because: rejected.message)
+      case .failure(is JoinRefusal):
+        services.metrics.refused(.rights)
+        close(channel, because: noPermission(channel.shortName))
+      case .failure:
+        services.metrics.refused(.unavailable)
+        // The token that was valid before is so until it expires.
+        channel.tokenHash = 0
       }
     }
   }

@@ -196,7 +196,10 @@ final class Socket: ChannelInboundHandler {
       services.metrics.refused(.slowReader)
       return dropSlowReader()
     }
-    if now - heardAt > services.settings.silenceLimit { return close(.goingAway) }
+    if now - heardAt > services.settings.silenceLimit {
+      services.metrics.refused(.silent)
+      return close(.goingAway)
+    }
     if now - pingedAt >= services.settings.pingInterval {
       pingedAt = now
       write(PhoenixFrame.ping)

@@ -35,6 +35,7 @@ struct ReplicaNotifications: Service {
     do {
       if let message = try await relay.message(of: text) { hub.deliver(message) }
     } catch {
+      relay.lost(1)
       logger.warning("a message of another replica was lost", metadata: ["error": "\(error)"])
     }
   }

@@ -38,7 +38,13 @@ struct EventStream: Sendable {
   }
 
   private func endMessage(_ work: StreamWatch.Work) -> String? {
-    work.endMessage ?? verifier.rejection(of: credential, at: verifier.now())?.message
+    if let message = work.endMessage {
+      metrics.refused(.rights)
+      return message
+    }
+    guard let rejected = verifier.rejection(of: credential, at: verifier.now()) else { return nil }
+    metrics.refused(.token)
+    return rejected.message
   }
 
   /// Tells the reader at once where it stands, so that it can resume before the first event.
