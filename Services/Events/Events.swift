@@ -46,9 +46,10 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
     database.engine == .postgres
     ? OpenConnections(store: OpenConnectionStore(database: database), lease: lease, now: dependencies.now) : nil
   let limits = try ConnectionLimits(settings, replicated: connections)
+  let socketSettings = try SocketSettings(settings)
   let services = SocketServices(
     store: store, rights: rights, verifier: verifier, limits: limits, metrics: metrics, hub: hub,
-    conversations: conversations, settings: try SocketSettings(settings))
+    conversations: conversations, settings: socketSettings)
   let observers: [any LogObserver] = [RightsObserver(rights: rights), watches, hub]
   let background: [any Service] = [
     LogTail(
@@ -84,7 +85,9 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
       store: store, watches: watches, rights: rights, verifier: verifier, limits: limits, metrics: metrics
     ).add(to: routes)
     SocketRoute(metrics: metrics).add(to: routes)
-    BroadcastRoutes(conversations: conversations, rights: rights, metrics: metrics).add(to: routes)
+    BroadcastRoutes(
+      conversations: conversations, rights: rights, allowances: BroadcastAllowances(socketSettings), metrics: metrics
+    ).add(to: routes)
     PersonalDataRoutes(EventsPersonalDataStore(database: database, pushes: pushes), now: dependencies.now).add(
       to: routes)
   }

@@ -10,6 +10,7 @@ import Wire
 struct BroadcastRoutes: Sendable {
   let conversations: Conversations
   let rights: TopicRights
+  let allowances: BroadcastAllowances
   let metrics: EventMetrics
 
   private static let messagesMax = 100
@@ -40,6 +41,7 @@ struct BroadcastRoutes: Sendable {
         .limited, "too_many_messages", "Too many messages to broadcast, please reduce the batch size",
         retryAfterSeconds: 1)
     }
+    try requireAllowance(of: sender, for: messages.count)
     var broadcasts: [(topic: TopicName, broadcast: PhoenixMessage.Broadcast)] = []
     for (index, message) in messages.enumerated() {
       guard let broadcast = PhoenixMessage.Broadcast(event: message.event, message.payload), broadcast.isAllowed else {
@@ -54,6 +56,7 @@ struct BroadcastRoutes: Sendable {
 
   @Sendable private func one(_ request: Request, _ context: Context) async throws -> Response {
     let sender = try await metrics.counting { try Sender(context) }
+    try requireAllowance(of: sender, for: 1)
     let name = (context.parameters.get("topic") ?? "").removingPercentEncoding ?? ""
     let topic = try await topic(name, sender)
     let event = (context.parameters.get("event") ?? "").removingPercentEncoding ?? ""
@@ -64,6 +67,13 @@ struct BroadcastRoutes: Sendable {
     }
     publish(broadcast, topic)
     return Response(status: .accepted)
+  }
+
+  /// Before it is asked who may read the topics, so that refused messages count as well. Services have no limit.
+  private func requireAllowance(of sender: Sender, for count: Int) throws(Failure) {
+    guard case .user(let user) = sender, !allowances.spend(count, of: user) else { return }
+    metrics.refused(.messages)
+    throw Failure(.limited, "too_many_messages", "You have exceeded your rate limit", retryAfterSeconds: 1)
   }
 
   /// The content as JSON or as bytes.
