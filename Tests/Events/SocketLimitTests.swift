@@ -23,6 +23,40 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func aJoinThatIsRefusedLeavesTheChannelAsItIs(_ engine: Engine) async throws {
+    try await withEvents(engine, ["EVENTS_CHANNELS_PER_SOCKET": "1"]) { fixture in
+      let alice = try fixture.reader(of: "lists:1")
+      let socket = try await SocketClient.connect(fixture, version: "1.0.0")
+      #expect(try await socket.join("realtime:lists:1", alice.token).status == "ok")
+      let changes = Array(repeating: #"{"event":"*","schema":"public"}"#, count: 101).joined(separator: ",")
+      let refused = try await socket.join("realtime:lists:1", alice.token, #""postgres_changes":[\#(changes)]"#)
+      #expect(refused.reason == "ConfigurationError: Too many postgres_changes")
+      try await fixture.deliver([fixture.event(1, "lists:1")])
+      #expect(try await socket.nextEvent().number == 1)
+      // One that is allowed takes its place, also when there is no room for another.
+      #expect(try await socket.join("realtime:lists:1", alice.token).status == "ok")
+      try await fixture.deliver([fixture.event(2, "lists:1")])
+      #expect(try await socket.nextEvent().number == 2)
+    }
+  }
+
+  @Test(arguments: engines) func aFloodOfJoinsEndsTheSocket(_ engine: Engine) async throws {
+    try await withEvents(engine) { fixture in
+      let alice = try fixture.reader(of: "lists:1")
+      let socket = try await SocketClient.connect(fixture)
+      for _ in 0..<100 { try await socket.push("realtime:lists:1", "phx_join") }
+      #expect(try await socket.join("realtime:lists:1", alice.token).status == "ok")
+      for _ in 0..<10_000 where !socket.isClosed {
+        // `try?`: it may be closed.
+        _ = try? await socket.push("realtime:lists:1", "phx_join")
+      }
+      try await socket.untilClosed()
+      #expect(socket.closeCode == 1008)
+      #expect(socket.messages.contains { $0.reason == "ClientJoinRateLimitReached: Too many joins per second" })
+      #expect(try await fixture.refusals("messages") == 1)
+    }
+  }
+
   @Test(arguments: engines) func aUserHasABoundOfSockets(_ engine: Engine) async throws {
     try await withEvents(engine, ["EVENTS_SOCKETS_PER_USER": "2"]) { fixture in
       let alice = try fixture.reader(of: "lists:42")

@@ -3,13 +3,17 @@ import Wire
 
 extension Socket {
   func join(_ request: JoinRequest, _ message: PhoenixMessage) {
-    if let live = channels[request.name] { close(live) }
+    guard controls.spend(at: .now()) else {
+      refuse(message, JoinRefusal.tooManyJoins)
+      return close(.policyViolation)
+    }
     do {
       try requireAllowed(request)
       let topic = TopicName(request.channel)
       guard topic != nil || !request.isPrivate else { throw JoinRefusal.unauthorized(request.channel) }
       guard topic != nil || request.since == nil else { throw JoinRefusal.noReplay }
       guard let token = request.token ?? handshakeToken else { throw JoinRefusal.token(.invalid) }
+      if let live = channels[request.name] { close(live) }
       begin(request, message, topic, token)
     } catch {
       refuse(message, error)
@@ -18,9 +22,10 @@ extension Socket {
 
   private func requireAllowed(_ request: JoinRequest) throws(JoinRefusal) {
     guard !isClosing else { throw .restarting }
-    guard controls.spend(at: .now()) else { throw .tooManyJoins }
     guard !request.channel.isEmpty, request.name.utf8.count <= 255 else { throw .noName }
-    guard channels.count < services.settings.channelsMax else { throw .tooManyChannels }
+    // A channel that is joined again takes its own place.
+    let others = channels.count - (channels[request.name] == nil ? 0 : 1)
+    guard others < services.settings.channelsMax else { throw .tooManyChannels }
     guard request.changes.count <= JoinRequest.changesMax else { throw .tooManyChanges }
   }
 
