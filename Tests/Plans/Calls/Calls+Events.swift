@@ -53,6 +53,7 @@ extension Calls {
       let presences = PresenceStore(database: database)
       let entry = PresenceStore.Entry(topic: "lists:7", key: "alice", ref: "new", meta: "{}")
       _ = try await presences.add(entry, insteadOf: "old", by: "here")
+      _ = try await presences.restore([entry], by: "here")
       _ = try await presences.entries(of: "lists:7", at: now)
       _ = try await replicas.removeExpired(at: now)
       // One of which there is nothing more.
