@@ -91,6 +91,27 @@ import Wire
     }
   }
 
+  /// Channels of all rows know the place of the last row in the whole log, which is then used again.
+  @Test(arguments: engines) func aChannelOfAllRowsGoesOnAfterTheLogWasSetBack(_ engine: Engine) async throws {
+    try await withEvents(engine) { fixture in
+      let alice = try fixture.reader(of: "lists:42")
+      let socket = try await SocketClient.connect(fixture)
+      try await socket.join("realtime:anything", alice.token, #""postgres_changes":[{"event":"*","schema":"*"}]"#)
+      func row(_ number: Int) -> FeedEvent {
+        let record = JSONValue.object(["number": .integer(number)])
+        return fixture.event(number, "lists:42", change: RowChange(table: "tasks", type: .insert, record: record))
+      }
+      try await fixture.deliver((1...3).map(row))
+      #expect(try await socket.nextEvents(3).map(\.number) == [1, 2, 3])
+      let database = try await fixture.testDatabase.open("events", [])
+      try await setBack(database, to: 1, seq: 1)
+      await database.close()
+      #expect(try await socket.nextEvent().name == "gap")
+      try await fixture.deliver([row(4)])
+      #expect(try await socket.nextEvent().number == 4)
+    }
+  }
+
   private final class Replacements: LogObserver {
     private let counts = Mutex((appended: 0, replaced: 0))
     func appended(_ events: [AppendedEvent]) { counts.withLock { $0.appended += events.count } }

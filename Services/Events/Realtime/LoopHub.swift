@@ -88,8 +88,11 @@ final class LoopHub {
     for channel in all(of: message.topic) where channel.topic != nil { channel.socket.deliver(message, on: channel) }
   }
 
+  /// The log is another one.
   func readAgain() {
-    for channel in channels.values.flatMap(\.values) where channel.topic != nil { channel.socket.readAgain(channel) }
+    for socket in Array(sockets.values) {
+      for channel in Array(socket.channels.values) { socket.readAgain(channel) }
+    }
   }
 
   private func apply(_ change: AccessChange) {

@@ -30,7 +30,7 @@ extension Socket {
 
   /// Of a topic that the channel is not named after: once, whichever of its topics the event has.
   private func deliverChange(_ frames: FeedFrames, at position: Int, on channel: JoinedChannel) {
-    guard channel.phase == .live, position > channel.lastPosition else { return }
+    guard channel.phase != .joining, position > channel.lastPosition else { return }
     channel.lastPosition = position
     guard let frame = frames.change(version, on: channel.name, seq: nil, channel.bindings) else { return }
     guard isWritable else { return channel.hasMissedRows = true }
@@ -112,18 +112,26 @@ extension Socket {
     }
   }
 
-  /// The log is another one: the channel's position is compared with it.
+  /// The log is another one: the channel's position is compared with it. Rows without numbers may have come twice, or
+  /// not at all.
   func readAgain(_ channel: JoinedChannel) {
     channel.missed = 0
-    if channel.phase == .live { catchUp(channel) }
+    channel.lastPosition = 0
+    guard channel.phase != .joining else { return }
+    if channel.topic == nil { tellMissedRows(on: channel) } else if channel.phase == .live { catchUp(channel) }
+  }
+
+  /// With a number on a channel of numbers: what follows it comes.
+  private func tellMissedRows(on channel: JoinedChannel) {
+    guard isWritable else { return channel.hasMissedRows = true }
+    channel.hasMissedRows = false
+    guard channel.topic == nil else { return write(gapFrame(on: channel)) }
+    send("broadcast", PhoenixPayload.broadcast("gap", "{}"), on: channel)
   }
 
   func becameWritable(_ channel: JoinedChannel) {
     if channel.phase == .catchingUp { catchUp(channel) }
-    if channel.hasMissedRows {
-      channel.hasMissedRows = false
-      send("broadcast", PhoenixPayload.broadcast("gap", "{}"), on: channel)
-    }
+    if channel.hasMissedRows { tellMissedRows(on: channel) }
     if channel.hasMissedPresence {
       channel.hasMissedPresence = false
       sendPresenceState(on: channel)

@@ -219,7 +219,8 @@ final class Socket: ChannelInboundHandler {
     close(.init(codeNumber: 1013))
   }
 
-  private func gapFrame(on channel: JoinedChannel) -> ByteBuffer {
+  /// What the channel has been sent is complete up to its number.
+  func gapFrame(on channel: JoinedChannel) -> ByteBuffer {
     let (seq, epoch) = (channel.position.seq, channel.position.epoch)
     return PhoenixFrame.message(
       version, topic: channel.name, event: "broadcast",
