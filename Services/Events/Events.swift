@@ -57,6 +57,7 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
       // A notification that was lost is made up for within a second. With SQLite there is no other process.
       pollInterval: database.engine == .postgres ? .seconds(1) : dependencies.pollInterval),
     LogSweep(database: database, logger: dependencies.logger, now: dependencies.now),
+    ConversationMessageSweep(database: database, logger: dependencies.logger, now: dependencies.now),
     IdempotencySweep(idempotency, logger: dependencies.logger), relay,
     ReplicaMaintenance(
       lease: lease, conversations: conversations, connections: connections, topics: openTopics,

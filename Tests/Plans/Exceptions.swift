@@ -87,7 +87,6 @@ struct StatementException {
     .init("select pg_notify(", because: "on PostgreSQL only, where it reads nothing"),
     .init("select pg_advisory_xact_lock(", because: "on PostgreSQL only, where it reads nothing"),
     .init("insert into conversation_message", because: "on PostgreSQL only, for messages of more than 7,800 bytes"),
-    .init("delete from conversation_message", because: "on PostgreSQL only; the table has the messages of a minute"),
     .init("select * from (select id, created_at from timepoint where", because: "a part of other statements"),
     .init(
       #"update \(table) set due_at = \(end) where \(key) = "#,

@@ -46,6 +46,7 @@ extension Calls {
       _ = try await log.page(of: "lists:7", after: 20, epoch: nil, for: .new(at: now))
       try await log.beginEpoch(insteadOf: end.epoch, "another")
       try await LogSweep(database: database, logger: quiet, now: { now }).sweep()
+      try await ConversationMessageSweep(database: database, logger: quiet, now: { now }).sweep()
       try await notificationCalls(database, now)
       let replicas = ReplicaStore(database: database)
       try await replicas.setLease(of: "here", until: now + 15)
