@@ -27,6 +27,7 @@ extension Socket {
     let others = channels.count - (channels[request.name] == nil ? 0 : 1)
     guard others < services.settings.channelsMax else { throw .tooManyChannels }
     guard request.changes.count <= JoinRequest.changesMax else { throw .tooManyChanges }
+    guard request.isSinceValid else { throw .invalidSince }
   }
 
   private func begin(_ request: JoinRequest, _ message: PhoenixMessage, _ topic: TopicName?, _ token: String) {
@@ -122,7 +123,8 @@ extension Socket {
       throw JoinRefusal.unauthorized(topic.text)
     }
     channel.phase = .live
-    for change in changes { rightsChanged(change, on: channel) }
+    // Whoever was removed and added again meanwhile may read it.
+    for change in changes where change.topic != channel.topic?.text { rightsChanged(change, on: channel) }
     answer(channel, admission, request, message)
     if let topic = channel.topic {
       start(channel, of: topic, at: admission.top, since: request.since)

@@ -90,7 +90,8 @@ extension Socket {
     guard let token = message.payload["access_token"]?.text, !token.isEmpty, !token.hasPrefix("sb_"),
       token.hashValue != channel.tokenHash, let user
     else { return }
-    channel.tokenHash = token.hashValue
+    let hash = token.hashValue
+    channel.tokenHash = hash
     let (topic, services) = (channel.topic, services)
     later {
       let credential = try await services.verifier.credential(of: token)
@@ -98,7 +99,8 @@ extension Socket {
       if let topic, try await !services.rights.mayRead(topic, user) { throw JoinRefusal.unauthorized(topic.text) }
       return credential
     } then: { [self] (result: Result<Credential, any Error>) in
-      guard isCurrent(channel) else { return }
+      // A later token has been sent meanwhile: it decides.
+      guard isCurrent(channel), channel.tokenHash == hash else { return }
       switch result {
       case .success(let credential): channel.credential = credential
       case .failure(let rejected as CredentialRejected):
