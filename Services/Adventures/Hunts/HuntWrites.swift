@@ -41,10 +41,13 @@ struct HuntWrites: TableWriting {
     }
     let hasCheckpoints = checkpoints.contains { !$0.rows.isEmpty }
     guard operation.preferences.resolution == nil || !hasCheckpoints else { throw RestFailure.huntUpsert }
+    var added: [String] = []
     let answer = try operation.answer(for: caller, on: db, engine) {
-      for nested in checkpoints { try nested.insert(for: caller, on: db, engine) }
+      for nested in checkpoints { added += try nested.insert(for: caller, on: db, engine) }
     }
-    try HuntEvents(caller: caller, engine: engine, members: members).changed(answer.changedKeys, .insert, on: db)
+    let events = HuntEvents(caller: caller, engine: engine, members: members)
+    try events.changed(answer.changedKeys, .insert, on: db)
+    try events.checkpointsChanged(added, .insert, on: db)
     return answer
   }
 
