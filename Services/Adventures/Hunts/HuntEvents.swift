@@ -73,7 +73,8 @@ struct HuntEvents {
   static func deleted(_ id: String, at now: Date, on db: any Connection) {
     EventFeed.record(
       "hunt_deleted", to: [EventTopic.hunt(id)], ["hunt_id": id],
-      change: ChangedRows.deletion(AdventureTables.hunts, id), of: nil, at: now, on: db)
+      change: ChangedRows.deletion(AdventureTables.hunts, id),
+      access: [.end(of: EventTopic.hunt(id)), .end(of: EventTopic.submissions(id))], of: nil, at: now, on: db)
   }
 
   func checkpointsChanged(_ keys: [String], _ type: RowChange.Kind, on db: any Connection) throws {
@@ -177,6 +178,14 @@ struct HuntEvents {
       change: ChangedRows.deletion(AdventureTables.participants, id),
       access: access(of: user, to: hunt, mayRead: false).filter { !readable.contains($0.topic) }, of: user, at: now,
       on: db)
+  }
+
+  /// The account of a participant is erased, with their own topic.
+  static func erased(_ user: UserID, _ hunt: String, as id: String, at now: Date, on db: any Connection) {
+    EventFeed.record(
+      "participant_left", to: [EventTopic.hunt(hunt)], ["hunt_id": hunt, "user_id": user],
+      change: ChangedRows.deletion(AdventureTables.participants, id),
+      access: access(of: user, to: hunt, mayRead: false), of: user, at: now, on: db)
   }
 
   private static func access(of user: UserID, to hunt: String, mayRead: Bool) -> [AccessChange] {

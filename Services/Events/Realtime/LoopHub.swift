@@ -76,12 +76,13 @@ final class LoopHub {
   }
 
   private func deliver(_ event: AppendedEvent, _ frames: FeedFrames) {
-    for change in event.access { apply(change) }
+    for change in event.access where !change.isEnd { apply(change) }
     for number in event.numbers {
       for channel in all(of: number.topic) {
         channel.socket.deliver(frames, of: number.topic, seq: number.seq, at: event.position, on: channel)
       }
     }
+    for change in event.access where change.isEnd { apply(change) }
   }
 
   func deliver(_ message: ConversationMessage) {
@@ -97,10 +98,12 @@ final class LoopHub {
 
   private func apply(_ change: AccessChange) {
     let topics = [change.topic] + (TopicName(change.topic)?.withMoreReaders.map { [$0.text] } ?? [])
-    for channel in topics.flatMap(all) where channel.topic != nil && channel.credential?.user == change.user {
+    for channel in topics.flatMap(all)
+    where channel.topic != nil && channel.credential.map({ change.concerns($0.user) }) ?? false {
       channel.socket.rightsChanged(change, on: channel)
     }
-    for channel in (userChannels[change.user] ?? [:]).values { channel.socket.rightsChanged(change, on: channel) }
+    let others = change.isEnd ? userChannels.values.flatMap(\.values) : Array((userChannels[change.user] ?? [:]).values)
+    for channel in others { channel.socket.rightsChanged(change, on: channel) }
   }
 
   private func all(of topic: String) -> [JoinedChannel] { channels[topic].map { Array($0.values) } ?? [] }

@@ -26,7 +26,10 @@ struct EventStream: Sendable {
       let version = watch.signal.version
       let work = watch.take()
       // First, as a stream whose right has ended reads no more of the log.
-      if let message = endMessage(work) { return try await writer.write(Self.end(message)) }
+      if let message = endMessage(work) {
+        if work.isEndOfTopic { _ = try await write(work, &position, &writer) }
+        return try await writer.write(Self.end(message))
+      }
       if try await write(work, &position, &writer) { writtenAt = .now }
       if work.isStopped { return }
       if ContinuousClock.now - writtenAt >= commentInterval {
