@@ -22,12 +22,13 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
     database: database, keys: dataKeys, in: dependencies,
     deliveries: [SubmissionPhotos.delivery(database, StorageClient(in: dependencies))])
   let memberships = GroupMemberships(groups)
-  let shareChanges = ChangeSignal()
+  let (shareChanges, huntChanges) = (ChangeSignal(), ChangeSignal())
   let participations = GroupParticipations(database: database, memberships: memberships, now: now)
   let requests = AdventureRequests(
     participations: participations, users: users, names: ParticipantNames(database: database, users: users),
     shareWrites: ShareWrites(users: users, groups: groups, changes: shareChanges),
-    groupMembers: hasEvents ? GroupMembers(client: TopicAccessClient([.groups], in: dependencies)) : nil, now: now)
+    groupMembers: hasEvents ? GroupMembers(client: TopicAccessClient([.groups], in: dependencies)) : nil,
+    huntChanges: huntChanges, now: now)
   let codes = HuntCodes(database: database, quotas: QuotaStore(keys: dataKeys))
   let api = OpenAPI(yaml: PackageResources.openapi_yaml)
   let health = HealthRPCRoutes(
@@ -40,10 +41,12 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
       + [
         outbox, IdempotencySweep(idempotency, logger: dependencies.logger),
         HuntCodeSweep(codes: codes, logger: dependencies.logger, now: now),
-        ShareExpiry(
-          database: database, changes: shareChanges, pollInterval: dependencies.pollInterval,
-          logger: dependencies.logger, now: now),
-      ] + feed.background,
+      ]
+      + [(ExpiryJob.Kind.shares, shareChanges), (.hunts, huntChanges)].map { kind, changes in
+        ExpiryJob(
+          kind: kind, database: database, changes: changes, pollInterval: dependencies.pollInterval,
+          logger: dependencies.logger, now: now)
+      } + feed.background,
     isReady: { verification.ended.isLoaded }
   ) { routes in
     RestRoutes(

@@ -39,6 +39,34 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func aHuntWhoseTimeIsOverIsTold(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let alice = try await stack.signIn("alice")
+      let (ending, completed) = (try await alice.makeHunt(), try await alice.makeHunt())
+      let draft = try await alice.makeHunt(isActive: false)
+      func end(_ hunt: TestHunt, after seconds: TimeInterval) async throws {
+        let end = stack.clock.now.addingTimeInterval(seconds).formatted(.iso8601)
+        let changed = try await alice.rest(.PATCH, "scavenger_hunts?id=eq.\(hunt.id)", #"{"end_time": "\#(end)"}"#)
+        #expect(changed.status < 300, "\(changed.text)")
+      }
+      func ends(_ hunt: TestHunt) -> [FeedEvent] {
+        receiver.events(on: "scavenger_hunts:\(hunt.id)").filter { $0.name == "hunt_ended" }
+      }
+      for hunt in [ending, completed, draft] { try await end(hunt, after: 60) }
+      let path = "scavenger_hunts?id=eq.\(completed.id)"
+      #expect(try await alice.rest(.PATCH, path, #"{"status": "completed"}"#).status < 300)
+      stack.clock.advance(by: .seconds(61))
+      try await eventually("the end") { ends(ending).count == 1 }
+      #expect(ends(ending).first?.payload == .object(["hunt_id": .string(ending.id)]))
+      // One that is moved comes again. The others are not running.
+      try await end(ending, after: 60)
+      #expect(ends(ending).count == 1)
+      stack.clock.advance(by: .seconds(61))
+      try await eventually("the next end") { ends(ending).count == 2 }
+      #expect(ends(completed).isEmpty && ends(draft).isEmpty)
+    }
+  }
+
   @Test(arguments: engines) func whoTakesPartIsNotifiedOfTheStart(_ engine: Engine) async throws {
     try await withEvents(of: engine) { stack, receiver in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))

@@ -77,6 +77,11 @@ struct HuntEvents {
       access: [.end(of: EventTopic.hunt(id)), .end(of: EventTopic.submissions(id))], of: nil, at: now, on: db)
   }
 
+  /// The time of a hunt is over. Its row is as it was.
+  static func ended(_ id: String, of creator: UserID, at now: Date, on db: any Connection) {
+    EventFeed.record("hunt_ended", to: [EventTopic.hunt(id)], ["hunt_id": id], of: creator, at: now, on: db)
+  }
+
   func checkpointsChanged(_ keys: [String], _ type: RowChange.Kind, on db: any Connection) throws {
     for row in try ChangedRows.records(of: AdventureTables.checkpoints, keys, for: caller, on: db, engine) {
       guard let hunt = row["hunt_id"]?.text else { continue }

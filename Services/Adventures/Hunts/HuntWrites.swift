@@ -3,12 +3,14 @@ import EventFeed
 import Foundation
 import RestQueries
 import Tokens
+import Web
 import Wire
 
 /// Hunts: made with their checkpoints, moved from state to state by their creator, deleted while nobody has begun.
 struct HuntWrites: TableWriting {
   /// The members of the groups in which hunts are made.
-  var members: [GroupID: [UserID]] = [:]
+  let members: [GroupID: [UserID]]
+  let changes: ChangeSignal
 
   func write(
     _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
@@ -19,6 +21,8 @@ struct HuntWrites: TableWriting {
     default: try insert(operation, for: caller, on: db, engine)
     }
   }
+
+  func written() { changes.send() }
 
   private func insert(
     _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine

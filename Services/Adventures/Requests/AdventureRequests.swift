@@ -14,6 +14,8 @@ struct AdventureRequests: Sendable {
   let shareWrites: ShareWrites
   /// nil where no events are recorded.
   let groupMembers: GroupMembers?
+  /// Sent when the ends of hunts may have been moved.
+  let huntChanges: ChangeSignal
   let now: @Sendable () -> Date
 
   func answer(
@@ -64,7 +66,8 @@ struct AdventureRequests: Sendable {
   ) async throws -> any TableWriting {
     switch operation.table.name {
     case AdventureTables.hunts.name:
-      HuntWrites(members: try await groupMembers?.members(ofGroupsIn: operation, for: caller) ?? [:])
+      HuntWrites(
+        members: try await groupMembers?.members(ofGroupsIn: operation, for: caller) ?? [:], changes: huntChanges)
     case AdventureTables.checkpoints.name: CheckpointWrites()
     case AdventureTables.participants.name: ParticipantWrites()
     case AdventureTables.submissions.name:

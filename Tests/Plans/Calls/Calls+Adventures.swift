@@ -4,6 +4,8 @@ import NIOHTTP1
 import Support
 import Wire
 
+@testable import Adventures
+
 extension Calls {
   func adventureCalls() async throws {
     let (alice, bob) = (try await signIn(31), try await signIn(32))
@@ -27,6 +29,10 @@ extension Calls {
     try await groups.ok(
       .POST, "/internal/adventures/shown-photo",
       ["photo": "photos/\(bob.id)/1.jpg", "viewer": alice.id.description])
+    let now = stack.clock.now
+    try await withDatabase(of: "adventures") { database in
+      _ = try await database.write { db in try HuntEndStore.end(at: now, on: db) }
+    }
     let auth = inside(stack.adventures, as: "auth")
     try await auth.ok(.GET, "/internal/users/\(alice.id)/data")
     try await auth.ok(.DELETE, "/internal/users/\(alice.id)/data")
