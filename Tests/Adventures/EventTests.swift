@@ -39,6 +39,25 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func aHuntThatIsCancelledIsTold(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let alice = try await stack.signIn("alice")
+      let (hunt, draft) = (try await alice.makeHunt(), try await alice.makeHunt(isActive: false))
+      for hunt in [hunt, draft] {
+        _ = try await alice.rest(.PATCH, "scavenger_hunts?id=eq.\(hunt.id)", #"{"status": "cancelled"}"#)
+        _ = try await alice.rest(.PATCH, "scavenger_hunts?id=eq.\(hunt.id)", #"{"title": "Town"}"#)
+      }
+      let names = ["hunt_created", "checkpoint_changed", "hunt_started", "hunt_cancelled", "hunt_changed"]
+      try await expect(names, on: "scavenger_hunts:\(hunt.id)", receiver)
+      let cancelled = receiver.events(on: "scavenger_hunts:\(hunt.id)")[3]
+      #expect(cancelled.payload == .object(["hunt_id": .string(hunt.id), "status": "cancelled"]))
+      #expect(cancelled.change?.type == .update && cancelled.change?.record?["status"] == "cancelled")
+      // A draft is deleted, not cancelled.
+      try await expect(
+        ["hunt_created", "checkpoint_changed", "hunt_changed"], on: "scavenger_hunts:\(draft.id)", receiver)
+    }
+  }
+
   @Test(arguments: engines) func aHuntWhoseTimeIsOverIsTold(_ engine: Engine) async throws {
     try await withEvents(of: engine) { stack, receiver in
       let alice = try await stack.signIn("alice")
