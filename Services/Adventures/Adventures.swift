@@ -13,6 +13,7 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
   let dataKeys = try settings.dataKeys()
   let verification = try TokenVerification(in: dependencies)
   let (users, groups) = (UsersClient(in: dependencies), GroupsClient(in: dependencies))
+  let hasEvents = settings.nonempty("EVENTS_URL") != nil
 
   let feed = EventFeed(try await dependencies.openDatabase(adventuresSchema), in: dependencies)
   let database = feed.database
@@ -21,15 +22,17 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
     database: database, keys: dataKeys, in: dependencies,
     deliveries: [SubmissionPhotos.delivery(database, StorageClient(in: dependencies))])
   let memberships = GroupMemberships(groups)
-  let shareChanges = ChangeSignal()
+  let (shareChanges, huntChanges) = (ChangeSignal(), ChangeSignal())
   let participations = GroupParticipations(database: database, memberships: memberships, now: now)
   let requests = AdventureRequests(
     participations: participations, users: users, names: ParticipantNames(database: database, users: users),
-    shareWrites: ShareWrites(users: users, groups: groups, changes: shareChanges), now: now)
+    shareWrites: ShareWrites(users: users, groups: groups, changes: shareChanges),
+    groupMembers: hasEvents ? GroupMembers(client: TopicAccessClient([.groups], in: dependencies)) : nil,
+    huntChanges: huntChanges, now: now)
   let codes = HuntCodes(database: database, quotas: QuotaStore(keys: dataKeys))
   let api = OpenAPI(yaml: PackageResources.openapi_yaml)
   let health = HealthRPCRoutes(
-    store: HealthStore(database: database), hasEvents: settings.nonempty("EVENTS_URL") != nil,
+    store: HealthStore(database: database), hasEvents: hasEvents,
     stage: try settings.stage().rawValue, version: Kith.version, adminKey: try settings.adminKey(), now: now)
   return try Server(
     .adventures, in: dependencies, database: database,
@@ -38,10 +41,12 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
       + [
         outbox, IdempotencySweep(idempotency, logger: dependencies.logger),
         HuntCodeSweep(codes: codes, logger: dependencies.logger, now: now),
-        ShareExpiry(
-          database: database, changes: shareChanges, pollInterval: dependencies.pollInterval,
-          logger: dependencies.logger, now: now),
-      ] + feed.background,
+      ]
+      + [(ExpiryJob.Kind.shares, shareChanges), (.hunts, huntChanges)].map { kind, changes in
+        ExpiryJob(
+          kind: kind, database: database, changes: changes, pollInterval: dependencies.pollInterval,
+          logger: dependencies.logger, now: now)
+      } + feed.background,
     isReady: { verification.ended.isLoaded }
   ) { routes in
     RestRoutes(
@@ -54,7 +59,7 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
       requests: requests
     ).add(to: routes)
     ShownPhotoRoutes(database: database, requests: requests).add(to: routes)
-    InternalDepartureRoutes(participations: participations).add(to: routes)
+    InternalMembershipRoutes(participations: participations).add(to: routes)
     InternalBlockRoutes(
       blocks: ShareBlocks(database: database, groups: groups, memberships: memberships, now: now)
     ).add(to: routes)

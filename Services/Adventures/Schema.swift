@@ -15,7 +15,14 @@ let adventuresMigrations = [
   Outbox.migration,
   SubmissionPhotos.migration,
   Migration("indexes in the order of ids", orderedIndexes),
+  Migration("the ends of hunts", huntEnds),
 ]
+
+/// `end_told_for` is the `end_time` of which the channels were told.
+private let huntEnds = """
+  alter table hunt add column end_told_for timestamptz;
+  create index hunt_end on hunt (end_time) where status = 'active' and end_time is not null;
+  """
 
 private let tables = [planTable, placeTable, huntTables, submissionTables, shareTables, QuotaStore.table]
   .joined(separator: "\n")

@@ -2,6 +2,7 @@ import Foundation
 import Prometheus
 import Synchronization
 import Web
+import Wire
 
 /// What this process counts about the log, its readers and the messages that it has refused.
 struct EventMetrics: Sendable {
@@ -14,7 +15,16 @@ struct EventMetrics: Sendable {
   enum Refusal: String, Sendable {
     case malformed, token, rights, channels, sockets, address, messages, size, name, unavailable, draining, presence
     case slowReader = "slow_reader"
+    /// A client that answers no pings.
+    case silent
     case gap
+    /// A message on a channel that is not joined.
+    case unmatched
+    /// A message of a kind that there is not.
+    case event
+    case filter
+    /// Broadcasts that have not reached other replicas.
+    case lost
   }
 
   init(in dependencies: Dependencies) {
@@ -36,7 +46,15 @@ struct EventMetrics: Sendable {
     if count > 0 { appendedEvents.add(service, by: count) }
   }
 
-  func refused(_ reason: Refusal) { refusals.add(reason.rawValue) }
+  func refused(_ reason: Refusal, by count: Int = 1) { refusals.add(reason.rawValue, by: count) }
+
+  /// Counts the failure with which a part of a request is refused.
+  func counting<Value>(_ work: () async throws -> Value) async throws -> Value {
+    do { return try await work() } catch let failure as Failure {
+      refused(failure.refusal)
+      throw failure
+    }
+  }
 
   func delivered(_ event: LoggedEvent, at now: Date) {
     delivery.observe(.milliseconds(Int64(max(0, now.timeIntervalSince(event.at) * 1000))))
@@ -54,4 +72,17 @@ final class OpenCounts: Sendable {
   var hasSockets: Bool { counts.withLock { $0[.sockets, default: 0] > 0 } }
 
   func add(_ count: Int, _ kind: Kind) { counts.withLock { $0[kind, default: 0] += count } }
+}
+
+extension Failure {
+  fileprivate var refusal: EventMetrics.Refusal {
+    switch kind {
+    case .unauthorized: .token
+    case .forbidden: .rights
+    case .tooLarge: .size
+    case .limited: .messages
+    case .unavailable: .unavailable
+    default: .malformed
+    }
+  }
 }

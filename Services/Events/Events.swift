@@ -17,7 +17,9 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
 
   let database = try await dependencies.openDatabase(eventsSchema)
   let changes = ChangeSignal()
-  let relay = ConversationRelay(database: database, logger: dependencies.logger, now: dependencies.now)
+  let relay = ConversationRelay(
+    database: database, logger: dependencies.logger, now: dependencies.now,
+    lost: { metrics.refused(.lost, by: $0) })
   let store = LogStore(database: database, replica: relay.replica)
   let replicas = ReplicaStore(database: database)
   let lease = ReplicaLease(of: relay.replica, store: replicas, now: dependencies.now)
@@ -44,9 +46,10 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
     database.engine == .postgres
     ? OpenConnections(store: OpenConnectionStore(database: database), lease: lease, now: dependencies.now) : nil
   let limits = try ConnectionLimits(settings, replicated: connections)
+  let socketSettings = try SocketSettings(settings)
   let services = SocketServices(
     store: store, rights: rights, verifier: verifier, limits: limits, metrics: metrics, hub: hub,
-    conversations: conversations, settings: try SocketSettings(settings))
+    conversations: conversations, settings: socketSettings)
   let observers: [any LogObserver] = [RightsObserver(rights: rights), watches, hub]
   let background: [any Service] = [
     LogTail(
@@ -54,6 +57,7 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
       // A notification that was lost is made up for within a second. With SQLite there is no other process.
       pollInterval: database.engine == .postgres ? .seconds(1) : dependencies.pollInterval),
     LogSweep(database: database, logger: dependencies.logger, now: dependencies.now),
+    ConversationMessageSweep(database: database, logger: dependencies.logger, now: dependencies.now),
     IdempotencySweep(idempotency, logger: dependencies.logger), relay,
     ReplicaMaintenance(
       lease: lease, conversations: conversations, connections: connections, topics: openTopics,
@@ -82,7 +86,9 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
       store: store, watches: watches, rights: rights, verifier: verifier, limits: limits, metrics: metrics
     ).add(to: routes)
     SocketRoute(metrics: metrics).add(to: routes)
-    BroadcastRoutes(conversations: conversations, rights: rights, metrics: metrics).add(to: routes)
+    BroadcastRoutes(
+      conversations: conversations, rights: rights, allowances: BroadcastAllowances(socketSettings), metrics: metrics
+    ).add(to: routes)
     PersonalDataRoutes(EventsPersonalDataStore(database: database, pushes: pushes), now: dependencies.now).add(
       to: routes)
   }

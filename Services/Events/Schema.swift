@@ -17,6 +17,7 @@ let eventsMigrations = [
   Migration("silent notifications, open topics", silentPushAndOpenTopicTables),
   Migration("events that are hidden from some", "alter table event add column hidden_from text;"),
   Migration("a log that costs less to append to", sqlite: lighterLogSQLite, postgres: lighterLogPostgres),
+  Migration("from where users may read", topicGrantTable),
 ]
 
 /// The log. The one row of `feed` has the position of the last event: its update is the lock under which events are
@@ -84,6 +85,19 @@ private let lighterLogSQLite = """
   drop table topic_event;
   alter table new_topic_event rename to topic_event;
   create index topic_event_position on topic_event (position);
+  """
+
+/// The number of a topic after which a user may read it who was let in when it had that many. A row is deleted with the
+/// right, and with the events before the position at which it began.
+private let topicGrantTable = """
+  create table topic_grant (
+    topic text not null,
+    user_id uuid not null,
+    seq bigint not null,
+    position bigint not null,
+    primary key (topic, user_id)
+  );
+  create index topic_grant_position on topic_grant (position);
   """
 
 /// Who is present, and messages that are too long for a notification.

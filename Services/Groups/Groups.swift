@@ -27,12 +27,12 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
     photoAccess: photoAccess,
     deliveries: [
       TextInviteOutbox.delivery(through: InvitesClient(in: dependencies)),
-      DepartureOutbox.delivery(through: AdventuresClient(in: dependencies)),
+      MembershipOutbox.delivery(through: AdventuresClient(in: dependencies)),
       BlockOutbox.delivery(through: AdventuresClient(in: dependencies)),
     ])
   let memberships = MembershipStore(
     database: database, photoAccess: photoAccess,
-    departures: DepartureOutbox(outbox: photos.outbox, serviceAddresses: dependencies.serviceAddresses))
+    changes: MembershipOutbox(outbox: photos.outbox, serviceAddresses: dependencies.serviceAddresses))
   let tables = GroupTables.schema(
     pageOrigin: publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL, memberships: memberships)
   let objects = try StoredObjectModule(in: dependencies, database: database, keys: dataKeys)
@@ -74,7 +74,8 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
     ).add(to: routes)
     photos.add(to: routes)
     objects.add(to: routes)
-    InternalTopicRoutes(TopicStore(database: database)).add(to: routes)
+    // Who reads a group reads its hunts.
+    InternalTopicRoutes(TopicStore(database: database), askingForReaders: ["events", "adventures"]).add(to: routes)
     PersonalDataRoutes(
       PersonalDataStore(database: database, outbox: photos.outbox, photoAccess: photoAccess), now: now
     ).add(to: routes)

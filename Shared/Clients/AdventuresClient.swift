@@ -7,11 +7,11 @@ package struct AdventuresClient: Sendable {
 
   package init(in dependencies: Dependencies) { client = ServiceClient(.adventures, in: dependencies) }
 
-  /// Ends what the users had as members of the group. Safe to repeat, in any order: who is a member now is asked of
-  /// groups. At most ``EndedMemberships/usersMax`` users.
-  package func endMemberships(of users: [UserID], in group: GroupID) async throws {
+  /// Ends what the users had as members of the group, or opens to them what members see. Safe to repeat, in any order:
+  /// who is a member now is asked of groups. At most ``ChangedMemberships/usersMax`` users.
+  package func updateMemberships(of users: [UserID], in group: GroupID) async throws {
     let _: EmptyBody = try await client.call(
-      .POST, "/internal/groups/\(group)/departures", body: EndedMemberships(users: users), isRepeatable: true,
+      .POST, "/internal/groups/\(group)/departures", body: ChangedMemberships(users: users), isRepeatable: true,
       timeout: .seconds(15))
   }
 

@@ -66,11 +66,12 @@ package final class TopicAccessClient: Sendable {
     return readers.users
   }
 
-  /// The user's rights in the topic have changed.
-  package func endCache(of user: UserID, to topic: String) {
+  /// The rights in a topic have changed.
+  package func endCache(of change: AccessChange) {
     state.withLock { state in
       state.changes += 1
-      state.entries[Key(user: user, topic: topic)] = nil
+      state.entries[Key(user: change.user, topic: change.topic)] = nil
+      if change.isEnd { state.entries = state.entries.filter { $0.key.topic != change.topic } }
     }
   }
 

@@ -76,7 +76,7 @@ package struct EventFeed: Sendable {
   /// Withdraws the events of a user that are not delivered yet, when the user's data is erased. Readers of their topics
   /// are told to read again (``reset``).
   package static func erase(_ user: UserID, at now: Date, on db: any Connection) throws {
-    try EventOutboxStore.withdraw(EventOutboxStore.events(of: user, on: db), at: now, on: db)
+    try EventOutboxStore.withdraw(EventOutboxStore.events(of: user, on: db), erasing: user, at: now, on: db)
   }
 
   /// The name of the event that takes the place of events which could not be delivered: whoever reads the topic has to

@@ -79,16 +79,27 @@ enum EventOutboxStore {
   }
 
   /// Replaces events by one reset of their topics, or by as many as it takes for all topics. A reset has the position
-  /// of one of the last events: after what it replaces, and before what follows.
-  static func withdraw(_ events: [RecordedEvent], at now: Date, on db: any Connection) throws {
-    let topics = try events.reduce(into: Set<String>()) { $0.formUnion(try $1.topics()) }.sorted()
+  /// of one of the last events: after what it replaces, and before what follows. Rights that began or ended with the
+  /// events do so with the reset.
+  ///
+  /// - Parameter erased: a user of whom nothing stays; their sessions have ended.
+  static func withdraw(
+    _ events: [RecordedEvent], erasing erased: UserID? = nil, at now: Date, on db: any Connection
+  ) throws {
+    let all = try events.reduce(into: Set<String>()) { $0.formUnion(try $1.topics()) }
+    let topics = all.sorted()
     let chunks = stride(from: 0, to: topics.count, by: FeedEvent.topicsMax).map {
       Array(topics[$0..<min($0 + FeedEvent.topicsMax, topics.count)])
     }
     // There are never more chunks than events, as no event has more topics than a chunk.
     let kept = events.suffix(chunks.count)
-    for (event, topics) in zip(kept, chunks) {
-      let reset = FeedEvent(id: .new(at: now), topics: topics, name: EventFeed.reset, payload: .object([:]), at: now)
+    let access = try events.flatMap { try $0.access() }.summary.filter { $0.user != erased }
+    for (index, (event, topics)) in zip(kept, chunks).enumerated() {
+      // In the first what concerns topics of none of them.
+      let own = access.filter { topics.contains($0.topic) || index == 0 && !all.contains($0.topic) }
+      let reset = FeedEvent(
+        id: .new(at: now), topics: topics, name: EventFeed.reset, payload: .object([:]), at: now,
+        access: own.isEmpty ? nil : own)
       let text = try EventText.of(reset)
       try db.change(
         """
@@ -122,11 +133,13 @@ struct RecordedEvent: Sendable {
   private struct Head: Decodable {
     let name: String
     let topics: [String]
+    let access: [AccessChange]?
   }
 
   private func head() throws -> Head { try JSON.decode(Head.self, from: Data(encoded.utf8)) }
 
   func topics() throws -> [String] { try head().topics }
+  func access() throws -> [AccessChange] { try head().access ?? [] }
   func isReset() throws -> Bool { try head().name == EventFeed.reset }
 }
 
@@ -138,4 +151,23 @@ struct EventBatch: Sendable {
   let leasedUntil: Date
   /// There was nothing to deliver, and the lease is free.
   let isReleased: Bool
+}
+
+extension [AccessChange] {
+  private struct Right: Hashable {
+    let topic: String
+    let user: UserID
+  }
+
+  /// Of each right the last end, and the beginning after it.
+  fileprivate var summary: [AccessChange] {
+    var (rights, changes) = ([Right](), [Right: [AccessChange]]())
+    for change in self {
+      let right = Right(topic: change.topic, user: change.user)
+      if changes[right] == nil { rights.append(right) }
+      let earlier = change.mayRead ? changes[right] ?? [] : []
+      changes[right] = earlier.last?.mayRead == true ? earlier : earlier + [change]
+    }
+    return rights.flatMap { changes[$0] ?? [] }
+  }
 }

@@ -17,20 +17,27 @@ package protocol TopicReaderQuerying: TopicQuerying {
   func readers(of topic: String) async throws -> [UserID]
 }
 
-/// The internal routes by which the events service asks a service who may read its topics.
+/// The internal routes by which other services, which is mostly the events service, ask a service who may read its
+/// topics.
 package struct InternalTopicRoutes: Sendable {
   private let store: any TopicQuerying
+  private let askingForReaders: Set<String>
 
-  package init(_ store: some TopicQuerying) { self.store = store }
+  /// - Parameter askingForReaders: the services that may ask who the readers of a topic are.
+  package init(_ store: some TopicQuerying, askingForReaders: Set<String> = ["events"]) {
+    self.store = store
+    self.askingForReaders = askingForReaders
+  }
 
   package func add(to routes: Router<Context>) {
     let eventsRoutes = routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["events"]))
     eventsRoutes.get("/internal/topics/access", use: access)
     eventsRoutes.get("/internal/topics", use: topics)
     if let store = store as? any TopicReaderQuerying {
-      eventsRoutes.get("/internal/topics/readers") { request, _ -> Response in
-        .exactJSON(TopicReaders(users: try await store.readers(of: request.topic())))
-      }
+      routes.group(context: ServiceCaller.self).add(middleware: RequiresService(askingForReaders))
+        .get("/internal/topics/readers") { request, _ -> Response in
+          .exactJSON(TopicReaders(users: try await store.readers(of: request.topic())))
+        }
     }
   }
 

@@ -3,6 +3,7 @@ import Foundation
 import NIOHTTP1
 import Support
 import Testing
+import Wire
 
 /// What is left of somebody who is erased, and what they are given before.
 @Suite struct ErasureTests {
@@ -38,6 +39,43 @@ import Testing
         let count = try await stack.count(SQL(stringLiteral: table), in: "adventures")
         #expect(count == 0, "\(table)")
       }
+    }
+  }
+
+  @Test(arguments: engines) func othersAreToldOfWhatEndsWithAUser(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let (own, other) = (try await alice.makeHunt(), try await bob.makeHunt())
+      #expect(try await alice.join(other).status == 200)
+      let end = stack.clock.now.addingTimeInterval(3600).formatted(.iso8601)
+      let share = #"{"route_data": {}, "recipients": ["\#(bob.id)"], "expires_at": "\#(end)"}"#
+      let shared = try await alice.insert("eta_shares", share).text("id")
+      let over = try await alice.insert("eta_shares", share).text("id")
+      #expect(try await alice.rest(.PATCH, "eta_shares?id=eq.\(over)", #"{"is_active": false}"#).status < 300)
+      try await eventually("all events of before") {
+        receiver.events(on: "eta_shares:\(bob.id)").map(\.name) == ["eta_shared", "eta_shared", "eta_ended"]
+          && receiver.events(on: "scavenger_hunts:\(other.id)").last?.name == "participant_joined"
+      }
+      let auth = stack.adventures.with(stack.with(key: "auth"))
+      #expect(try await auth.delete("/internal/users/\(alice.id)/data").status == 204)
+
+      try await eventually("the end of the share") {
+        receiver.events(on: "eta_shares:\(bob.id)").count == 4
+          && receiver.events(on: "scavenger_hunts:\(other.id)").last?.name == "participant_left"
+          && receiver.events(on: "scavenger_hunts:\(own.id)").last?.name == "hunt_deleted"
+      }
+      // The one that was over has ended before.
+      let ended = try #require(receiver.events(on: "eta_shares:\(bob.id)").last)
+      #expect(ended.name == "eta_ended" && ended.change?.oldRecord?["id"] == .string(shared))
+      #expect(ended.topics == ["eta_shares:\(bob.id)"])
+      let left = try #require(receiver.events(on: "scavenger_hunts:\(other.id)").last)
+      #expect(left.payload["user_id"] == .string(alice.id.description) && left.change?.type == .delete)
+      #expect(left.topics == ["scavenger_hunts:\(other.id)"])
+      let deleted = try #require(receiver.events(on: "scavenger_hunts:\(own.id)").last)
+      #expect(
+        deleted.access == [
+          .end(of: "scavenger_hunts:\(own.id)"), .end(of: "checkpoint_submissions:\(own.id)"),
+        ])
     }
   }
 }

@@ -14,37 +14,53 @@ import Wire
   @Test(arguments: engines) func nothingIsLostNothingComesTwiceAndTheOrderIsKept(_ engine: Engine) async throws {
     try await withEvents(engine) { first in
       let replicas = Replicas([first.port])
-      let deliveries = Deliveries()
-      let run = { @Sendable in try await Self.run(first, replicas, deliveries) }
+      let faults = Faults(isNeeded: engine == .postgres)
+      let run = { @Sendable in try await Self.run(first, replicas, faults) }
       guard engine == .postgres else { return try await run() }
-      // A second replica, which is restarted while the readers read.
-      let restarts = Task {
-        while !Task.isCancelled {
-          try await withEvents(on: first.testDatabase, first.owner) { second in
-            replicas.set([first.port, second.port])
-            // `try?`: cancelled at the end.
-            try? await Task.sleep(for: .milliseconds(1500))
-            replicas.set([first.port])
-          }
-        }
-      }
-      let breaks = Task {
-        while !Task.isCancelled {
-          let count = deliveries.count
-          try await Task.sleep(for: .milliseconds(700))
-          // On a busy machine a delivery may take longer than that.
-          guard deliveries.count > count else { continue }
-          try await executeSQL(first.testDatabase.databaseURL, Self.breakConnections)
-        }
-      }
+      let restarts = Task { await Self.restart(first, replicas, faults) }
+      let breaks = Task { await Self.breakConnections(of: first, faults) }
       let result = await Result { try await run() }
       breaks.cancel()
       restarts.cancel()
-      // `try?`: as below.
-      try? await breaks.value
-      // `try?`: it was cancelled.
-      try? await restarts.value
+      await breaks.value
+      await restarts.value
       try result.get()
+      // The premise: it was as bad as it shall be.
+      #expect(faults.restarts >= Faults.restartsMin && faults.breaks >= Faults.breaksMin, "\(faults.description)")
+    }
+  }
+
+  /// Restarts a second replica while the readers read.
+  private static func restart(_ first: EventsFixture, _ replicas: Replicas, _ faults: Faults) async {
+    while !Task.isCancelled {
+      do {
+        try await withEvents(on: first.testDatabase, first.owner) { second in
+          replicas.set([first.port, second.port])
+          // `try?`: cancelled at the end.
+          try? await Task.sleep(for: .milliseconds(1500))
+          replicas.set([first.port])
+        }
+        faults.addRestart()
+      } catch {
+        // Connections break while a replica starts, too. Those that have started are counted.
+        replicas.set([first.port])
+        faults.note(error)
+      }
+    }
+  }
+
+  private static func breakConnections(of first: EventsFixture, _ faults: Faults) async {
+    while !Task.isCancelled {
+      let count = faults.deliveries
+      do {
+        try await Task.sleep(for: .milliseconds(700))
+        // On a busy machine a delivery may take longer than that.
+        guard faults.deliveries > count else { continue }
+        try await executeSQL(first.testDatabase.databaseURL, breakConnections)
+        faults.addBreak()
+      } catch {
+        if !Task.isCancelled { faults.note(error) }
+      }
     }
   }
 
@@ -72,13 +88,41 @@ import Wire
     var any: Int { ports.withLock { $0.randomElement() ?? 0 } }
   }
 
-  private final class Deliveries: Sendable {
-    private let delivered = Mutex(0)
-    var count: Int { delivered.withLock { $0 } }
-    func add() { delivered.withLock { $0 += 1 } }
+  /// What has gone wrong so far, as it shall.
+  private final class Faults: Sendable {
+    private struct State {
+      var deliveries = 0
+      var restarts = 0
+      var breaks = 0
+      var lastError = ""
+    }
+
+    static let restartsMin = max(2, disconnects / 40)
+    static let breaksMin = max(4, disconnects / 20)
+
+    private let state = Mutex(State())
+    private let isNeeded: Bool
+
+    /// - Parameter isNeeded: whether readers go on until there were enough.
+    init(isNeeded: Bool) { self.isNeeded = isNeeded }
+
+    var deliveries: Int { state.withLock { $0.deliveries } }
+    var restarts: Int { state.withLock { $0.restarts } }
+    var breaks: Int { state.withLock { $0.breaks } }
+    var areEnough: Bool {
+      state.withLock { !isNeeded || $0.restarts >= Self.restartsMin && $0.breaks >= Self.breaksMin }
+    }
+    var description: String {
+      state.withLock { "\($0.restarts) restarts, \($0.breaks) breaks; the last failure: \($0.lastError)" }
+    }
+
+    func addDelivery() { state.withLock { $0.deliveries += 1 } }
+    func addRestart() { state.withLock { $0.restarts += 1 } }
+    func addBreak() { state.withLock { $0.breaks += 1 } }
+    func note(_ error: any Error) { state.withLock { $0.lastError = "\(error)" } }
   }
 
-  private static func run(_ fixture: EventsFixture, _ replicas: Replicas, _ deliveries: Deliveries) async throws {
+  private static func run(_ fixture: EventsFixture, _ replicas: Replicas, _ faults: Faults) async throws {
     let isDone = Kept<Int>()
     let producer = Task {
       // Also when a delivery fails: the readers would wait for events.
@@ -89,7 +133,7 @@ import Wire
         let size = Int.random(in: 1...5, using: &random)
         let events = (1...size).map { fixture.event(count + $0, "lists:42") }
         try await deliver(events, fixture)
-        deliveries.add()
+        faults.addDelivery()
         // The producer crashed before it saw the answer.
         if Int.random(in: 0..<5, using: &random) == 0 { try await deliver(events, fixture) }
         count += size
@@ -98,7 +142,9 @@ import Wire
       return count
     }
     let readers = (0..<3).map { index in
-      Task { try await read(fixture, replicas, random: SeededRandom(seed: UInt64(index)), seed: index, isDone) }
+      Task {
+        try await read(fixture, replicas, faults, random: SeededRandom(seed: UInt64(index)), seed: index, isDone)
+      }
     }
     let finished = Task {
       // The readers that disconnect as often as they shall end first; then the producer ends.
@@ -109,8 +155,9 @@ import Wire
     let total = try await producer.value
     #expect(total > 0)
     for reader in readers {
-      let (numbers, epoch) = try await reader.value
+      let (numbers, epoch, joins) = try await reader.value
       #expect(numbers == Array(1...max(1, numbers.count)))
+      #expect(joins >= disconnects && numbers.count > joins, "\(joins) joins, \(numbers.count) events")
       // What was appended after the last disconnect is still to be had.
       let socket = try await SocketClient.connect(port: fixture.port)
       let person = try fixture.reader(of: "lists:42")
@@ -124,40 +171,52 @@ import Wire
     }
   }
 
-  /// - Returns: the numbers of all events in the order in which they came.
+  /// - Returns: the numbers of all events in the order in which they came, and how often the reader has joined.
   private static func read(
-    _ fixture: EventsFixture, _ replicas: Replicas, random: SeededRandom, seed: Int, _ isDone: Kept<Int>
-  ) async throws -> (numbers: [Int], epoch: String) {
+    _ fixture: EventsFixture, _ replicas: Replicas, _ faults: Faults, random: SeededRandom, seed: Int,
+    _ isDone: Kept<Int>
+  ) async throws -> (numbers: [Int], epoch: String, joins: Int) {
     var random = random
     let person = try fixture.reader(of: "lists:42")
-    var numbers: [Int] = []
-    var epoch = ""
-    for _ in 0..<disconnects where isDone.value == nil {
+    var (numbers, epoch, joins) = ([Int](), "", 0)
+    let end = ContinuousClock.now + .seconds(120 + 2 * disconnects)
+    while joins < disconnects || !faults.areEnough, isDone.value == nil {
+      guard ContinuousClock.now < end else {
+        throw Unexpected(reply: "\(joins) of \(disconnects) joins, \(faults.description)")
+      }
+      var socket: SocketClient?
       do {
-        let socket = try await SocketClient.connect(port: replicas.any, version: seed == 0 ? "1.0.0" : "2.0.0")
+        let opened = try await SocketClient.connect(port: replicas.any, version: seed == 0 ? "1.0.0" : "2.0.0")
+        socket = opened
         let place = epoch.isEmpty ? #""since":0"# : #""since":\#(numbers.count),"epoch":"\#(epoch)""#
-        let reply = try await socket.join("realtime:lists:42", person.token, place)
-        guard reply.status == "ok" else {
-          try await socket.close()
-          continue
+        let reply = try await opened.join("realtime:lists:42", person.token, place)
+        if reply.status == "ok" {
+          joins += 1
+          epoch = reply.payload["response"]?["epoch"]?.string ?? ""
+          let count = Int.random(in: 0...40, using: &random)
+          for _ in 0..<count { numbers.append(try number(of: try await opened.nextEvent(), after: numbers.count)) }
+        } else if reply.reason?.hasPrefix("UnableToSubscribe") != true {
+          throw OutOfOrder(description: "\(reply)")
         }
-        epoch = reply.payload["response"]?["epoch"]?.string ?? ""
-        for _ in 0..<Int.random(in: 0...40, using: &random) {
-          let event = try await socket.nextEvent()
-          guard let number = event.number, event.seq == number else {
-            throw Unexpected(reply: "after \(numbers.count): \(event)")
-          }
-          numbers.append(number)
-        }
-        try await socket.close()
-      } catch let unexpected as Unexpected where unexpected.reply.hasPrefix("after") {
-        throw unexpected
+        try await opened.close()
+      } catch let error as OutOfOrder {
+        throw error
       } catch {
-        // The replica stopped: the reader connects again.
+        // The replica stopped, or connections broke: the reader connects again. On an open channel events come.
+        if let socket, !socket.isClosed, error is Unexpected { throw error }
         try await Task.sleep(for: .milliseconds(5))
       }
     }
-    return (numbers, epoch)
+    return (numbers, epoch, joins)
+  }
+
+  private struct OutOfOrder: Error { let description: String }
+
+  private static func number(of event: SocketClient.Message, after last: Int) throws -> Int {
+    guard let number = event.number, number == last + 1, event.seq == number else {
+      throw OutOfOrder(description: "after \(last): \(event)")
+    }
+    return number
   }
 }
 

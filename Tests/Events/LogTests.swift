@@ -91,9 +91,78 @@ import Wire
     }
   }
 
+  /// Channels of all rows know the place of the last row in the whole log, which is then used again.
+  @Test(arguments: engines) func aChannelOfAllRowsGoesOnAfterTheLogWasSetBack(_ engine: Engine) async throws {
+    try await withEvents(engine) { fixture in
+      let alice = try fixture.reader(of: "lists:42")
+      let socket = try await SocketClient.connect(fixture)
+      try await socket.join("realtime:anything", alice.token, #""postgres_changes":[{"event":"*","schema":"*"}]"#)
+      func row(_ number: Int) -> FeedEvent {
+        let record = JSONValue.object(["number": .integer(number)])
+        return fixture.event(number, "lists:42", change: RowChange(table: "tasks", type: .insert, record: record))
+      }
+      try await fixture.deliver((1...3).map(row))
+      #expect(try await socket.nextEvents(3).map(\.number) == [1, 2, 3])
+      let database = try await fixture.testDatabase.open("events", [])
+      try await setBack(database, to: 1, seq: 1)
+      await database.close()
+      #expect(try await socket.nextEvent().name == "gap")
+      try await fixture.deliver([row(4)])
+      #expect(try await socket.nextEvent().number == 4)
+    }
+  }
+
+  /// The log is looked at without a signal only once in an hour here.
+  @Test func aNotificationWakesUpTheOtherReplica() async throws {
+    guard engines.contains(.postgres) else { return }
+    try await withTestDatabase(.postgres) { testDatabase in
+      let database = try await testDatabase.open(eventsSchema)
+      let dependencies = Dependencies(Settings(testDatabase.settings), logger: quiet)
+      let (changes, observer) = (ChangeSignal(), Replacements())
+      let (writer, store) = (LogStore(database: database, replica: "another"), LogStore(database: database))
+      let hub = RealtimeHub(
+        metrics: EventMetrics(in: dependencies), live: LiveTopics(), now: dependencies.now)
+      let notifications = ReplicaNotifications(
+        url: try #require(try dependencies.directPostgresURL(eventsSchema)), changes: changes,
+        relay: ConversationRelay(database: database, logger: quiet, now: dependencies.now), hub: hub, logger: quiet)
+      let tail = LogTail(
+        store: store, changes: changes, observers: [observer], logger: quiet, pollInterval: .seconds(3600))
+      try await running([tail, notifications]) {
+        // The premise: the tail has begun, and the connection is there.
+        try await eventually("the tail") {
+          _ = try await writer.append([event(0)], at: Date())
+          return observer.appendedCount > 0
+        }
+        let appended = try await store.end().position
+        for number in 1...3 {
+          _ = try await writer.append([event(number)], at: Date())
+          let position = appended + number
+          try await eventually("event \(number)", within: .seconds(30)) { observer.lastPosition == position }
+        }
+      }
+      await database.close()
+    }
+  }
+
+  @Test(arguments: engines) func theLogKeepsWhatIsDocumented(_ engine: Engine) async throws {
+    try await withTestDatabase(engine) { testDatabase in
+      let database = try await testDatabase.open(eventsSchema)
+      let log = LogStore(database: database)
+      #expect(log.entriesMax == 10_000 && log.trimInterval <= log.entriesMax / 10)
+      #expect(LogSweep.lifetime == 24 * 3600)
+      await database.close()
+    }
+  }
+
   private final class Replacements: LogObserver {
-    private let counts = Mutex((appended: 0, replaced: 0))
-    func appended(_ events: [AppendedEvent]) { counts.withLock { $0.appended += events.count } }
+    private let counts = Mutex((appended: 0, replaced: 0, lastPosition: 0))
+    func appended(_ events: [AppendedEvent]) {
+      counts.withLock { counts in
+        counts.appended += events.count
+        counts.lastPosition = events.last?.position ?? counts.lastPosition
+      }
+    }
+    var lastPosition: Int { counts.withLock { $0.lastPosition } }
     func logWasReplaced() { counts.withLock { $0.replaced += 1 } }
     var appendedCount: Int { counts.withLock { $0.appended } }
     var replacedCount: Int { counts.withLock { $0.replaced } }
@@ -159,5 +228,12 @@ import Wire
       try db.change("update topic set seq = \(seq)")
       try db.change("update feed set position = \(position)")
     }
+  }
+}
+
+extension LogStore {
+  /// As somebody reads it who may read all of it.
+  fileprivate func page(of topic: String, after seq: Int, epoch: String?) async throws -> LogPage {
+    try await page(of: topic, after: seq, epoch: epoch, for: .new(at: Date()))
   }
 }

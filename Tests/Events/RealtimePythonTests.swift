@@ -42,7 +42,7 @@ import Wire
     #expect(
       printed.split(separator: "\n").map(String.init) == [
         "joined", "refused", "broadcast of the feed", "postgres_changes", "broadcast of a client", "presence",
-        "broadcast by HTTP", "token refreshed", "reconnected", "left",
+        "broadcast by HTTP", "token refreshed", "reconnected", "invalid token refused", "left",
       ])
   }
 }

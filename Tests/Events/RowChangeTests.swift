@@ -103,6 +103,44 @@ import Wire
     }
   }
 
+  /// Rows without numbers that a slow reader has missed, on a channel whose events have numbers.
+  @Test func whatIsMissedOnAChannelOfNumbersIsAGapWithItsNumber() async throws {
+    try await withEvents(.sqlite) { fixture in
+      let hunt = UserID.new(at: fixture.clock.now)
+      let (topic, submissions) = ("scavenger_hunts:\(hunt)", "checkpoint_submissions:\(hunt)")
+      let alice = try fixture.reader(of: topic, submissions)
+      let socket = try await SocketClient.connect(fixture)
+      try await socket.join("realtime:\(topic)", alice.token, #""postgres_changes":[\#(Self.all)]"#)
+      try await fixture.deliver([fixture.event(0, submissions, change: Self.change(.insert, 0))])
+      #expect(try await socket.nextEvent().event == "postgres_changes")
+
+      try await socket.channel.setOption(.autoRead, value: false).get()
+      // More than the buffers of both sides hold.
+      let filler = JSONValue.string(String(repeating: "x", count: 30_000))
+      for batch in 0..<4 {
+        try await fixture.deliver(
+          (1...100).map { index in
+            FeedEvent(
+              id: .new(at: fixture.clock.now), topics: [topic], name: "hunt_changed",
+              payload: .object(["number": .integer(batch * 100 + index), "filler": filler]), at: fixture.clock.now)
+          })
+      }
+      try await fixture.deliver([fixture.event(0, submissions, change: Self.change(.insert, 0))])
+      try await socket.channel.setOption(.autoRead, value: true).get()
+      var (numbers, gaps) = ([Int](), [Int?]())
+      while numbers.count < 400 || gaps.isEmpty {
+        let event = try await socket.nextEvent()
+        if event.name == "gap" {
+          gaps.append(event.payload["payload"]?["seq"]?.int)
+          #expect(gaps.last == numbers.count)
+        } else {
+          numbers.append(event.number ?? 0)
+        }
+      }
+      #expect(numbers == Array(1...400) && gaps.count == 1)
+    }
+  }
+
   @Test(arguments: engines) func aWrongFilterIsToldAfterTheJoin(_ engine: Engine) async throws {
     try await withEvents(engine) { fixture in
       let alice = try fixture.reader(of: "lists:42")

@@ -234,6 +234,32 @@ import Wire
     try await client.untilClosed()
     #expect(client.closeCode == 1012)
   }
+
+  /// So that their clients do not all come back at once.
+  @Test func aStoppingServiceSpreadsTheClosesOverItsTime() async throws {
+    let closes = Kept<[Task<(code: Int?, after: Duration), any Error>]>()
+    try await withEvents(.sqlite, ["EVENTS_CLOSE_SECONDS": "4"]) { fixture in
+      var sockets: [SocketClient] = []
+      for _ in 0..<24 { sockets.append(try await SocketClient.connect(fixture)) }
+      let stoppedAt = ContinuousClock.now
+      closes.set(
+        sockets.map { socket in
+          Task {
+            try await socket.untilClosed()
+            return (socket.closeCode, ContinuousClock.now - stoppedAt)
+          }
+        })
+    }
+    var times: [Duration] = []
+    for close in closes.value ?? [] {
+      let (code, after) = try await close.value
+      #expect(code == 1012)
+      times.append(after)
+    }
+    // Evenly at random: the chance that all of them are in one half of the time is one in eight million.
+    let (first, last) = (try #require(times.min()), try #require(times.max()))
+    #expect(times.count == 24 && last - first > .seconds(2) && last < .seconds(30))
+  }
 }
 
 /// A value that leaves a closure.

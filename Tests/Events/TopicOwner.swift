@@ -11,6 +11,7 @@ final class TopicOwner: Sendable {
     var readers: [String: Set<UserID>] = [:]
     var isDown = false
     var accessCalls = 0
+    var delay = Duration.zero
   }
 
   private let state = Mutex(State())
@@ -27,11 +28,15 @@ final class TopicOwner: Sendable {
 
   func setDown(_ isDown: Bool) { state.withLock { $0.isDown = isDown } }
 
+  /// How long questions about one topic wait that are asked from now on.
+  func setDelay(_ delay: Duration) { state.withLock { $0.delay = delay } }
+
   func server() -> some ApplicationProtocol {
     let router = Router()
     router.get("/internal/topics/access") { [self] request, _ -> Response in
       let topic = request.uri.queryParameters["topic"].map { String($0) } ?? ""
       let user = request.uri.queryParameters["user_id"].flatMap { UserID(String($0)) }
+      try await Task.sleep(for: state.withLock { $0.delay })
       return try state.withLock { state in
         guard !state.isDown else { throw HTTPError(.serviceUnavailable) }
         state.accessCalls += 1

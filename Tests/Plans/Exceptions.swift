@@ -78,13 +78,15 @@ struct StatementException {
     .init("insert into topic (name, seq) values", because: "for any number of rows, which it finds by the key"),
     .init("insert into event (position, id, name,", because: "for any number of rows; it reads nothing"),
     .init("insert into topic_event (topic, seq, position) values", because: "for any number of rows; it reads nothing"),
+    .init(
+      "insert into topic_grant (topic, user_id, seq, position) values",
+      because: "for any number of rows, which it finds by the key"),
     .init("insert into feed (id, position, epoch)", because: "once, by the migration that creates the log"),
     .init("select date_trunc('milliseconds', clock_timestamp())", because: "on PostgreSQL only"),
     .init("select strftime('%Y-%m-%dT%H:%M:%fZ', 'now')", because: "on SQLite only"),
     .init("select pg_notify(", because: "on PostgreSQL only, where it reads nothing"),
     .init("select pg_advisory_xact_lock(", because: "on PostgreSQL only, where it reads nothing"),
     .init("insert into conversation_message", because: "on PostgreSQL only, for messages of more than 7,800 bytes"),
-    .init("delete from conversation_message", because: "on PostgreSQL only; the table has the messages of a minute"),
     .init("select * from (select id, created_at from timepoint where", because: "a part of other statements"),
     .init(
       #"update \(table) set due_at = \(end) where \(key) = "#,

@@ -120,6 +120,15 @@ async def main():
     await until("an event after the reconnect", lambda: len(broadcasts) > before)
     print("reconnected")
 
+    # A token whose signature is not ours ends the channel of who sends it, and nobody else's.
+    assert his.is_joined
+    await bob.set_auth(bob_token.rsplit(".", 1)[0] + ".AAAA")
+    await until("the end of bob's channel", lambda: not his.is_joined)
+    before = len(broadcasts)
+    deliver(5)
+    await until("an event after the refusal", lambda: len(broadcasts) > before)
+    print("invalid token refused")
+
     await channel.unsubscribe()
     await until("the leave", lambda: channel.is_closed)
     await bob.close()

@@ -6,8 +6,8 @@ import RestQueries
 import Wire
 
 /// Ends what people have in hunts as members of a group, when they are in the group no longer: the participation, and
-/// the right to read the topics of its hunts. Their other rights have ended before: statements compare the groups of
-/// the caller.
+/// the right to read the topics of its hunts, which begins when they join. Their other rights have changed before:
+/// statements compare the groups of the caller.
 struct GroupParticipations: Sendable {
   let database: any Database
   let memberships: GroupMemberships
@@ -22,16 +22,17 @@ struct GroupParticipations: Sendable {
     try await memberships.member(user) { try await end(of: user, outside: $0) }
   }
 
-  /// Those of the users who are not in the group lose it at once. Safe to repeat, and to call late: who has come back
-  /// meanwhile keeps what they have.
-  func endMemberships(of users: [UserID], in group: GroupID) async throws {
+  /// Those of the users who are not in the group lose its hunts at once, and the others may read what happens in them.
+  /// Safe to repeat, and to call late: who has come back meanwhile keeps what they have.
+  func updateMemberships(of users: [UserID], in group: GroupID) async throws {
     for user in users {
       memberships.endCache(of: user)
       let groups = try await member(user).groups
       // Participation may have come from a request that had asked for the groups before.
       try await end(of: user, outside: groups)
-      guard !groups.contains(group) else { continue }
-      try await hideHunts(of: group, from: RestQueries.Caller(user, at: now(), groups: groups))
+      let caller = RestQueries.Caller(user, at: now(), groups: groups)
+      groups.contains(group)
+        ? try await showHunts(of: group, to: caller) : try await hideHunts(of: group, from: caller)
     }
   }
 
@@ -81,11 +82,35 @@ struct GroupParticipations: Sendable {
         """
       ).map { try $0.get("id") }
     }
-    guard !hidden.isEmpty else { return }
+    try await record(hidden) { hunts, db in
+      HuntEvents.hidden(hunts, of: group, from: caller.id, at: caller.now, on: db)
+    }
+  }
+
+  /// Those that they see as a member only.
+  private func showHunts(of group: GroupID, to caller: RestQueries.Caller) async throws {
+    let shown: [String] = try await database.readOnce { db in
+      try db.rows(
+        """
+        select h.id from hunt h where h.group_id = \(group) and h.created_by <> \(caller.id) and h.id not in (
+          select mine.hunt_id from hunt_participant mine where mine.user_id = \(caller.id) and mine.group_id is null)
+        order by h.id desc limit \(Self.huntsMax)
+        """
+      ).map { try $0.get("id") }
+    }
+    try await record(shown) { hunts, db in
+      HuntEvents.shown(hunts, of: group, to: caller.id, at: caller.now, on: db)
+    }
+  }
+
+  /// In batches, as events have a size.
+  private func record(
+    _ hunts: [String], by event: @escaping @Sendable ([String], any Connection) -> Void
+  ) async throws {
+    guard !hunts.isEmpty else { return }
     try await database.write { db in
-      for start in stride(from: 0, to: hidden.count, by: Self.batchSize) {
-        let hunts = hidden[start..<min(start + Self.batchSize, hidden.count)]
-        HuntEvents.hidden(Array(hunts), of: group, from: caller.id, at: caller.now, on: db)
+      for start in stride(from: 0, to: hunts.count, by: Self.batchSize) {
+        event(Array(hunts[start..<min(start + Self.batchSize, hunts.count)]), db)
       }
     }
   }

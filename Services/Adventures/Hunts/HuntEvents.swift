@@ -15,6 +15,8 @@ struct BlocksNeeded: Error {
 struct HuntEvents {
   let caller: RestQueries.Caller
   let engine: Engine
+  /// The members of the groups of new hunts, who see these.
+  var members: [GroupID: [UserID]] = [:]
 
   /// - Parameter before: the states of the hunts before an update.
   func changed(
@@ -31,10 +33,16 @@ struct HuntEvents {
         to: [EventTopic.hunt(id)] + (isNew ? [EventTopic.user(caller.id)] : []),
         ["hunt_id": id, "status": row["status"] ?? .null],
         change: ChangedRows.change(AdventureTables.hunts, isNew ? .insert : .update, record),
-        access: isNew ? Self.access(of: caller.id, to: id, mayRead: true) : nil,
+        access: isNew ? accessToNew(id, of: row["group_id"]?.text.flatMap { GroupID($0) }) : nil,
         push: name == "hunt_started" ? try startPush(of: id, row, on: db) : nil,
         of: caller.id, at: caller.now, on: db)
     }
+  }
+
+  private func accessToNew(_ hunt: String, of group: GroupID?) -> [AccessChange] {
+    let others = (group.flatMap { members[$0] } ?? []).filter { $0 != caller.id }
+    return Self.access(of: caller.id, to: hunt, mayRead: true)
+      + others.map { AccessChange(topic: EventTopic.hunt(hunt), user: $0, mayRead: true) }
   }
 
   /// Who takes part already is notified of the start, and so are the members of the hunt's group, who may still join.
@@ -65,7 +73,13 @@ struct HuntEvents {
   static func deleted(_ id: String, at now: Date, on db: any Connection) {
     EventFeed.record(
       "hunt_deleted", to: [EventTopic.hunt(id)], ["hunt_id": id],
-      change: ChangedRows.deletion(AdventureTables.hunts, id), of: nil, at: now, on: db)
+      change: ChangedRows.deletion(AdventureTables.hunts, id),
+      access: [.end(of: EventTopic.hunt(id)), .end(of: EventTopic.submissions(id))], of: nil, at: now, on: db)
+  }
+
+  /// The time of a hunt is over. Its row is as it was.
+  static func ended(_ id: String, of creator: UserID, at now: Date, on db: any Connection) {
+    EventFeed.record("hunt_ended", to: [EventTopic.hunt(id)], ["hunt_id": id], of: creator, at: now, on: db)
   }
 
   func checkpointsChanged(_ keys: [String], _ type: RowChange.Kind, on db: any Connection) throws {
@@ -129,13 +143,17 @@ struct HuntEvents {
     try db.row("select hunt_id from hunt_checkpoint where id = \(ID<Hunt>(checkpoint))")?.get("hunt_id")
   }
 
-  static func joined(_ user: UserID, _ hunt: String, as id: String, at now: Date, on db: any Connection) {
+  /// - Parameter topics: those of the hunt that they could not read before.
+  static func joined(
+    _ user: UserID, _ hunt: String, as id: String, opening topics: [String], at now: Date, on db: any Connection
+  ) {
     EventFeed.record(
       "participant_joined", to: [EventTopic.hunt(hunt), EventTopic.user(user)], ["hunt_id": hunt, "user_id": user],
       change: .of(
         AdventureTables.participants.name, .insert, key: ["id": id],
         ["hunt_id": hunt, "user_id": user, "joined_at": RFC3339.seconds(now)]),
-      access: access(of: user, to: hunt, mayRead: true), of: user, at: now, on: db)
+      access: topics.isEmpty ? nil : topics.map { AccessChange(topic: $0, user: user, mayRead: true) }, of: user,
+      at: now, on: db)
   }
 
   /// Hunts that somebody sees no longer, as they are not in the group any more.
@@ -143,6 +161,14 @@ struct HuntEvents {
     EventFeed.record(
       "hunts_hidden", to: [EventTopic.user(user)], ["group_id": group],
       access: hunts.map { AccessChange(topic: EventTopic.hunt($0), user: user, mayRead: false) }, of: user, at: now,
+      on: db)
+  }
+
+  /// Hunts that somebody sees now, as they have joined the group.
+  static func shown(_ hunts: [String], of group: GroupID, to user: UserID, at now: Date, on db: any Connection) {
+    EventFeed.record(
+      "hunts_shown", to: [EventTopic.user(user)], ["group_id": group],
+      access: hunts.map { AccessChange(topic: EventTopic.hunt($0), user: user, mayRead: true) }, of: user, at: now,
       on: db)
   }
 
@@ -157,6 +183,14 @@ struct HuntEvents {
       change: ChangedRows.deletion(AdventureTables.participants, id),
       access: access(of: user, to: hunt, mayRead: false).filter { !readable.contains($0.topic) }, of: user, at: now,
       on: db)
+  }
+
+  /// The account of a participant is erased, with their own topic.
+  static func erased(_ user: UserID, _ hunt: String, as id: String, at now: Date, on db: any Connection) {
+    EventFeed.record(
+      "participant_left", to: [EventTopic.hunt(hunt)], ["hunt_id": hunt, "user_id": user],
+      change: ChangedRows.deletion(AdventureTables.participants, id),
+      access: access(of: user, to: hunt, mayRead: false), of: user, at: now, on: db)
   }
 
   private static func access(of user: UserID, to hunt: String, mayRead: Bool) -> [AccessChange] {

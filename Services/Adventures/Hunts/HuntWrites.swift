@@ -3,10 +3,15 @@ import EventFeed
 import Foundation
 import RestQueries
 import Tokens
+import Web
 import Wire
 
 /// Hunts: made with their checkpoints, moved from state to state by their creator, deleted while nobody has begun.
 struct HuntWrites: TableWriting {
+  /// The members of the groups in which hunts are made.
+  let members: [GroupID: [UserID]]
+  let changes: ChangeSignal
+
   func write(
     _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
   ) throws -> RestAnswer {
@@ -16,6 +21,8 @@ struct HuntWrites: TableWriting {
     default: try insert(operation, for: caller, on: db, engine)
     }
   }
+
+  func written() { changes.send() }
 
   private func insert(
     _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
@@ -38,10 +45,13 @@ struct HuntWrites: TableWriting {
     }
     let hasCheckpoints = checkpoints.contains { !$0.rows.isEmpty }
     guard operation.preferences.resolution == nil || !hasCheckpoints else { throw RestFailure.huntUpsert }
+    var added: [String] = []
     let answer = try operation.answer(for: caller, on: db, engine) {
-      for nested in checkpoints { try nested.insert(for: caller, on: db, engine) }
+      for nested in checkpoints { added += try nested.insert(for: caller, on: db, engine) }
     }
-    try HuntEvents(caller: caller, engine: engine).changed(answer.changedKeys, .insert, on: db)
+    let events = HuntEvents(caller: caller, engine: engine, members: members)
+    try events.changed(answer.changedKeys, .insert, on: db)
+    try events.checkpointsChanged(added, .insert, on: db)
     return answer
   }
 

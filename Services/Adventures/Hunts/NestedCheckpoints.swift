@@ -36,13 +36,14 @@ struct NestedCheckpoints {
     "id", "title", "description", "location", "photo_required", "points", "order_index",
   ]
 
-  func insert(for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine) throws {
-    for row in rows {
+  /// - Returns: their ids.
+  func insert(for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine) throws -> [String] {
+    try rows.flatMap { row in
       let request = RestRequest(
         .post, AdventureTables.checkpoints.name, prefer: ["return=minimal"], body: Array(row.text.utf8))
       let operation = try RestOperation(request, in: AdventureTables.schema)
       try CheckpointWrites.requireValid(operation)
-      _ = try operation.answer(for: caller, on: db, engine)
+      return try operation.answer(for: caller, on: db, engine).changedKeys
     }
   }
 }

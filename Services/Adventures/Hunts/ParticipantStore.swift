@@ -30,7 +30,14 @@ enum ParticipantStore {
       values (\(ID<Hunt>(hunt.id)), \(user), 0, 0)
       on conflict (hunt_id, user_id) do nothing
       """)
-    HuntEvents.joined(user, hunt.id, as: id.description, at: time, on: db)
+    let topics = topics(opening: hunt, to: user, through: group)
+    HuntEvents.joined(user, hunt.id, as: id.description, opening: topics, at: time, on: db)
+  }
+
+  /// The creator reads everything already, and the members of the group the hunt.
+  private static func topics(opening hunt: Hunt, to user: UserID, through group: GroupID?) -> [String] {
+    guard user != hunt.createdBy else { return [] }
+    return (group == nil ? [EventTopic.hunt(hunt.id)] : []) + [EventTopic.submissions(hunt.id)]
   }
 
   /// - Parameter groups: those that the user is in: who takes part as a member of a group does so no longer without it.

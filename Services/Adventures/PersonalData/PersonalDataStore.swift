@@ -76,11 +76,9 @@ struct AdventuresPersonalDataStore: PersonalDataStoring {
       try db.change("delete from adventure_plan where user_id = \(user)")
       try db.change("delete from saved_place where user_id = \(user)")
       try ShareStore.removeRecipient(user, on: db)
-      for row in try db.rows("delete from eta_share where user_id = \(user) returning id") {
-        _ = try ShareStore.deleteRecipients(of: try row.get("id"), on: db)
-      }
+      try Self.eraseShares(of: user, at: now, on: db)
       try db.change("delete from checkpoint_submission where user_id = \(user)")
-      try db.change("delete from hunt_participant where user_id = \(user)")
+      try Self.eraseParticipations(of: user, at: now, on: db)
       try db.change("delete from hunt_score where user_id = \(user)")
       try db.change("delete from participant_name where user_id = \(user)")
       try SubmissionPhotos.delete(inHuntsOf: user, outbox, at: now, on: db)
@@ -90,6 +88,26 @@ struct AdventuresPersonalDataStore: PersonalDataStoring {
       try outbox.erase(user, on: db)
       try Idempotency.erase(user, on: db)
       try EventFeed.erase(user, at: now, on: db)
+    }
+  }
+
+  private static func eraseShares(of user: UserID, at now: Date, on db: any Connection) throws {
+    for row in try db.rows("delete from eta_share where user_id = \(user) returning id, is_active") {
+      let key = try row.get("id", as: String.self)
+      if try row.get("is_active") {
+        let recipients = try ShareStore.recipients(of: key, on: db)
+        ShareEvents.erased(key, of: user, recipients: recipients, at: now, on: db)
+      }
+      try ShareStore.deleteRecipients(of: key, on: db)
+    }
+  }
+
+  private static func eraseParticipations(of user: UserID, at now: Date, on db: any Connection) throws {
+    let hunts = try db.rows("select hunt_id from hunt_participant where user_id = \(user) order by hunt_id")
+      .map { try $0.get("hunt_id", as: String.self) }
+    _ = try Hunt.lock(hunts, on: db)
+    for row in try db.rows("delete from hunt_participant where user_id = \(user) returning id, hunt_id") {
+      HuntEvents.erased(user, try row.get("hunt_id"), as: try row.get("id"), at: now, on: db)
     }
   }
 }

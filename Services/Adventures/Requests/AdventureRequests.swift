@@ -12,6 +12,10 @@ struct AdventureRequests: Sendable {
   let users: UsersClient
   let names: ParticipantNames
   let shareWrites: ShareWrites
+  /// nil where no events are recorded.
+  let groupMembers: GroupMembers?
+  /// Sent when the ends of hunts may have been moved.
+  let huntChanges: ChangeSignal
   let now: @Sendable () -> Date
 
   func answer(
@@ -61,7 +65,9 @@ struct AdventureRequests: Sendable {
     for operation: inout RestOperation, _ caller: RestQueries.Caller
   ) async throws -> any TableWriting {
     switch operation.table.name {
-    case AdventureTables.hunts.name: HuntWrites()
+    case AdventureTables.hunts.name:
+      HuntWrites(
+        members: try await groupMembers?.members(ofGroupsIn: operation, for: caller) ?? [:], changes: huntChanges)
     case AdventureTables.checkpoints.name: CheckpointWrites()
     case AdventureTables.participants.name: ParticipantWrites()
     case AdventureTables.submissions.name:

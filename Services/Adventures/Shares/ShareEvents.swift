@@ -21,7 +21,7 @@ struct ShareEvents {
     let recipients = isActive ? try ShareStore.recipients(of: key, on: db) : []
     let known = before?.recipients ?? []
     func tell(_ name: String, _ users: Set<UserID>, _ change: RowChange) {
-      record(name, key, of: owner, to: users, change, at: caller.now, on: db)
+      Self.record(name, key, of: owner, to: users, change, at: caller.now, on: db)
     }
     let (insert, update) = (ChangedRows.change(table, .insert, row), ChangedRows.change(table, .update, row))
     guard let before else { return tell("eta_shared", recipients.union([owner]), insert) }
@@ -37,14 +37,21 @@ struct ShareEvents {
 
   /// - Parameter recipients: who saw it.
   func deleted(_ key: String, of owner: UserID, recipients: Set<UserID>, at now: Date, on db: any Connection) {
-    record(
+    Self.record(
       "eta_ended", key, of: owner, to: recipients.union([owner]), ChangedRows.deletion(AdventureTables.shares, key),
       at: now, on: db)
   }
 
+  /// The owner is erased, with their topic.
+  static func erased(_ key: String, of owner: UserID, recipients: Set<UserID>, at now: Date, on db: any Connection) {
+    record(
+      "eta_ended", key, of: owner, to: recipients.subtracting([owner]),
+      ChangedRows.deletion(AdventureTables.shares, key), at: now, on: db)
+  }
+
   /// A recipient sees the share no longer, though it is not over.
   func hidden(_ key: String, from recipient: UserID, of owner: UserID, at now: Date, on db: any Connection) {
-    record(
+    Self.record(
       "eta_ended", key, of: owner, to: [recipient], ChangedRows.deletion(AdventureTables.shares, key), at: now, on: db)
   }
 
@@ -54,7 +61,7 @@ struct ShareEvents {
   ) throws {
     for row in try ChangedRows.records(of: AdventureTables.shares, [key], for: owner, on: db, engine)
     where row["is_active"] == .bool(true) {
-      record(
+      Self.record(
         "eta_shared", key, of: owner.id, to: [recipient], ChangedRows.change(AdventureTables.shares, .insert, row),
         at: owner.now, on: db)
     }
@@ -64,18 +71,18 @@ struct ShareEvents {
   func ended(_ key: String, of owner: UserID, at now: Date, on db: any Connection) throws {
     let recipients = try ShareStore.recipients(of: key, on: db)
     // For its recipients the row is gone.
-    record(
+    Self.record(
       "eta_ended", key, of: owner, to: recipients.subtracting([owner]),
       ChangedRows.deletion(AdventureTables.shares, key), at: now, on: db)
     let caller = RestQueries.Caller(owner, at: now)
     for row in try ChangedRows.records(of: AdventureTables.shares, [key], for: caller, on: db, engine) {
-      record(
+      Self.record(
         "eta_ended", key, of: owner, to: [owner], ChangedRows.change(AdventureTables.shares, .update, row), at: now,
         on: db)
     }
   }
 
-  private func record(
+  private static func record(
     _ name: String, _ key: String, of owner: UserID, to users: Set<UserID>, _ change: RowChange, at now: Date,
     on db: any Connection
   ) {

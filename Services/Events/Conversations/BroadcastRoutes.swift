@@ -10,6 +10,7 @@ import Wire
 struct BroadcastRoutes: Sendable {
   let conversations: Conversations
   let rights: TopicRights
+  let allowances: BroadcastAllowances
   let metrics: EventMetrics
 
   private static let messagesMax = 100
@@ -30,14 +31,17 @@ struct BroadcastRoutes: Sendable {
   }
 
   @Sendable private func several(_ request: Request, _ context: Context) async throws -> Response {
-    let sender = try Sender(context)
-    let messages = try await request.json(Messages.self, bytesMax: SocketSettings.frameBytesMax).messages
+    let (sender, messages) = try await metrics.counting {
+      let sender = try Sender(context)
+      return (sender, try await request.json(Messages.self, bytesMax: SocketSettings.frameBytesMax).messages)
+    }
     guard messages.count <= Self.messagesMax else {
       metrics.refused(.messages)
       throw Failure(
         .limited, "too_many_messages", "Too many messages to broadcast, please reduce the batch size",
         retryAfterSeconds: 1)
     }
+    try requireAllowance(of: sender, for: messages.count)
     var broadcasts: [(topic: TopicName, broadcast: PhoenixMessage.Broadcast)] = []
     for (index, message) in messages.enumerated() {
       guard let broadcast = PhoenixMessage.Broadcast(event: message.event, message.payload), broadcast.isAllowed else {
@@ -51,25 +55,36 @@ struct BroadcastRoutes: Sendable {
   }
 
   @Sendable private func one(_ request: Request, _ context: Context) async throws -> Response {
-    let sender = try Sender(context)
+    let sender = try await metrics.counting { try Sender(context) }
+    try requireAllowance(of: sender, for: 1)
     let name = (context.parameters.get("topic") ?? "").removingPercentEncoding ?? ""
     let topic = try await topic(name, sender)
     let event = (context.parameters.get("event") ?? "").removingPercentEncoding ?? ""
-    let broadcast: PhoenixMessage.Broadcast?
-    if request.headers[.contentType]?.lowercased().hasPrefix("application/octet-stream") == true {
-      var request = request
-      let body = try await request.bufferBody(upTo: SocketSettings.frameBytesMax)
-      broadcast = .init(event: event, content: .binary(Data(buffer: body)))
-    } else {
-      let payload = try await request.json(JSONValue.self, bytesMax: SocketSettings.frameBytesMax)
-      broadcast = .init(event: event, payload)
-    }
+    let broadcast = try await metrics.counting { try await Self.broadcast(event, in: request) }
     guard let broadcast, broadcast.isAllowed else {
       metrics.refused(.malformed)
       throw Failure.invalid(.init("event", "must be a name"))
     }
     publish(broadcast, topic)
     return Response(status: .accepted)
+  }
+
+  /// Before it is asked who may read the topics, so that refused messages count as well. Services have no limit.
+  private func requireAllowance(of sender: Sender, for count: Int) throws(Failure) {
+    guard case .user(let user) = sender, !allowances.spend(count, of: user) else { return }
+    metrics.refused(.messages)
+    throw Failure(.limited, "too_many_messages", "You have exceeded your rate limit", retryAfterSeconds: 1)
+  }
+
+  /// The content as JSON or as bytes.
+  private static func broadcast(_ event: String, in request: Request) async throws -> PhoenixMessage.Broadcast? {
+    guard request.headers[.contentType]?.lowercased().hasPrefix("application/octet-stream") == true else {
+      let payload = try await request.json(JSONValue.self, bytesMax: SocketSettings.frameBytesMax)
+      return PhoenixMessage.Broadcast(event: event, payload)
+    }
+    var request = request
+    let body = try await request.bufferBody(upTo: SocketSettings.frameBytesMax)
+    return PhoenixMessage.Broadcast(event: event, content: .binary(Data(buffer: body)))
   }
 
   private func publish(_ broadcast: PhoenixMessage.Broadcast, _ topic: TopicName) {
@@ -83,9 +98,9 @@ struct BroadcastRoutes: Sendable {
       metrics.refused(.name)
       throw Failure.invalid(.init("topic", "must be one like lists:42"))
     }
-    if case .user(let user) = sender, try await !rights.mayRead(topic, user) {
-      metrics.refused(.rights)
-      throw Failure.forbidden
+    guard case .user(let user) = sender else { return topic }
+    try await metrics.counting {
+      guard try await rights.mayRead(topic, user) else { throw Failure.forbidden }
     }
     return topic
   }

@@ -1,5 +1,4 @@
 import Database
-import DequeModule
 import Foundation
 import Logging
 import ServiceLifecycle
@@ -22,24 +21,31 @@ final class ConversationRelay: Service {
     var json: String?
     var binary: Data?
     var presence: String?
+
+    /// Without what surrounds the content, which is short.
+    var bytes: Int { (json?.utf8.count ?? 0) + (binary?.count ?? 0) + (presence?.utf8.count ?? 0) }
   }
 
   let replica = Trace.newRequestID()
   private let database: any Database
   private let logger: Logger
   private let now: @Sendable () -> Date
-  private let waiting = Mutex<Deque<Relayed>>([])
+  /// Called with the number of messages that do not reach other replicas.
+  let lost: @Sendable (Int) -> Void
+  private let waiting = Mutex(RelayQueue<Relayed>(countMax: 10_000, bytesMax: 16 * 1024 * 1024))
   private let signal = ChangeSignal()
-  private static let waitingMax = 10_000
   private static let batchSize = 64
   /// Of a notification; PostgreSQL's limit is 7999.
   private static let bytesMax = 7800
-  private static let rowLifetime: TimeInterval = 60
 
-  init(database: any Database, logger: Logger, now: @escaping @Sendable () -> Date) {
+  init(
+    database: any Database, logger: Logger, now: @escaping @Sendable () -> Date,
+    lost: @escaping @Sendable (Int) -> Void = { _ in }
+  ) {
     self.database = database
     self.logger = logger
     self.now = now
+    self.lost = lost
   }
 
   /// Sends a message to the other replicas. When the database is away, messages are dropped beyond a bound, as nobody
@@ -52,10 +58,8 @@ final class ConversationRelay: Service {
     case .broadcast(let event, .binary(let data)): (relayed.event, relayed.binary) = (event, data)
     case .presence(let diff): relayed.presence = diff
     }
-    waiting.withLock { waiting in
-      if waiting.count >= Self.waitingMax { waiting.removeFirst() }
-      waiting.append(relayed)
-    }
+    let leftOut = waiting.withLock { $0.append(relayed, bytes: relayed.bytes) }
+    if leftOut > 0 { lost(leftOut) }
     signal.send()
   }
 
@@ -63,18 +67,9 @@ final class ConversationRelay: Service {
     await cancelWhenGracefulShutdown { [self] in
       while !Task.isCancelled {
         let version = signal.version
-        while let batch = nextBatch() { await notify(batch) }
+        while let batch = waiting.withLock({ $0.next(Self.batchSize) }) { await notify(batch) }
         await signal.wait(after: version)
       }
-    }
-  }
-
-  private func nextBatch() -> [Relayed]? {
-    waiting.withLock { waiting in
-      guard !waiting.isEmpty else { return nil }
-      let batch = Array(waiting.prefix(Self.batchSize))
-      waiting.removeFirst(batch.count)
-      return batch
     }
   }
 
@@ -92,10 +87,10 @@ final class ConversationRelay: Service {
           }
           try db.enqueue("select pg_notify(\(Self.notifications), \(text))")
         }
-        try db.change("delete from conversation_message where created_at < \(now - Self.rowLifetime)")
       }
     } catch {
       guard !Task.isCancelled else { return }
+      lost(batch.count)
       logger.warning("messages were not relayed", metadata: ["count": "\(batch.count)", "error": "\(error)"])
     }
   }

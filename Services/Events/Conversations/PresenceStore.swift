@@ -17,10 +17,15 @@ struct PresenceStore: Sendable {
   let database: any Database
   static let listedMax = 100
 
+  /// Adds a presence, after others of its topic that are being added at the same time on any replica.
+  ///
   /// - Parameter old: the reference that the new one takes the place of.
   /// - Returns: false when as many are present as can be listed.
   func add(_ entry: Entry, insteadOf old: String?, by replica: String) async throws -> Bool {
-    try await database.write { db in
+    try await database.write { [engine = database.engine] db in
+      // A topic has no row that could be locked. SQLite runs one transaction at a time.
+      let lock = "presence on \(entry.topic)"
+      if engine == .postgres { try db.enqueue("select pg_advisory_xact_lock(hashtextextended(\(lock), 0))") }
       if let old { try db.change("delete from presence where ref = \(old)") }
       let added = try db.change(
         """
@@ -29,6 +34,22 @@ struct PresenceStore: Sendable {
         where (select count(*) from presence where topic = \(entry.topic)) < \(Self.listedMax)
         """)
       return added == 1
+    }
+  }
+
+  /// Adds presences that were added before, whatever the limit. Safe to repeat.
+  ///
+  /// - Returns: those that were missing.
+  func restore(_ entries: some Sequence<Entry> & Sendable, by replica: String) async throws -> [Entry] {
+    try await database.write { db in
+      try entries.filter { entry in
+        try db.change(
+          """
+          insert into presence (ref, topic, key, meta, replica)
+          values (\(entry.ref), \(entry.topic), \(entry.key), \(entry.meta), \(replica))
+          on conflict (ref) do nothing
+          """) == 1
+      }
     }
   }
 

@@ -59,10 +59,10 @@ extension LogStore {
     }
   }
 
-  /// The entries of a topic after a number, at most ``pageSize``.
+  /// The entries of a topic after a number, at most ``pageSize``. What happened before the reader was let in is a gap.
   ///
   /// - Parameter epoch: the epoch in which the number was given; nil when the reader does not know it.
-  func page(of topic: String, after seq: Int, epoch: String?) async throws -> LogPage {
+  func page(of topic: String, after seq: Int, epoch: String?, for reader: UserID) async throws -> LogPage {
     try await database.readOnce { [furthestRead] db in
       let results = try db.rows(of: [
         "select position, epoch from feed where id = 1",
@@ -74,12 +74,14 @@ extension LogStore {
         where topic_event.topic = \(topic) and topic_event.seq > \(seq)
         order by topic_event.seq limit \(Self.pageSize)
         """,
+        "select seq from topic_grant where topic = \(topic) and user_id = \(reader)",
       ])
       let end = try End(results[0].first)
       furthestRead.note(end)
       let current = end.epoch
       let top = try results[1].first?.get("seq", as: Int.self) ?? 0
-      let oldest = try results[2].first?.get("seq", as: Int.self) ?? top + 1
+      let kept = try results[2].first?.get("seq", as: Int.self) ?? top + 1
+      let oldest = max(kept, try results[4].first.map { try $0.get("seq", as: Int.self) + 1 } ?? 0)
       guard epoch.map({ $0 == current }) ?? true, seq >= 0, seq <= top, seq >= oldest - 1 else {
         return .gap(LogGap(oldest: oldest, top: top, epoch: current))
       }

@@ -81,6 +81,7 @@ struct LogStore: Sendable {
     _ events: [StoredEvent], after last: Int, _ before: [String: Int], at now: Date, on db: any Connection
   ) throws {
     var numbers = before
+    var grants = TopicGrants()
     var (rows, entries) = ([SQL](), [SQL]())
     for (position, event) in zip((last + 1)..., events) {
       rows.append(
@@ -93,6 +94,7 @@ struct LogStore: Sendable {
         numbers[topic] = seq
         entries.append("(\(topic), \(seq), \(position))")
       }
+      grants.apply(event.accessChanges, ofEventOn: event.topics, numbers, at: position)
     }
     for rows in rows.statementChunks {
       try db.enqueue(
@@ -104,6 +106,7 @@ struct LogStore: Sendable {
     for rows in entries.statementChunks {
       try db.enqueue("insert into topic_event (topic, seq, position) values \(rows: rows)")
     }
+    try grants.store(on: db)
     for (topic, seq) in numbers where seq / trimInterval > before[topic, default: 0] / trimInterval {
       guard seq > entriesMax else { continue }
       try db.enqueue("delete from topic_event where topic = \(topic) and seq <= \(seq - entriesMax)")
@@ -119,6 +122,7 @@ private struct StoredEvent: Sendable {
   let payload: String
   let change: String?
   let access: String?
+  let accessChanges: [AccessChange]
   let hiddenFrom: String?
   let at: Date
 
@@ -131,6 +135,7 @@ private struct StoredEvent: Sendable {
     payload = try Self.text(event.payload)
     change = try event.change.map { try Self.text($0.json) }
     access = try event.access.map { String(decoding: try JSON.encodeExact($0), as: UTF8.self) }
+    accessChanges = event.access ?? []
     hiddenFrom = event.hiddenFrom.map { $0.map(\.description).joined(separator: ",") }
     at = event.at
   }

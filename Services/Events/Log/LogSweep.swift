@@ -21,6 +21,7 @@ struct LogSweep: PeriodicSweep {
         .prefix { $0.storedAt < before }
       guard let last = old.last?.position else { return 0 }
       try db.change("delete from topic_event where position <= \(last)")
+      try db.change("delete from topic_grant where position <= \(last)")
       return try db.change("delete from event where position <= \(last)")
     }
   }

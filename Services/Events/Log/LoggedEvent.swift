@@ -63,13 +63,14 @@ struct LogPosition: Sendable, Hashable {
 enum LogPage: Sendable {
   /// Without holes; empty at the end of the log.
   case entries([LogEntry], top: Int)
-  /// The log does not reach back to that place, or the place is not one of this log. Reading can continue at `top`.
+  /// The log does not reach back to that place, or the place is not one of this log, or is from before the reader was let
+  /// in. Reading can continue at `top`.
   case gap(LogGap)
 }
 
 /// Tells a reader that it has missed events and must read the current state of the topic.
 struct LogGap: Sendable, Hashable {
-  /// The first number that the log still has; after the last one when it has none.
+  /// The first number that the log still has, and that the reader may read; after the last one when there is none.
   let oldest: Int
   /// The number of the last event: the next ones come after it.
   let top: Int

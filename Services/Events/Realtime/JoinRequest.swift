@@ -14,6 +14,8 @@ struct JoinRequest: Sendable {
   let presenceKey: String?
   let hasPresence: Bool
   let since: Int?
+  /// False for a `since` that is no number of an event.
+  let isSinceValid: Bool
   let epoch: String?
   let changes: [JSONValue]
 
@@ -29,7 +31,9 @@ struct JoinRequest: Sendable {
     isPrivate = config["private"]?.flag ?? false
     presenceKey = config["presence"]?["key"]?.text.flatMap { $0.isEmpty ? nil : $0 }
     hasPresence = config["presence"]?["enabled"]?.flag ?? false
-    if case .integer(let number)? = config["since"], number >= 0 { since = number } else { since = nil }
+    let place = config["since"] ?? .null
+    since = place.place
+    isSinceValid = place == .null || since != nil
     epoch = config["epoch"]?.text
     if case .array(let entries)? = config["postgres_changes"] { changes = entries } else { changes = [] }
   }
@@ -64,6 +68,7 @@ struct JoinRefusal: Error, Sendable {
   static let unavailable = JoinRefusal(
     "UnableToSubscribe: This part of the service is not available at the moment", .unavailable, isFinal: false)
   static let otherUser = JoinRefusal("InvalidJWTToken: A socket is one user's", .token)
+  static let invalidSince = JoinRefusal("ConfigurationError: since must be 0 or the seq of an event", .malformed)
   static let tooManyChanges = JoinRefusal("ConfigurationError: Too many postgres_changes", .name)
 
   static func unauthorized(_ channel: some StringProtocol) -> JoinRefusal {
@@ -73,5 +78,19 @@ struct JoinRefusal: Error, Sendable {
 
   static func token(_ rejected: CredentialRejected) -> JoinRefusal {
     JoinRefusal("InvalidJWTToken: \(rejected.message)", .token)
+  }
+}
+
+extension JSONValue {
+  /// A number of an event, which clients also send as text. nil for anything else.
+  fileprivate var place: Int? {
+    let number: Int? =
+      switch self {
+      case .integer(let value): value
+      case .number(let value): Int(exactly: value)
+      case .string(let text): Int(text)
+      default: nil
+      }
+    return number.flatMap { $0 >= 0 ? $0 : nil }
   }
 }

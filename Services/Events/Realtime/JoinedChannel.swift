@@ -31,6 +31,7 @@ final class JoinedChannel {
   var position: LogPosition
   /// The last event that was not sent because of the phase.
   var missed = 0
+  /// Reads the log, or waits for a moment because it could not.
   var isReading = false
   /// Changes of rights while they were being asked for.
   var accessChanges: [AccessChange] = []

@@ -76,28 +76,34 @@ final class LoopHub {
   }
 
   private func deliver(_ event: AppendedEvent, _ frames: FeedFrames) {
-    for change in event.access { apply(change) }
+    for change in event.access where !change.isEnd { apply(change) }
     for number in event.numbers {
       for channel in all(of: number.topic) {
         channel.socket.deliver(frames, of: number.topic, seq: number.seq, at: event.position, on: channel)
       }
     }
+    for change in event.access where change.isEnd { apply(change) }
   }
 
   func deliver(_ message: ConversationMessage) {
     for channel in all(of: message.topic) where channel.topic != nil { channel.socket.deliver(message, on: channel) }
   }
 
+  /// The log is another one.
   func readAgain() {
-    for channel in channels.values.flatMap(\.values) where channel.topic != nil { channel.socket.readAgain(channel) }
+    for socket in Array(sockets.values) {
+      for channel in Array(socket.channels.values) { socket.readAgain(channel) }
+    }
   }
 
   private func apply(_ change: AccessChange) {
     let topics = [change.topic] + (TopicName(change.topic)?.withMoreReaders.map { [$0.text] } ?? [])
-    for channel in topics.flatMap(all) where channel.topic != nil && channel.credential?.user == change.user {
+    for channel in topics.flatMap(all)
+    where channel.topic != nil && channel.credential.map({ change.concerns($0.user) }) ?? false {
       channel.socket.rightsChanged(change, on: channel)
     }
-    for channel in (userChannels[change.user] ?? [:]).values { channel.socket.rightsChanged(change, on: channel) }
+    let others = change.isEnd ? userChannels.values.flatMap(\.values) : Array((userChannels[change.user] ?? [:]).values)
+    for channel in others { channel.socket.rightsChanged(change, on: channel) }
   }
 
   private func all(of topic: String) -> [JoinedChannel] { channels[topic].map { Array($0.values) } ?? [] }

@@ -14,13 +14,19 @@ struct RateAllowance {
     refilledAt = now
   }
 
-  /// - Returns: false when the message is too many.
-  mutating func spend(at now: NIODeadline) -> Bool {
-    let seconds = Double((now - refilledAt).nanoseconds) / 1e9
-    tokens = min(burst, tokens + seconds * perSecond)
+  /// - Returns: false when the messages are too many; then none is counted.
+  mutating func spend(_ count: Int = 1, at now: NIODeadline) -> Bool {
+    tokens = available(at: now)
     refilledAt = now
-    guard tokens >= 1 else { return false }
-    tokens -= 1
+    guard tokens >= Double(count) else { return false }
+    tokens -= Double(count)
     return true
+  }
+
+  /// Whether nothing was spent for as long as it matters.
+  func isFull(at now: NIODeadline) -> Bool { available(at: now) >= burst }
+
+  private func available(at now: NIODeadline) -> Double {
+    min(burst, tokens + Double((now - refilledAt).nanoseconds) / 1e9 * perSecond)
   }
 }

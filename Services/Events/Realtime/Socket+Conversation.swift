@@ -54,7 +54,7 @@ extension Socket {
     case "untrack":
       untrack(channel)
       reply(to: message, PhoenixPayload.reply(true))
-    default: reply(to: message, PhoenixPayload.refusal("unknown presence event"))
+    default: refuseEvent(message, "unknown presence event")
     }
   }
 
@@ -118,8 +118,14 @@ extension Socket {
     } then: { [self] state in
       // Without an answer the next change of the state tells the client.
       guard isCurrent(channel), case .success(let state) = state else { return }
-      send("presence_state", state, on: channel)
+      sendPresenceState(state, on: channel)
     }
+  }
+
+  /// Later, when the client does not read.
+  func sendPresenceState(_ state: String, on channel: JoinedChannel) {
+    guard isWritable else { return channel.hasMissedPresence = true }
+    send("presence_state", state, on: channel)
   }
 }
 

@@ -30,7 +30,7 @@ extension Socket {
 
   /// Of a topic that the channel is not named after: once, whichever of its topics the event has.
   private func deliverChange(_ frames: FeedFrames, at position: Int, on channel: JoinedChannel) {
-    guard channel.phase == .live, position > channel.lastPosition else { return }
+    guard channel.phase != .joining, position > channel.lastPosition else { return }
     channel.lastPosition = position
     guard let frame = frames.change(version, on: channel.name, seq: nil, channel.bindings) else { return }
     guard isWritable else { return channel.hasMissedRows = true }
@@ -40,24 +40,37 @@ extension Socket {
   // MARK: Reading the log
 
   /// Sends what the log has after the channel's position, a page at a time, until nothing is missing. Meanwhile what is
-  /// appended is not sent, as it will be read.
+  /// appended is not sent, as it will be read. A few channels of a socket read at the same time; the others wait.
   func catchUp(_ channel: JoinedChannel) {
     channel.phase = .catchingUp
-    guard let topic = channel.topic?.text, !channel.isReading, isWritable else { return }
+    guard let topic = channel.topic?.text, let user, !channel.isReading, isWritable, readingCount < Self.readingMax
+    else { return }
     channel.isReading = true
+    readingCount += 1
     let (position, store, reads) = (channel.position, services.store, services.reads)
     later {
-      try await reads.run { try await store.page(of: topic, after: position.seq, epoch: position.epoch) }
+      try await reads.run { try await store.page(of: topic, after: position.seq, epoch: position.epoch, for: user) }
     } then: { [self] page in
-      channel.isReading = false
-      guard isCurrent(channel) else { return }
-      switch page {
-      case .success(.entries(let entries, let top)): replay(entries, top: top, on: channel)
-      case .success(.gap(let gap)): skip(gap, on: channel)
-      case .failure: retryLater(channel)
-      }
+      readingCount -= 1
+      received(page, on: channel)
+      for waiting in Array(channels.values) where waiting.phase == .catchingUp { catchUp(waiting) }
     }
   }
+
+  private func received(_ page: Result<LogPage, any Error>, on channel: JoinedChannel) {
+    guard isCurrent(channel) else { return }
+    guard case .success(let page) = page else { return retryLater(channel) }
+    channel.isReading = false
+    // While it was read, the client may have stopped reading what other channels send. It is read again then.
+    guard isWritable else { return }
+    switch page {
+    case .entries(let entries, let top): replay(entries, top: top, on: channel)
+    case .gap(let gap): skip(gap, on: channel)
+    }
+  }
+
+  /// So that few pages have been read in vain when the client stops reading.
+  private static let readingMax = 4
 
   private func replay(_ entries: [LogEntry], top: Int, on channel: JoinedChannel) {
     var frames: [ByteBuffer] = []
@@ -94,22 +107,31 @@ extension Socket {
     let bound = NIOLoopBound((self, channel), eventLoop: loop)
     loop.scheduleTask(in: .milliseconds(.random(in: 500...1000))) {
       let (socket, channel) = bound.value
+      channel.isReading = false
       if socket.isCurrent(channel) { socket.catchUp(channel) }
     }
   }
 
-  /// The log is another one: the channel's position is compared with it.
+  /// The log is another one: the channel's position is compared with it. Rows without numbers may have come twice, or
+  /// not at all.
   func readAgain(_ channel: JoinedChannel) {
     channel.missed = 0
-    if channel.phase == .live { catchUp(channel) }
+    channel.lastPosition = 0
+    guard channel.phase != .joining else { return }
+    if channel.topic == nil { tellMissedRows(on: channel) } else if channel.phase == .live { catchUp(channel) }
+  }
+
+  /// With a number on a channel of numbers: what follows it comes.
+  private func tellMissedRows(on channel: JoinedChannel) {
+    guard isWritable else { return channel.hasMissedRows = true }
+    channel.hasMissedRows = false
+    guard channel.topic == nil else { return write(gapFrame(on: channel)) }
+    send("broadcast", PhoenixPayload.broadcast("gap", "{}"), on: channel)
   }
 
   func becameWritable(_ channel: JoinedChannel) {
     if channel.phase == .catchingUp { catchUp(channel) }
-    if channel.hasMissedRows {
-      channel.hasMissedRows = false
-      send("broadcast", PhoenixPayload.broadcast("gap", "{}"), on: channel)
-    }
+    if channel.hasMissedRows { tellMissedRows(on: channel) }
     if channel.hasMissedPresence {
       channel.hasMissedPresence = false
       sendPresenceState(on: channel)

@@ -3,13 +3,17 @@ import Wire
 
 extension Socket {
   func join(_ request: JoinRequest, _ message: PhoenixMessage) {
-    if let live = channels[request.name] { close(live) }
+    guard controls.spend(at: .now()) else {
+      refuse(message, JoinRefusal.tooManyJoins)
+      return close(.policyViolation)
+    }
     do {
       try requireAllowed(request)
       let topic = TopicName(request.channel)
       guard topic != nil || !request.isPrivate else { throw JoinRefusal.unauthorized(request.channel) }
       guard topic != nil || request.since == nil else { throw JoinRefusal.noReplay }
       guard let token = request.token ?? handshakeToken else { throw JoinRefusal.token(.invalid) }
+      if let live = channels[request.name] { close(live) }
       begin(request, message, topic, token)
     } catch {
       refuse(message, error)
@@ -18,10 +22,12 @@ extension Socket {
 
   private func requireAllowed(_ request: JoinRequest) throws(JoinRefusal) {
     guard !isClosing else { throw .restarting }
-    guard controls.spend(at: .now()) else { throw .tooManyJoins }
     guard !request.channel.isEmpty, request.name.utf8.count <= 255 else { throw .noName }
-    guard channels.count < services.settings.channelsMax else { throw .tooManyChannels }
+    // A channel that is joined again takes its own place.
+    let others = channels.count - (channels[request.name] == nil ? 0 : 1)
+    guard others < services.settings.channelsMax else { throw .tooManyChannels }
     guard request.changes.count <= JoinRequest.changesMax else { throw .tooManyChanges }
+    guard request.isSinceValid else { throw .invalidSince }
   }
 
   private func begin(_ request: JoinRequest, _ message: PhoenixMessage, _ topic: TopicName?, _ token: String) {
@@ -117,18 +123,20 @@ extension Socket {
       throw JoinRefusal.unauthorized(topic.text)
     }
     channel.phase = .live
-    for change in changes { rightsChanged(change, on: channel) }
+    // Whoever was removed and added again meanwhile may read it.
+    for change in changes where change.topic != channel.topic?.text { rightsChanged(change, on: channel) }
     answer(channel, admission, request, message)
     if let topic = channel.topic {
       start(channel, of: topic, at: admission.top, since: request.since)
     }
-    if let presence = admission.presence { send("presence_state", presence, on: channel) }
+    if let presence = admission.presence { sendPresenceState(presence, on: channel) }
     if channel.hasMissedPresence {
       // Somebody has come or gone since the state was read.
       channel.hasMissedPresence = false
       sendPresenceState(on: channel)
     }
     guard !request.changes.isEmpty else { return }
+    if invalid != nil { services.metrics.refused(.filter) }
     let outcome = invalid?.message ?? "Subscribed to PostgreSQL"
     send(
       "system",

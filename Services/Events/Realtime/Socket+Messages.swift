@@ -19,6 +19,7 @@ extension Socket {
 
   private func push(_ message: PhoenixMessage) {
     guard let channel = channels[message.topic], channel.phase != .joining else {
+      services.metrics.refused(.unmatched)
       return reply(to: message, PhoenixPayload.refusal("unmatched topic"))
     }
     // As Phoenix does with what a client sent before it has joined again.
@@ -27,8 +28,13 @@ extension Socket {
     case "access_token": refresh(channel, message)
     case "broadcast": broadcast(message, on: channel)
     case "presence": presence(message, on: channel)
-    default: reply(to: message, PhoenixPayload.refusal("unknown event"))
+    default: refuseEvent(message, "unknown event")
     }
+  }
+
+  func refuseEvent(_ message: PhoenixMessage, _ reason: String) {
+    services.metrics.refused(.event)
+    reply(to: message, PhoenixPayload.refusal(reason))
   }
 
   private func leave(_ message: PhoenixMessage) {
@@ -84,7 +90,8 @@ extension Socket {
     guard let token = message.payload["access_token"]?.text, !token.isEmpty, !token.hasPrefix("sb_"),
       token.hashValue != channel.tokenHash, let user
     else { return }
-    channel.tokenHash = token.hashValue
+    let hash = token.hashValue
+    channel.tokenHash = hash
     let (topic, services) = (channel.topic, services)
     later {
       let credential = try await services.verifier.credential(of: token)
@@ -92,13 +99,20 @@ extension Socket {
       if let topic, try await !services.rights.mayRead(topic, user) { throw JoinRefusal.unauthorized(topic.text) }
       return credential
     } then: { [self] (result: Result<Credential, any Error>) in
-      guard isCurrent(channel) else { return }
+      // A later token has been sent meanwhile: it decides.
+      guard isCurrent(channel), channel.tokenHash == hash else { return }
       switch result {
       case .success(let credential): channel.credential = credential
-      case .failure(let rejected as CredentialRejected): close(channel, because: rejected.message)
-      case .failure(is JoinRefusal): close(channel, because: noPermission(channel.shortName))
-      // The token that was valid before is so until it expires.
-      case .failure: channel.tokenHash = 0
+      case .failure(let rejected as CredentialRejected):
+        services.metrics.refused(.token)
+        close(channel, because: rejected.message)
+      case .failure(is JoinRefusal):
+        services.metrics.refused(.rights)
+        close(channel, because: noPermission(channel.shortName))
+      case .failure:
+        services.metrics.refused(.unavailable)
+        // The token that was valid before is so until it expires.
+        channel.tokenHash = 0
       }
     }
   }

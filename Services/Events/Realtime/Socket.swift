@@ -26,6 +26,8 @@ final class Socket: ChannelInboundHandler {
   var messages: RateAllowance
   /// Of what does not count as a message: heartbeats, joins, pings and what was refused.
   var controls: RateAllowance
+  /// How many channels are reading the log.
+  var readingCount = 0
   private var heardAt: NIODeadline
   private var pingedAt: NIODeadline
   private var unflushedBytes = 0
@@ -194,7 +196,10 @@ final class Socket: ChannelInboundHandler {
       services.metrics.refused(.slowReader)
       return dropSlowReader()
     }
-    if now - heardAt > services.settings.silenceLimit { return close(.goingAway) }
+    if now - heardAt > services.settings.silenceLimit {
+      services.metrics.refused(.silent)
+      return close(.goingAway)
+    }
     if now - pingedAt >= services.settings.pingInterval {
       pingedAt = now
       write(PhoenixFrame.ping)
@@ -214,7 +219,8 @@ final class Socket: ChannelInboundHandler {
     close(.init(codeNumber: 1013))
   }
 
-  private func gapFrame(on channel: JoinedChannel) -> ByteBuffer {
+  /// What the channel has been sent is complete up to its number.
+  func gapFrame(on channel: JoinedChannel) -> ByteBuffer {
     let (seq, epoch) = (channel.position.seq, channel.position.epoch)
     return PhoenixFrame.message(
       version, topic: channel.name, event: "broadcast",

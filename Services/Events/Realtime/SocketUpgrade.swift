@@ -13,7 +13,7 @@ struct SocketUpgrade: Sendable {
 
   var takeover: ConnectionTakeover { ConnectionTakeover(get: Self.path, install: install) }
 
-  @Sendable private func install(on channel: any Channel) throws {
+  @Sendable func install(on channel: any Channel) throws {
     let handshake = PendingHandshake()
     let upgrader = NIOWebSocketServerUpgrader(
       maxFrameSize: SocketSettings.frameBytesMax,

@@ -24,13 +24,21 @@ struct ReplicaMaintenance: Service {
     try? await lease.end()
   }
 
+  private func outcome(_ work: () async throws -> Void) async -> Result<Void, any Error> {
+    do { return .success(try await work()) } catch { return .failure(error) }
+  }
+
   private func maintain() async {
     do {
       try await lease.extend()
       let hasLapsed = lease.takeLapse()
       if hasLapsed { topics?.restore() }
-      try await connections?.maintain(hasLapsed: hasLapsed)
-      try await conversations.maintain()
+      // Each keeps in mind that there was a lapse until it has done its part.
+      let outcomes = [
+        await outcome { try await connections?.maintain(hasLapsed: hasLapsed) },
+        await outcome { try await conversations.maintain(hasLapsed: hasLapsed) },
+      ]
+      for outcome in outcomes { try outcome.get() }
     } catch {
       guard !Task.isCancelled else { return }
       logger.warning("the lease of this replica was not maintained", metadata: ["error": "\(error)"])

@@ -14,14 +14,18 @@ struct ReplicaNotifications: Service {
   let logger: Logger
 
   func run() async throws {
-    let (messages, continuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(10_000))
+    // Each has less than 8,000 bytes.
+    let (messages, continuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(2000))
     let listener = try NotificationListener(
       url: url, channels: [LogStore.notifications, ConversationRelay.notifications],
       onConnect: { changes.send() },
-      onNotification: { [replica = relay.replica] channel, payload in
-        guard channel == LogStore.notifications else { return _ = continuation.yield(payload) }
+      onNotification: { [relay] channel, payload in
+        guard channel == LogStore.notifications else {
+          if case .dropped = continuation.yield(payload) { relay.lost(1) }
+          return
+        }
         // What this process has appended it has signalled itself.
-        if payload != replica { changes.send() }
+        if payload != relay.replica { changes.send() }
       })
     listener.start()
     await cancelWhenGracefulShutdown {
@@ -35,6 +39,7 @@ struct ReplicaNotifications: Service {
     do {
       if let message = try await relay.message(of: text) { hub.deliver(message) }
     } catch {
+      relay.lost(1)
       logger.warning("a message of another replica was lost", metadata: ["error": "\(error)"])
     }
   }

@@ -26,7 +26,10 @@ struct EventStream: Sendable {
       let version = watch.signal.version
       let work = watch.take()
       // First, as a stream whose right has ended reads no more of the log.
-      if let message = endMessage(work) { return try await writer.write(Self.end(message)) }
+      if let message = endMessage(work) {
+        if work.isEndOfTopic { _ = try await write(work, &position, &writer) }
+        return try await writer.write(Self.end(message))
+      }
       if try await write(work, &position, &writer) { writtenAt = .now }
       if work.isStopped { return }
       if ContinuousClock.now - writtenAt >= commentInterval {
@@ -38,7 +41,13 @@ struct EventStream: Sendable {
   }
 
   private func endMessage(_ work: StreamWatch.Work) -> String? {
-    work.endMessage ?? verifier.rejection(of: credential, at: verifier.now())?.message
+    if let message = work.endMessage {
+      metrics.refused(.rights)
+      return message
+    }
+    guard let rejected = verifier.rejection(of: credential, at: verifier.now()) else { return nil }
+    metrics.refused(.token)
+    return rejected.message
   }
 
   /// Tells the reader at once where it stands, so that it can resume before the first event.
@@ -76,7 +85,7 @@ struct EventStream: Sendable {
     of topic: String, _ position: inout StreamPosition, _ writer: inout any ResponseBodyWriter
   ) async throws {
     while !Task.isCancelled {
-      switch try await store.page(of: topic, after: position[topic], epoch: nil) {
+      switch try await store.page(of: topic, after: position[topic], epoch: nil, for: credential.user) {
       case .entries(let entries, _):
         for entry in entries { try await write(entry, of: topic, &position, &writer) }
         guard entries.count == LogStore.pageSize else { return }

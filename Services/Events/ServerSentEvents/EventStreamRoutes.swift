@@ -22,15 +22,17 @@ struct EventStreamRoutes: Sendable {
   }
 
   @Sendable private func stream(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let topics = try Self.topics(of: request)
-    let start = try StreamPosition(of: topics, lastEventID: request.headers[.lastEventID])
-    let credential = try await credential(of: request, context)
+    let topics = try topics(of: request)
+    let start = try await metrics.counting {
+      try StreamPosition(of: topics, lastEventID: request.headers[.lastEventID])
+    }
+    let credential = try await metrics.counting { try await self.credential(of: request, context) }
     let watch = StreamWatch(user: credential.user, topics: topics.map(\.text))
     // Before the rights are asked for, so that a change in between is not missed.
     watches.add(watch)
     let connection: OpenConnection
     do {
-      try await requireReadable(topics, credential.user)
+      try await metrics.counting { try await requireReadable(topics, credential.user) }
       guard let opened = await limits.open(by: credential.user) else {
         metrics.refused(.sockets)
         throw Failure(.limited, "too_many_streams", "Too many connections are open.", retryAfterSeconds: 5)
@@ -67,12 +69,13 @@ struct EventStreamRoutes: Sendable {
     }
   }
 
-  private static func topics(of request: Request) throws -> [TopicName] {
+  private func topics(of request: Request) throws -> [TopicName] {
     let names = request.uri.queryParameters.getAll("topic").map { $0.trimmingPrefix("realtime:") }
     let topics = names.compactMap { TopicName($0) }
-    guard !names.isEmpty, topics.count == names.count, topics.count <= topicsMax else {
+    guard !names.isEmpty, topics.count == names.count, topics.count <= Self.topicsMax else {
+      metrics.refused(.name)
       throw Failure(
-        .malformed, "invalid_topic", "topic must name 1 to \(topicsMax) topics: topic=lists:42&topic=users:…")
+        .malformed, "invalid_topic", "topic must name 1 to \(Self.topicsMax) topics: topic=lists:42&topic=users:…")
     }
     return topics.reduce(into: []) { topics, topic in
       if !topics.contains(topic) { topics.append(topic) }
@@ -90,10 +93,7 @@ struct EventStreamRoutes: Sendable {
   }
 
   private func requireReadable(_ topics: [TopicName], _ user: UserID) async throws {
-    for topic in topics where try await !rights.mayRead(topic, user) {
-      metrics.refused(.rights)
-      throw Failure.forbidden
-    }
+    for topic in topics where try await !rights.mayRead(topic, user) { throw Failure.forbidden }
   }
 }
 

@@ -12,6 +12,8 @@ final class StreamWatch: Sendable {
     /// Events were left out: they are in the log.
     var isBehind = false
     var endMessage: String?
+    /// The stream ends because a topic does: all may read that event.
+    var isEndOfTopic = false
     var isStopped = false
   }
 
@@ -19,6 +21,8 @@ final class StreamWatch: Sendable {
     var entries: Deque<(topic: String, entry: LogEntry)> = []
     var isBehind = false
     var endMessage: String?
+    /// The stream ends because a topic does: all may read that event.
+    var isEndOfTopic = false
     var isStopped = false
   }
 
@@ -44,8 +48,13 @@ final class StreamWatch: Sendable {
   }
 
   /// Ends the stream, whose user may no longer read it.
-  func end(_ message: String) {
-    state.withLock { $0.endMessage = $0.endMessage ?? message }
+  ///
+  /// - Parameter isEndOfTopic: as nobody may.
+  func end(_ message: String, isEndOfTopic: Bool) {
+    state.withLock { state in
+      guard state.endMessage == nil else { return }
+      (state.endMessage, state.isEndOfTopic) = (message, isEndOfTopic)
+    }
     signal.send()
   }
 
@@ -66,7 +75,7 @@ final class StreamWatch: Sendable {
       defer { (state.entries, state.isBehind) = ([], false) }
       return Work(
         entries: Array(state.entries), isBehind: state.isBehind, endMessage: state.endMessage,
-        isStopped: state.isStopped)
+        isEndOfTopic: state.isEndOfTopic, isStopped: state.isStopped)
     }
   }
 }
@@ -101,11 +110,18 @@ final class StreamWatches: LogObserver {
 
   private func appended(_ event: AppendedEvent) {
     // First, as who may no longer read a topic does not see the event that says so.
-    for change in event.access where !change.mayRead {
-      for watch in all(of: change.topic) where watch.user == change.user { watch.end(noPermission(change.topic)) }
-    }
+    end(event.access.filter { !$0.isEnd })
     for number in event.numbers {
       for watch in all(of: number.topic) { watch.add(LogEntry(seq: number.seq, event: event.event), of: number.topic) }
+    }
+    end(event.access.filter(\.isEnd))
+  }
+
+  private func end(_ changes: [AccessChange]) {
+    for change in changes where !change.mayRead {
+      for watch in all(of: change.topic) where change.concerns(watch.user) {
+        watch.end(noPermission(change.topic), isEndOfTopic: change.isEnd)
+      }
     }
   }
 

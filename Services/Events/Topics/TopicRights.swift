@@ -44,6 +44,6 @@ struct TopicRights: Sendable {
 
   /// Ends what is cached about rights that have changed.
   func apply(_ changes: [AccessChange]) {
-    for change in changes { client.endCache(of: change.user, to: change.topic) }
+    for change in changes { client.endCache(of: change) }
   }
 }

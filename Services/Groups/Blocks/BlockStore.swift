@@ -35,18 +35,17 @@ struct BlockStore: Sendable {
       """) != nil
   }
 
-  /// Whether there is a block between a user and an active member of a group.
-  static func exists(
-    between user: UserID, andMembersOf group: GroupID, on db: any Connection
-  ) throws -> Bool {
-    try db.row(
+  /// The active members of a group between whom and the user there is a block.
+  static func members(of group: GroupID, blockedWith user: UserID, on db: any Connection) throws -> Set<UserID> {
+    let rows = try db.rows(
       """
-      select 1 as found from block join membership m on m.user_id = block.blocked_id
+      select m.user_id from block join membership m on m.user_id = block.blocked_id
       where block.blocker_id = \(user) and m.group_id = \(group) and m.state = 'active'
-      union all
-      select 1 as found from block join membership m on m.user_id = block.blocker_id
-      where block.blocked_id = \(user) and m.group_id = \(group) and m.state = 'active' limit 1
-      """) != nil
+      union
+      select m.user_id from block join membership m on m.user_id = block.blocker_id
+      where block.blocked_id = \(user) and m.group_id = \(group) and m.state = 'active'
+      """)
+    return Set(try rows.map { try $0.get("user_id", as: UserID.self) })
   }
 
   /// All users whom the user has blocked, or who have blocked the user.

@@ -38,7 +38,7 @@ enum CollectionEvents {
   static func roleChanged(
     of user: UserID, in id: CollectionID, to role: CollectionRole, at now: Date, on db: any Connection
   ) {
-    record("member_role_changed", user, id, mayRead: true, ["role": role.rawValue], at: now, on: db)
+    record("member_role_changed", user, id, mayRead: nil, ["role": role.rawValue], at: now, on: db)
   }
 
   static func left(_ user: UserID, _ id: CollectionID, by remover: UserID, at now: Date, on db: any Connection) {
@@ -47,15 +47,17 @@ enum CollectionEvents {
   }
 
   /// To the collection's topic and to the member's own.
+  ///
+  /// - Parameter mayRead: nil when they may as before.
   private static func record(
-    _ name: String, _ user: UserID, _ id: CollectionID, mayRead: Bool, _ more: [String: any EventValue], at now: Date,
+    _ name: String, _ user: UserID, _ id: CollectionID, mayRead: Bool?, _ more: [String: any EventValue], at now: Date,
     on db: any Connection
   ) {
     let topic = EventTopic.collection(id)
     EventFeed.record(
       name, to: [topic, EventTopic.user(user)],
       ["collection_id": id.prefixed(.collection), "user_id": user.prefixed(.user)].merging(more) { $1 },
-      access: [AccessChange(topic: topic, user: user, mayRead: mayRead)], of: user, at: now, on: db)
+      access: mayRead.map { [AccessChange(topic: topic, user: user, mayRead: $0)] }, of: user, at: now, on: db)
   }
 }
 

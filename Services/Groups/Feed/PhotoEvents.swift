@@ -6,9 +6,7 @@ import Wire
 
 /// The events of photos, on the topic of their group. Each is recorded in the transaction of the change.
 ///
-/// All members read the topic, but a block hides the photos of two members from each other. Where the sender and a
-/// member have blocked one another, the event does not say whose photo it is about: each member reads the photos that
-/// they may see.
+/// All members read the topic, but a block hides the photos of two members from each other, and so the events of these.
 enum PhotoEvents {
   static func sent(_ photo: Photo, _ dimensions: PhotoDimensions, on db: any Connection) throws {
     let record: [String: any EventValue] = [
@@ -33,12 +31,9 @@ enum PhotoEvents {
     on db: any Connection
   ) throws {
     guard EventFeed.isRecording(on: db) else { return }
-    guard try !BlockStore.exists(between: sender, andMembersOf: group, on: db) else {
-      return EventFeed.record(
-        "photos_changed", to: [EventTopic.group(group)], ["group_id": group], of: sender, at: now, on: db)
-    }
     EventFeed.record(
       name, to: [EventTopic.group(group)], ["photo_id": photo, "group_id": group, "sender_id": sender],
-      change: change, of: sender, at: now, on: db)
+      change: change, hiddenFrom: try BlockStore.members(of: group, blockedWith: sender, on: db), of: sender, at: now,
+      on: db)
   }
 }

@@ -40,11 +40,13 @@ struct InternalMemberRoutes: Sendable {
     let call = try await request.idempotentCall(by: context.service.name, context)
     let body = try await Self.decodedBody(of: request)
     let (id, now) = (try context.groupID(), now())
-    return try await idempotency.once(call) { db in
+    defer { memberships.changes?.wakeUp() }
+    return try await idempotency.once(call) { [memberships] db in
       guard let group = try GroupStore.lock(id, on: db),
         try MembershipStore.activeRole(of: body.addedBy, in: id, on: db) != nil
       else { throw Failure.notInGroup }
       let added = try MembershipStore.add(Set(body.users), to: group, by: body.addedBy, at: now, on: db)
+      try memberships.changes?.add(added, of: id, at: now, on: db)
       return try .exactJSON(AddedToGroup(added: added))
     }.response
   }

@@ -10,9 +10,11 @@ extension MembershipStore {
   ///
   /// - Throws: 404 when there is no such group.
   func join(_ user: UserID, _ id: GroupID, by join: JoinByInvite, at now: Date) async throws -> JoinedGroup {
-    try await database.write { db in
+    defer { changes?.wakeUp() }
+    return try await database.write { db in
       guard let group = try GroupStore.lock(id, on: db) else { throw Failure.groupNotFound }
       let outcome = try Self.join(user, group, by: join, at: now, on: db)
+      if outcome == .joined { try changes?.add([user], of: id, at: now, on: db) }
       return JoinedGroup(outcome: outcome, groupID: id, groupName: group.name)
     }
   }
@@ -28,16 +30,20 @@ extension MembershipStore {
     return outcome
   }
 
-  /// Adds the user by the group's own code. The caller holds the group's lock and has seen the code.
-  static func join(
+  /// Adds the user by the group's own code. The caller holds the group's lock and has seen the code, and wakes
+  /// ``changes`` up after the commit.
+  func join(
     _ user: UserID, byCodeOf group: Group, as member: MembershipID? = nil, at now: Date, on db: any Connection
   ) throws -> JoinOutcome {
-    if try activeRole(of: user, in: group.id, on: db) != nil { return .alreadyMember }
-    if let owner = try owner(of: group.id, on: db), try BlockStore.exists(between: user, and: owner, on: db) {
+    if try Self.activeRole(of: user, in: group.id, on: db) != nil { return .alreadyMember }
+    if let owner = try Self.owner(of: group.id, on: db), try BlockStore.exists(between: user, and: owner, on: db) {
       return .blocked
     }
-    if try wasRemoved(user, from: group.id, since: group.codeMadeAt ?? group.createdAt, on: db) { return .removed }
-    return try addIfThereIsRoom(user, to: group, as: member, at: now, on: db)
+    let madeAt = group.codeMadeAt ?? group.createdAt
+    if try Self.wasRemoved(user, from: group.id, since: madeAt, on: db) { return .removed }
+    let outcome = try Self.addIfThereIsRoom(user, to: group, as: member, at: now, on: db)
+    if outcome == .joined { try changes?.add([user], of: group.id, at: now, on: db) }
+    return outcome
   }
 
   private static func addIfThereIsRoom(

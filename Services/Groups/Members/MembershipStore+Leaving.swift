@@ -16,7 +16,7 @@ extension MembershipStore {
   /// To be called after a transaction that has ended memberships.
   func membershipsEnded() {
     photoAccess.invalidate()
-    departures?.wakeUp()
+    changes?.wakeUp()
   }
 
   /// The same within a transaction, after which ``membershipsEnded()`` is to be called.
@@ -103,7 +103,7 @@ extension MembershipStore {
     try db.change(
       "update social_group set member_count = member_count - 1, updated_at = \(now) where id = \(group.id)")
     GroupEvents.left(user, group.id, as: try row?.get("id"), removedBy: remover, at: now, on: db)
-    try departures?.add([user], from: group.id, at: now, on: db)
+    try changes?.add([user], of: group.id, at: now, on: db)
     if role == .owner { try Self.setLongestStandingOwner(of: group.id, at: now, on: db) }
   }
 
@@ -133,7 +133,7 @@ extension MembershipStore {
     let members = try db.rows("delete from membership where group_id = \(id) returning user_id, state")
       .filter { try $0.get("state") == "active" }.map { try $0.get("user_id", as: UserID.self) }
     GroupEvents.closed(id, members: members, at: now, on: db)
-    try departures?.add(members, from: id, at: now, on: db)
+    try changes?.add(members, of: id, at: now, on: db)
     try db.change(
       """
       update social_group set member_count = 0, closed_at = \(now), updated_at = \(now), name = '', description = null,

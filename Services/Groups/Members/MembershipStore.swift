@@ -9,8 +9,8 @@ import Wire
 struct MembershipStore: Sendable {
   let database: any Database
   let photoAccess: PhotoAccessCache
-  /// nil where nobody needs to be told who leaves.
-  var departures: DepartureOutbox?
+  /// nil where nobody needs to be told who joins and leaves.
+  var changes: MembershipOutbox?
 
   /// The user's role and state in the group, for other services.
   ///

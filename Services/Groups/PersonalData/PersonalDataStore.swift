@@ -32,7 +32,7 @@ struct PersonalDataStore: PersonalDataStoring {
   private static let attemptsMax = 10
 
   private func endMemberships(of user: UserID, at now: Date) async throws {
-    // Without ``MembershipStore/departures``: the other services erase what the user has there.
+    // Without ``MembershipStore/changes``: the other services erase what the user has there.
     let memberships = MembershipStore(database: database, photoAccess: photoAccess)
     let groups = try await database.read { db in try PersonalDataErasure.activeGroups(of: user, on: db) }
     for group in groups {

@@ -47,13 +47,14 @@ struct GroupTableRoutes: Sendable {
   @Sendable private func join(_ request: Request, _ context: SignedIn) async throws -> Response {
     do {
       let (code, user, now) = (try await request.json(JoinBody.self).invite_code, context.user, now())
-      let joined = try await codes.attempt(by: user, at: now) { db -> GroupID? in
+      let joined = try await codes.attempt(by: user, at: now) { [memberships] db -> GroupID? in
         guard let found = try GroupStore.find(code: code, on: db), let group = try GroupStore.lock(found.id, on: db),
           group.inviteCode == found.inviteCode
         else { return nil }
-        try GroupTableWrites.requireJoined(MembershipStore.join(user, byCodeOf: group, at: now, on: db))
+        try GroupTableWrites.requireJoined(memberships.join(user, byCodeOf: group, at: now, on: db))
         return group.id
       }
+      memberships.changes?.wakeUp()
       guard let joined else { throw Failure.groupNotFound }
       return Response(try await row(of: joined, for: user))
     } catch let failure as RestFailure {

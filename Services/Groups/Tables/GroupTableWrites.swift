@@ -41,14 +41,14 @@ struct GroupTableWrites: Sendable {
   /// Adds the caller to the group whose code the body has. ``GroupTableRoutes`` has counted the attempt before.
   ///
   /// - Throws: ``RestFailure`` 42501 without the group's code, 23505 for a member.
-  static func insertMember(_ row: RowValues, _ caller: Caller, _ db: any Connection) throws {
+  func insertMember(_ row: RowValues, _ caller: Caller, _ db: any Connection) throws {
     guard let id: GroupID = row.id("group_id"), let member: MembershipID = row.id("id"),
       case .string(let code)? = row.nested("invite_code"), let group = try GroupStore.lock(id, on: db),
       group.inviteCode == GroupCode.normalized(code)
     else { throw RestFailure.newRowDenied("group_members") }
-    let outcome = try MembershipStore.join(caller.id, byCodeOf: group, as: member, at: caller.rowTime, on: db)
+    let outcome = try memberships.join(caller.id, byCodeOf: group, as: member, at: caller.rowTime, on: db)
     guard outcome != .alreadyMember else { throw RestFailure.duplicate("group_members_group_id_user_id_key") }
-    try requireJoined(outcome)
+    try Self.requireJoined(outcome)
   }
 
   /// - Throws: ``RestFailure`` for a user who may not join, or for whom there is no room.

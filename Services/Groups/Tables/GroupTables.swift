@@ -45,7 +45,7 @@ enum GroupTables {
         sees: { member, caller in "\(member.state) = 'active' and \(isOfMember(member.group_id, caller))" },
         inserts: { member, caller in "\(member.user_id) = \(caller.id)" },
         deletes: { member, caller in "\(member.user_id) = \(caller.id) or \(isOwner(member.group_id, caller))" }),
-      writes: TableWrites(insert: GroupTableWrites.insertMember, delete: writes.endMemberships))
+      writes: TableWrites(insert: writes.insertMember, delete: writes.endMemberships))
   }
 
   private static func isOfMember(_ group: SQL, _ caller: Caller) -> SQL {

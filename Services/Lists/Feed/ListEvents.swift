@@ -34,16 +34,13 @@ enum ListEvents {
       }, of: user, at: now, on: db)
   }
 
-  /// The list has another owner, because its owner's account is erased.
+  /// The list has another owner, an editor until now, because its owner's account is erased.
   static func transferred(
     _ list: Int, from user: UserID, to newOwner: UserID, at now: Date, on db: any Connection
   ) {
     EventFeed.record(
       "list_owner_changed", to: [EventTopic.list(list)], ["list_id": list, "owner_id": newOwner],
-      access: [
-        AccessChange(topic: EventTopic.list(list), user: newOwner, mayRead: true),
-        AccessChange(topic: EventTopic.list(list), user: user, mayRead: false),
-      ], of: nil, at: now, on: db)
+      access: [AccessChange(topic: EventTopic.list(list), user: user, mayRead: false)], of: nil, at: now, on: db)
   }
 
   /// - Parameter adder: who has added them; nil for a member who joins by themselves.
@@ -57,9 +54,9 @@ enum ListEvents {
       push: try name.map { PushDetails(subject: try $0.get("name")) }, at: now, on: db)
   }
 
-  /// The right to change the list may have changed as well.
+  /// The right to read the list stays.
   static func roleChanged(_ membership: Membership, to role: ListRole, at now: Date, on db: any Connection) {
-    record("member_role_changed", membership, mayRead: true, ["role": role.rawValue], at: now, on: db)
+    record("member_role_changed", membership, mayRead: nil, ["role": role.rawValue], at: now, on: db)
   }
 
   /// The tasks of a member who has left are assigned to nobody, and carry none of their tags.
@@ -71,16 +68,18 @@ enum ListEvents {
   }
 
   /// To the list's topic and to the member's own.
+  ///
+  /// - Parameter mayRead: nil when they may as before.
   private static func record(
-    _ name: String, _ membership: Membership, mayRead: Bool, _ more: [String: any EventValue],
+    _ name: String, _ membership: Membership, mayRead: Bool?, _ more: [String: any EventValue],
     push: PushDetails? = nil, at now: Date, on db: any Connection
   ) {
     let topic = EventTopic.list(membership.list)
     EventFeed.record(
       name, to: [topic, EventTopic.user(membership.user)],
       ["list_id": membership.list, "membership_id": membership.id, "user_id": membership.user].merging(more) { $1 },
-      access: [AccessChange(topic: topic, user: membership.user, mayRead: mayRead)], push: push, of: membership.user,
-      at: now, on: db)
+      access: mayRead.map { [AccessChange(topic: topic, user: membership.user, mayRead: $0)] }, push: push,
+      of: membership.user, at: now, on: db)
   }
 
   /// A tag has another name or color, or none any more: on its owner's topic, and on those of the lists that show it.

@@ -96,6 +96,7 @@ package struct Server: Service {
 
   private func serve() async throws {
     defer { port.ended() }
+    OpenFiles.raiseLimit()
     let listener = Listener(http: http, port: port)
     let drain = ShutdownDelay(lifecycle: lifecycle, duration: drainDelay, port: port)
     let services: [any Service] = background + [listener, drain]

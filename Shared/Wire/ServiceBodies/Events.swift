@@ -133,6 +133,18 @@ package struct AccessChange: Codable, Sendable, Hashable {
     case user = "user_id"
     case mayRead = "may_read"
   }
+
+  /// The end of a topic, whose thing is deleted: the right of all who read it. They still see the event that says so.
+  package static func end(of topic: String) -> AccessChange {
+    AccessChange(topic: topic, user: everybody, mayRead: false)
+  }
+
+  package var isEnd: Bool { user == Self.everybody }
+
+  package func concerns(_ reader: UserID) -> Bool { isEnd || user == reader }
+
+  /// No user has this id.
+  private static let everybody = UserID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
 }
 
 /// A delivery to events (`POST /internal/events`). The order within a batch, and of the batches of one producer, is the

@@ -78,8 +78,8 @@ package struct ChangedBlock: Codable, Sendable {
   }
 }
 
-/// Users whose membership of a group has ended, for the service that keeps what only members see.
-package struct EndedMemberships: Codable, Sendable {
+/// Users whose membership of a group has ended or begun, for the service that keeps what only members see.
+package struct ChangedMemberships: Codable, Sendable {
   package static let usersMax = 50
 
   package let users: [UserID]

@@ -79,6 +79,32 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func byHTTPAUserSaysNoMoreThanOnASocket(_ engine: Engine) async throws {
+    try await withEvents(engine) { fixture in
+      let (alice, bob) = (try fixture.reader(of: "lists:1"), try fixture.reader(of: "lists:1"))
+      let path = "/realtime/v1/api/broadcast"
+      let message: [String: any Sendable] = ["topic": "lists:1", "event": "said", "payload": ["x": 1]]
+      func send(_ count: Int, by sender: Browser) async throws -> Int {
+        let messages = [[String: any Sendable]](repeating: message, count: count)
+        return try await sender.post(path, ["messages": messages]).status
+      }
+      let (hers, his) = (fixture.events.bearing(alice.token), fixture.events.bearing(bob.token))
+      // In one request or in several.
+      #expect(try await send(31, by: hers) == 429)
+      #expect(try await send(29, by: hers) == 202)
+      #expect(try await send(29, by: hers) == 429)
+      #expect(try await fixture.refusals("messages") == 2)
+      var statuses: [Int] = []
+      for _ in 0..<60 { statuses.append(try await hers.post("\(path)/lists:1/events/said", ["x": 1]).status) }
+      #expect(statuses.first == 202 && statuses.contains(429))
+      // Bob is another, and a service has no such limit.
+      #expect(try await send(30, by: his) == 202)
+      let service = fixture.events.with(["X-Service-Key": TestStack.keys["lists"] ?? ""])
+      for _ in 0..<2 { #expect(try await send(100, by: service) == 202) }
+      #expect(try await send(101, by: service) == 429)
+    }
+  }
+
   @Test(arguments: engines) func aFrameHasSixtyFourKilobytes(_ engine: Engine) async throws {
     try await withEvents(engine) { fixture in
       let alice = try fixture.reader(of: "lists:1")

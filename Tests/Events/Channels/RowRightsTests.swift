@@ -146,6 +146,71 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func theHuntsOfAGroupReachItsMembers(_ engine: Engine) async throws {
+    try await withStack(engine, TestStack.eventsURL) { stack in
+      let group = try await stack.signIn("alice").rest(.POST, "social_groups", ["name": "Ours"]).first
+      let (alice, bob) = (try await watcher("alice", stack), try await watcher("bob", stack))
+      let (carol, mallory) = (try await watcher("carol", stack), try await watcher("mallory", stack))
+      let code = JSONValue.string(group?["invite_code"] as? String ?? "")
+      try await bob.user.rest(.POST, "social_groups/join", ["invite_code": code])
+      let hunt = try await alice.user.draftHunt(of: group?["id"] as? String)
+      let (table, path) = ("scavenger_hunts", "scavenger_hunts?id=eq.\(hunt.id)")
+      let his = "group_members?group_id=eq.\(group?["id"] as? String ?? "")&user_id=eq.\(bob.user.id)"
+      for member in [alice, bob] { try await expect(["INSERT"], of: table, at: member) }
+      // Carol joins later, and gets what happens from then on.
+      try await carol.user.rest(.POST, "social_groups/join", ["invite_code": code])
+      let own = try await ChannelListener(carol.user, stack)
+      try await own.join("users:\(carol.user.id)")
+      _ = try await own.event("hunts_shown", on: "users:\(carol.user.id)")
+      try await alice.user.rest(.PATCH, path, ["title": "Town"])
+      for member in [alice, bob] { try await expect(["INSERT", "UPDATE"], of: table, at: member) }
+      try await expect(["UPDATE"], of: table, at: carol)
+      // Who leaves gets nothing more, and a stranger has had nothing.
+      try await bob.user.rest(.DELETE, his)
+      let left = try await ChannelListener(bob.user, stack)
+      try await left.join("users:\(bob.user.id)")
+      _ = try await left.event("hunts_hidden", on: "users:\(bob.user.id)")
+      try await alice.user.rest(.PATCH, path, ["title": "City"])
+      try await expect(["UPDATE", "UPDATE"], of: table, at: carol)
+      #expect(rows(bob, table) == ["INSERT", "UPDATE"])
+      #expect(try await mallory.socket.settled().filter { $0.event == "postgres_changes" }.isEmpty)
+    }
+  }
+
+  @Test(arguments: engines) func rowsOfListsTasksAndPhotosReachTheirReaders(_ engine: Engine) async throws {
+    try await withStack(engine, TestStack.eventsURL) { stack in
+      let (alice, bob) = (try await watcher("alice", stack), try await watcher("bob", stack))
+      let mallory = try await watcher("mallory", stack)
+      let app = alice.user.browser
+      let list = try await app.done(.POST, "/api/v1/lists", ["list": ["name": "Groceries"]]).id(of: "list")
+      let path = "/api/v1/lists/\(list)"
+      try await expect(["INSERT"], of: "lists", at: alice)
+      try await app.done(
+        .POST, "\(path)/memberships", ["membership": ["user_identifier": "bob@example.com", "role": "editor"]])
+      let task = try await app.done(.POST, "\(path)/tasks", ["task": ["title": "Milk"]]).id(of: "task")
+      try await bob.user.browser.done(.PATCH, "/api/v1/tasks/\(task)", ["task": ["title": "Oat milk"]])
+      try await app.done(.DELETE, "/api/v1/tasks/\(task)")
+      try await app.done(.PATCH, path, ["list": ["name": "Shopping"]])
+      for member in [alice, bob] {
+        try await expect(["INSERT", "UPDATE", "DELETE"], of: "tasks", at: member)
+        let rows = member.changes(on: "any name").filter { $0["table"]?.string == "tasks" }
+        #expect(rows[1]["record"]?["title"] == "Oat milk" && rows[1]["record"]?["id"] == .integer(task))
+        #expect(rows[2]["old_record"]?["id"] == .integer(task))
+      }
+      try await expect(["INSERT", "UPDATE"], of: "lists", at: alice)
+      try await expect(["UPDATE"], of: "lists", at: bob)
+
+      let id = try await app.done(.POST, "/api/groups", ["name": "The Cabin"]).string("id")
+      let group = try #require(GroupID(id))
+      try await stack.addMember(bob.user, in: group, by: alice.user)
+      let photo = try await alice.user.send(SamplePhotos.jpeg, to: group).string("photo_id")
+      try await app.done(.DELETE, "/api/photos/\(photo)")
+      for member in [alice, bob] { try await expect(["INSERT", "DELETE"], of: "photos", at: member) }
+      #expect(bob.changes(on: "any name").contains { $0["record"]?["id"] == .string(photo) })
+      #expect(try await mallory.socket.settled().filter { $0.event == "postgres_changes" }.isEmpty)
+    }
+  }
+
   @Test(arguments: engines) func aFilterChoosesAmongTheRowsThatOneSees(_ engine: Engine) async throws {
     try await withStack(engine, TestStack.eventsURL) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))

@@ -177,4 +177,55 @@ import Wire
       #expect(fixture.receiver.events.map(\.name) == ["reset", "counted"])
     }
   }
+
+  /// Whoever was removed meanwhile must not read on.
+  @Test(arguments: engines) func aResetChangesTheRightsThatItsEventsWouldHaveChanged(engine: Engine) async throws {
+    try await withEventFeed(engine) { fixture in
+      let feed = try await fixture.replica()
+      let now = fixture.clock.now
+      let (alice, bob, carol) = (UserID.new(at: now), UserID.new(at: now), UserID.new(at: now))
+      func change(_ topic: String, _ user: UserID, _ mayRead: Bool) -> AccessChange {
+        AccessChange(topic: topic, user: user, mayRead: mayRead)
+      }
+      let changes = [
+        change("a", bob, true), change("a", bob, false), change("b", carol, false), change("a", alice, false),
+        change("a", alice, true), change("other", carol, false),
+      ]
+      for access in changes {
+        try await feed.database.write { db in
+          EventFeed.record("changed", to: ["a", "b"], [:], access: [access], of: nil, at: now, on: db)
+        }
+      }
+      fixture.receiver.behavior = .unavailable
+      fixture.clock.advance(by: .seconds(90_000))
+      try await running(feed.background) {
+        try await eventually { try await fixture.testDatabase.count("event_outbox where is_reset", in: "feed") == 1 }
+        fixture.receiver.behavior = .normal
+        try await eventually { !fixture.receiver.events.isEmpty }
+      }
+      let reset = try #require(fixture.receiver.events.first)
+      #expect(reset.name == "reset" && reset.topics == ["a", "b"])
+      #expect(
+        reset.access == [
+          change("a", bob, false), change("b", carol, false), change("a", alice, false), change("a", alice, true),
+          change("other", carol, false),
+        ])
+    }
+  }
+
+  @Test(arguments: engines) func anErasureEndsTheRightsOfOthersAndNamesNobodyErased(engine: Engine) async throws {
+    try await withEventFeed(engine) { fixture in
+      let feed = try await fixture.replica()
+      let (bob, carol, now) = (UserID.new(at: fixture.clock.now), UserID.new(at: fixture.clock.now), fixture.clock.now)
+      try await feed.database.write { db in
+        let access = [bob, carol].map { AccessChange(topic: "a", user: $0, mayRead: false) }
+        EventFeed.record("list_deleted", to: ["a"], [:], access: access, of: bob, at: now, on: db)
+      }
+      try await feed.database.write { db in try EventFeed.erase(bob, at: now, on: db) }
+      try await running(feed.background) { try await eventually { !fixture.receiver.events.isEmpty } }
+      let reset = try #require(fixture.receiver.events.first)
+      #expect(reset.name == "reset")
+      #expect(reset.access == [AccessChange(topic: "a", user: carol, mayRead: false)])
+    }
+  }
 }

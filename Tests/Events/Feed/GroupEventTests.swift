@@ -80,6 +80,7 @@ import Wire
       #expect(
         receiver.names(on: topic)
           == ["member_joined", "member_role_changed", "member_left", "collection_changed", "collection_deleted"])
+      #expect(receiver.events(on: topic).first { $0.name == "member_role_changed" }?.access == nil)
     }
   }
 
@@ -106,6 +107,12 @@ import Wire
       #expect(try await events.done(.GET, "/internal/topics?user_id=\(bob.id)")["topics"] as? [String] == [])
       let stranger = stack.groups.with(stack.with(key: "invites"))
       #expect(try await stranger.get("/internal/topics?user_id=\(bob.id)").status == 403)
+      // Whoever reads a group reads its hunts.
+      let (adventures, readers) = (stack.groups.with(stack.with(key: "adventures")), "/internal/topics/readers")
+      let found = try await adventures.done(.GET, "\(readers)?topic=social_groups:\(group)")
+      #expect(found["users"] as? [String] == [alice.id.description])
+      #expect(try await adventures.get("/internal/topics?user_id=\(bob.id)").status == 403)
+      #expect(try await stranger.get("\(readers)?topic=social_groups:\(group)").status == 403)
     }
   }
 }

@@ -39,6 +39,8 @@ import Wire
           "tasks_reordered", "task_deleted", "list_changed", "member_role_changed", "member_removed", "list_deleted",
         ])
       #expect(deleted.access == [AccessChange(topic: topic, user: alice.id, mayRead: false)])
+      // Who reads a list reads it from when they were let in, in whatever role.
+      #expect(receiver.events(on: topic).first { $0.name == "member_role_changed" }?.access == nil)
       #expect(receiver.names(on: "users:\(alice.id)").contains("list_created"))
       #expect(
         receiver.names(on: "users:\(bob.id)").filter { $0.hasPrefix("member") }

@@ -27,19 +27,27 @@ import Wire
     }
   }
 
-  @Test(arguments: engines) func betweenThoseWhoHaveBlockedOneAnotherNoPhotoIsNamed(engine: Engine) async throws {
+  @Test(arguments: engines) func aBlockHidesThePhotosOfTwoMembersAndNothingElse(engine: Engine) async throws {
     try await withEvents(of: engine) { stack, receiver in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let (carol, dave) = (try await stack.signIn("carol"), try await stack.signIn("dave"))
       let group = try await alice.group("The Cabin")
-      try await stack.addMember(bob, in: group, by: alice)
-      #expect(try await bob.browser.post("/api/users/\(alice.id)/block").status == 200)
-      #expect(try await alice.send(SamplePhotos.jpeg, to: group).status == 200)
-      #expect(try await bob.today(group).isEmpty)
+      for member in [bob, carol] { try await stack.addMember(member, in: group, by: alice) }
+      // Dave is no member.
+      for blocker in [bob, dave] {
+        #expect(try await blocker.browser.post("/api/users/\(alice.id)/block").status == 200)
+      }
+      let photo = try await alice.send(SamplePhotos.jpeg, to: group).string("photo_id")
+      #expect(try await bob.send(SamplePhotos.jpeg, to: group).status == 200)
+      #expect(try await carol.send(SamplePhotos.jpeg, to: group).status == 200)
+      #expect(try await alice.browser.delete("/api/photos/\(photo)").status == 200)
       let topic = "social_groups:\(group)"
-      try await eventually { receiver.events(on: topic).count == 3 }
-      let told = try #require(receiver.events(on: topic).last)
-      #expect(told.name == "photos_changed" && told.change == nil)
-      #expect(told.payload == .object(["group_id": .string(group.description)]))
+      try await eventually { receiver.events(on: topic).contains { $0.name == "photo_deleted" } }
+      let told = receiver.events(on: topic).filter { $0.name.hasPrefix("photo") }
+      #expect(told.map(\.name) == ["photo_sent", "photo_sent", "photo_sent", "photo_deleted"])
+      #expect(told.map { $0.hiddenFrom ?? [] } == [[bob.id], [alice.id], [], [bob.id]])
+      // Carol, who has blocked nobody, gets every row.
+      #expect(told.map { $0.change?.table } == Array(repeating: "photos", count: 4))
     }
   }
 }

@@ -4,6 +4,8 @@ import NIOHTTP1
 import Support
 import Wire
 
+@testable import Adventures
+
 extension Calls {
   func adventureCalls() async throws {
     let (alice, bob) = (try await signIn(31), try await signIn(32))
@@ -27,6 +29,10 @@ extension Calls {
     try await groups.ok(
       .POST, "/internal/adventures/shown-photo",
       ["photo": "photos/\(bob.id)/1.jpg", "viewer": alice.id.description])
+    let now = stack.clock.now
+    try await withDatabase(of: "adventures") { database in
+      _ = try await database.write { db in try HuntEndStore.end(at: now, on: db) }
+    }
     let auth = inside(stack.adventures, as: "auth")
     try await auth.ok(.GET, "/internal/users/\(alice.id)/data")
     try await auth.ok(.DELETE, "/internal/users/\(alice.id)/data")
@@ -83,12 +89,14 @@ extension Calls {
     // Ends what is cached of both.
     let departures = "/internal/groups/\(group)/departures"
     let groups = inside(stack.adventures, as: "groups")
-    try await groups.ok(.POST, departures, encoding: EndedMemberships(users: [alice.id, bob.id]))
+    try await groups.ok(.POST, departures, encoding: ChangedMemberships(users: [alice.id, bob.id]))
     let hunt = try await made(alice, "scavenger_hunts", ["title": "Theirs", "group_id": group])
     _ = try await made(alice, "scavenger_hunts", ["title": "Next", "group_id": group])
+    // As when he has just joined.
+    try await groups.ok(.POST, departures, encoding: ChangedMemberships(users: [bob.id]))
     try await bob.browser.ok(.POST, "/rest/v1/scavenger_hunts/\(hunt)/join")
     try await alice.browser.ok(.DELETE, "/rest/v1/group_members?group_id=eq.\(group)&user_id=eq.\(bob.id)")
-    try await groups.ok(.POST, departures, encoding: EndedMemberships(users: [bob.id]))
+    try await groups.ok(.POST, departures, encoding: ChangedMemberships(users: [bob.id]))
     try await alice.browser.ok(.DELETE, "/rest/v1/social_groups?id=eq.\(group)")
   }
 

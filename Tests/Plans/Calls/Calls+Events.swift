@@ -9,9 +9,16 @@ import Wire
 extension Calls {
   func eventCalls() async throws {
     let lists = inside(stack.events, as: "lists")
+    let reader = UserID.new(at: stack.clock.now).description
+    let access: [[String: any Sendable]] = [
+      ["topic": "lists:7", "user_id": reader, "may_read": false],
+      ["topic": "lists:7", "user_id": reader, "may_read": true],
+      // Of which the event has no number.
+      ["topic": "lists:9", "user_id": reader, "may_read": true],
+    ]
     let event: [String: any Sendable] = [
       "id": EventID.new(at: stack.clock.now).description, "topics": ["lists:7", "lists:8"], "name": "task_changed",
-      "payload": ["task_id": 7], "at": "2026-11-21T08:15:30Z",
+      "payload": ["task_id": 7], "at": "2026-11-21T08:15:30Z", "access": access,
     ]
     for _ in 0..<2 { try await lists.ok(.POST, "/internal/events", ["events": [event]]) }
     let long = ["text": String(repeating: "x", count: 20_000)]
@@ -36,9 +43,10 @@ extension Calls {
       let end = try await log.end()
       _ = try await log.events(after: end.position - 10)
       _ = try await log.top(of: "lists:7")
-      _ = try await log.page(of: "lists:7", after: 20, epoch: nil)
+      _ = try await log.page(of: "lists:7", after: 20, epoch: nil, for: .new(at: now))
       try await log.beginEpoch(insteadOf: end.epoch, "another")
       try await LogSweep(database: database, logger: quiet, now: { now }).sweep()
+      try await ConversationMessageSweep(database: database, logger: quiet, now: { now }).sweep()
       try await notificationCalls(database, now)
       let replicas = ReplicaStore(database: database)
       try await replicas.setLease(of: "here", until: now + 15)
@@ -46,6 +54,7 @@ extension Calls {
       let presences = PresenceStore(database: database)
       let entry = PresenceStore.Entry(topic: "lists:7", key: "alice", ref: "new", meta: "{}")
       _ = try await presences.add(entry, insteadOf: "old", by: "here")
+      _ = try await presences.restore([entry], by: "here")
       _ = try await presences.entries(of: "lists:7", at: now)
       _ = try await replicas.removeExpired(at: now)
       // One of which there is nothing more.

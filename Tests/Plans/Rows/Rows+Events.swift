@@ -17,6 +17,10 @@ extension Rows {
       """,
       "insert into topic (name, seq) values ('lists:9999', 10100)",
       "insert into topic_event (topic, seq, position) select 'lists:9999', n, n + 1000 from \(rows.numbers(10_100))",
+      """
+      insert into topic_grant (topic, user_id, seq, position)
+      select 'lists:' || (n % 2000 + 1), \(rows.id("n")), 10, n * 10 from \(rows.numbers(20_000))
+      """,
       "update feed set position = 200000",
       "insert into presence_replica (id, expires_at) values ('gone', \(rows.ago("60")))",
       """

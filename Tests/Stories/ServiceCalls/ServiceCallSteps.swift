@@ -170,7 +170,7 @@ private let eventSteps: [ServiceCallStep] = [
 
 private let adventureSteps: [ServiceCallStep] = [
   .init(.adventures, "POST /internal/groups/{group}/departures", by: "groups") { dependencies, id in
-    try await AdventuresClient(in: dependencies).endMemberships(of: [id("dave")], in: id("group"))
+    try await AdventuresClient(in: dependencies).updateMemberships(of: [id("dave")], in: id("group"))
   },
   .init(.adventures, "POST /internal/adventures/blocks", by: "groups") { dependencies, id in
     try await AdventuresClient(in: dependencies).updateBlock(.init(one: id("alice"), other: id("dave")))

@@ -7,9 +7,9 @@
 #endif
 
 /// The limit of open file descriptors of this process. Each connection takes one.
-enum OpenFiles {
-  /// Raises the soft limit to the hard limit, at most 1,048,576. Does nothing when the system refuses.
-  static func raiseLimit() {
+package enum OpenFiles {
+  /// Raises the soft limit to the hard limit, at most 1,048,576. Does nothing when the system refuses. Safe to repeat.
+  package static func raiseLimit() {
     var limit = rlimit()
     #if canImport(Glibc)
       let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
