@@ -7,7 +7,7 @@ ARG PROGRAMS=build
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
   && apt-get install -y --no-install-recommends binutils libargon2-dev libcurl4-openssl-dev libpq-dev libsqlite3-dev \
-    libqrencode-dev libvips-dev pkg-config zlib1g-dev \
+    libqrencode-dev libvips-dev pkg-config python3 zlib1g-dev \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 COPY . .

@@ -47,7 +47,7 @@ package func buildGateway(
         tunnels: await loops.gather { $0.metrics.tunnels }.reduce(TunnelMetrics(), +),
         connections: await loops.gather { $0.clientCount }.reduce(0, +),
         bufferedBytes: await loops.gather { $0.bufferedBytes }.reduce(0, +), endpoints: upstreams.all,
-        limitedKeys: localLimits.count, registry: dependencies.registry)
+        limitedKeys: localLimits.count, isRedisAway: outageLog.isAway, registry: dependencies.registry)
     },
     isReady: { verification.ended.isLoaded && !lifecycle.isDraining },
     showsPages: try settings.bool("DEBUG", default: try settings.stage() == .development))

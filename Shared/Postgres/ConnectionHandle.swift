@@ -224,11 +224,12 @@ final class ConnectionHandle {
 
   /// Limits how long a server that does not respond can block the thread, unless the URL sets other limits.
   private static func connect(_ url: String) -> OpaquePointer? {
-    let defaults = [
+    var defaults = [
       ("dbname", url), ("connect_timeout", "3"), ("keepalives_idle", "10"), ("keepalives_interval", "3"),
       ("keepalives_count", "3"), ("tcp_user_timeout", "10000"), ("client_encoding", "UTF8"),
       ("fallback_application_name", "kith"),
     ]
+    if let file = TrustedAuthorities().file(for: url) { defaults.append(("sslrootcert", file)) }
     // With expand_dbname the URL in `dbname` is parsed, and the entries before it in the list are the defaults.
     let ordered = defaults.dropFirst() + defaults.prefix(1)
     let keys = ordered.map { strdup($0.0) } + [nil]

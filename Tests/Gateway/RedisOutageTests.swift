@@ -107,6 +107,24 @@ struct RedisOutageTests {
     }
   }
 
+  @Test func anOutageIsMeasured() async throws {
+    func isAway(_ value: Int, at gateway: TestGateway) async throws -> Bool {
+      try await gateway.browser.get("/metrics").text.contains("\nkith_gateway_redis_away \(value)\n")
+    }
+    let redis = try await RedisServer.start()
+    try await redis.whileRunning {
+      try await withGateway(["REDIS_URL": redis.url]) { gateway in
+        try await eventually("Redis") { try await isAway(0, at: gateway) }
+        await redis.kill()
+        try await eventually("the outage") { try await isAway(1, at: gateway) }
+      }
+    }
+    try await withGateway { gateway in
+      let isMeasured = try await isAway(0, at: gateway)
+      #expect(isMeasured, "none is configured")
+    }
+  }
+
   @Test func aRedisThatMayNotWriteIsAway() async throws {
     let redis = try await RedisServer.start(["--replicaof", "127.0.0.1 1"])
     try await redis.whileRunning {

@@ -42,17 +42,45 @@ struct KubernetesTests {
   @Test func everyVariableIsDocumentedAndEverySecretIsMade() async throws {
     let documented = try String(contentsOf: Self.project.appending(path: ".env.example"), encoding: .utf8)
     let secrets = try await Self.secrets()
-    for object in try await Self.objects("production") where Self.components.contains(object.name) {
-      guard case .array(let variables)? = object.container?["env"] else { continue }
-      for variable in variables {
+    for object in try await Self.objects("production") {
+      for variable in object.variables {
         let name = try #require(variable["name"]?.text)
         #expect(documented.contains("\(name)="), "\(name)")
         guard let reference = variable["valueFrom"]?["secretKeyRef"] else { continue }
         let (secret, key) = try (#require(reference["name"]?.text), #require(reference["key"]?.text))
-        #expect(secrets.contains("name: \(secret),"), "\(secret)")
-        #expect(secrets.contains("  \(key): "), "\(key)")
+        #expect(secrets[secret]?[key] != nil, "\(object.name): \(secret) has no \(key)")
       }
+      for secret in object.providers { #expect(secrets[secret] != nil, "\(object.name): \(secret) is not made") }
     }
+  }
+
+  @Test func podsGetTheSecretsThatComposePassesOn() async throws {
+    let (secrets, compose) = (try await Self.secrets(), try await Self.compose())
+    let deployments = try await Self.objects("production").filter { $0.kind == "Deployment" }
+    for name in Self.components {
+      let deployment = try #require(deployments.first { $0.name == name })
+      guard case .object(let passed)? = compose["services"]?[name]?["environment"] else {
+        Issue.record("\(name) is not in docker-compose.yml")
+        continue
+      }
+      let confidential = passed.keys.filter { variable in
+        variable.wholeMatch(of: /.*_(KEY|KEYS|SECRET|TOKEN|PREVIOUS)|DATABASE_.*URL|SMTP_URL/) != nil
+      }
+      #expect(confidential.count >= 3, "\(name)")
+      let given =
+        deployment.variables.compactMap { $0["name"]?.text }
+        + deployment.providers.flatMap { secrets[$0].map { Array($0.keys) } ?? [] }
+      #expect(Set(confidential).subtracting(given).sorted() == [], "\(name)")
+    }
+  }
+
+  /// Providers give keys as files; a pod has no such file.
+  @Test func aSecretHasTheTextOfAKeyFile() async throws {
+    let secrets = try await Self.secrets()
+    #expect(secrets["kith-events-providers"]?["APNS_PRIVATE_KEY"] == Self.keyText)
+    #expect(secrets["kith-auth-providers"]?["SMTP_URL"] == Self.mailURL)
+    let bare = try await Self.secrets(ofProviders: false)
+    #expect(bare["kith-events"] != nil && bare["kith-events-providers"] == nil)
   }
 
   /// The premise of the tests above.
@@ -83,6 +111,16 @@ struct KubernetesTests {
       guard case .array(let containers)? = value["spec"]?["template"]?["spec"]?["containers"] else { return nil }
       return containers.first
     }
+    /// What it has in `env`.
+    var variables: [JSONValue] {
+      guard case .array(let variables)? = container?["env"] else { return [] }
+      return variables
+    }
+    /// The Secrets all of whose entries are variables.
+    var providers: [String] {
+      guard case .array(let sources)? = container?["envFrom"] else { return [] }
+      return sources.compactMap { $0["secretRef"]?["name"]?.text }
+    }
   }
 
   private static func objects(_ overlay: String) async throws -> [Object] {
@@ -91,20 +129,62 @@ struct KubernetesTests {
     return try JSON.decode([JSONValue].self, from: Data(printed.utf8)).map(Object.init)
   }
 
-  /// The Secrets that are made of a new `.env`, as text.
-  private static func secrets() async throws -> String {
+  private static let keyText = "-----BEGIN PRIVATE KEY-----\nMIGH\\n\n-----END PRIVATE KEY-----"
+  private static let mailURL = #"smtp://kith:a"b\c@mail.example.com"#
+
+  /// The entries of the Secrets that are made of a new `.env`, by the Secret's name.
+  ///
+  /// - Parameter ofProviders: whether the `.env` also has every variable that `make env` does not write.
+  private static func secrets(ofProviders: Bool = true) async throws -> [String: [String: String]] {
     try await withTestDatabase(.sqlite) { testDatabase in
-      let file = testDatabase.folder.appending(path: "env").path
-      for arguments in [["scripts/env", file], ["scripts/kubernetes-secrets", file]] {
-        let path = project.appending(path: arguments[0]).path
-        let output = testDatabase.folder.appending(path: "output").path
-        let child = try ChildProcess(
-          [path] + arguments.dropFirst(), environment: ["PATH": "/usr/bin:/bin", "DATABASE_HOST": "db"], output: output)
-        guard await child.end() == 0 else { throw Unexpected(reply: child.printed()) }
-        if arguments[0].hasSuffix("secrets") { return child.printed() }
-      }
-      return ""
+      let file = testDatabase.folder.appending(path: "env")
+      try await printed(by: "scripts/env", file.path, in: testDatabase.folder)
+      if ofProviders { try addProviders(to: file, keyFile: testDatabase.folder.appending(path: "key.p8")) }
+      let text = try await printed(by: "scripts/kubernetes-secrets", file.path, in: testDatabase.folder)
+      return try await secrets(in: text)
     }
+  }
+
+  private static func addProviders(to file: URL, keyFile: URL) throws {
+    let example = try String(contentsOf: project.appending(path: ".env.example"), encoding: .utf8)
+    let names = example.matches(of: /(?m)^(?:# )?([A-Z_]+)=/).map { String($0.1) }
+    var text = try String(contentsOf: file, encoding: .utf8)
+    for name in names + ["AUTH_DATABASE_READ_URL", "LISTS_DATABASE_READ_URL"] where !text.contains("\n\(name)=") {
+      text += "\(name)=\(["APNS_PRIVATE_KEY": keyFile.path, "SMTP_URL": mailURL][name] ?? "a value")\n"
+    }
+    try Data(text.utf8).write(to: file)
+    try Data("\(keyText)\n".utf8).write(to: keyFile)
+  }
+
+  @discardableResult
+  private static func printed(by script: String, _ argument: String, in folder: URL) async throws -> String {
+    let child = try ChildProcess(
+      [project.appending(path: script).path, argument], environment: ["DATABASE_HOST": "db"],
+      output: folder.appending(path: "output-\(UUID())").path)
+    guard await child.end() == 0 else { throw Unexpected(reply: child.printed()) }
+    return child.printed()
+  }
+
+  private static func secrets(in text: String) async throws -> [String: [String: String]] {
+    var secrets: [String: [String: String]] = [:]
+    for secret in try await documents(ofYAML: text) {
+      guard let name = secret["metadata"]?["name"]?.text, case .object(let entries)? = secret["stringData"] else {
+        throw Unexpected(reply: "\(secret)")
+      }
+      secrets[name] = entries.compactMapValues { $0.text }
+    }
+    return secrets
+  }
+
+  private static func compose() async throws -> JSONValue {
+    let text = try String(contentsOf: project.appending(path: "docker-compose.yml"), encoding: .utf8)
+    return try #require(try await documents(ofYAML: text).first)
+  }
+
+  private static func documents(ofYAML text: String) async throws -> [JSONValue] {
+    let printed = try await Python.run(
+      "import json, yaml; print(json.dumps(list(yaml.safe_load_all(sys.stdin))))", input: text)
+    return try JSON.decode([JSONValue].self, from: Data(printed.utf8))
   }
 }
 

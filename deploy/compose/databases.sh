@@ -12,6 +12,15 @@ alter role :"name" with login password :'password' nosuperuser nocreatedb nocrea
 SQL
 }
 
+# The image sets the superuser's password at the first start only. While it still has the former one, that opens the
+# door to set the new one.
+if [ -n "${PGPASSWORD_PREVIOUS:-}" ] && ! psql -qc 'select' >/dev/null 2>&1; then
+  PGPASSWORD=$PGPASSWORD_PREVIOUS psql -q -v ON_ERROR_STOP=1 -v password="$PGPASSWORD" <<'SQL'
+set log_statement = 'none';
+alter role current_user password :'password';
+SQL
+fi
+
 role "$OWNER_PASSWORD" kith_owner
 for service in auth invites groups lists credits events adventures timepoints; do
   eval "password=\$$(echo "$service" | tr '[:lower:]' '[:upper:]')_PASSWORD"
@@ -21,5 +30,12 @@ select format('create database %I owner kith_owner', :'name')
   where not exists (select from pg_database where datname = :'name') \gexec
 revoke all on database :"name" from public;
 grant connect on database :"name" to :"name";
+SQL
+done
+
+# The databases that no service has: each of them would open to every role.
+for database in ${CLOSED_DATABASES:-}; do
+  psql -q -v ON_ERROR_STOP=1 -v name="$database" <<'SQL'
+revoke connect, temporary on database :"name" from public;
 SQL
 done

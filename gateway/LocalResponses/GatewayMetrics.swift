@@ -9,6 +9,7 @@ struct GatewayMetrics: Sendable {
   let bufferedBytes: Int
   let endpoints: [Endpoint]
   let limitedKeys: Int
+  let isRedisAway: Bool
   let registry: MetricsRegistry
 
   func text() -> String {
@@ -30,6 +31,8 @@ struct GatewayMetrics: Sendable {
     text.line("kith_gateway_buffered_bytes", [], [], Double(bufferedBytes))
     text.head("kith_gateway_limited_keys", .gauge, "Users and addresses whose requests are being counted.")
     text.line("kith_gateway_limited_keys", [], [], Double(limitedKeys))
+    text.head("kith_gateway_redis_away", .gauge, "1 while this gateway counts by itself, as Redis is away, else 0.")
+    text.line("kith_gateway_redis_away", [], [], isRedisAway ? 1 : 0)
     text.head("kith_gateway_upstream_ready", .gauge, "1 for an address of a service that takes requests, else 0.")
     for endpoint in endpoints {
       text.line(

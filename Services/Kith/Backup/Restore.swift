@@ -40,7 +40,10 @@ struct Restore {
     for path in paths.sorted() where files.fileExists(atPath: path) {
       throw BackupFailure("\(path) exists: a backup is restored where there is no data")
     }
-    if let photos = stored.photos, let names = try? files.contentsOfDirectory(atPath: photos), !names.isEmpty {
+    // `try?`: a folder that is not there is empty.
+    if let photos = stored.photos, let names = try? files.contentsOfDirectory(atPath: photos),
+      !names.allSatisfy(PhotoLinks.isForeign)
+    {
       throw BackupFailure("\(photos) is not empty: a backup is restored where there is no data")
     }
   }

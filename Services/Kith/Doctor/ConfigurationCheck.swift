@@ -9,7 +9,7 @@ struct ConfigurationCheck {
   func findings() async -> [Finding] {
     let part = "configuration"
     if let reason = await startFailure() {
-      return [.problem(part, reason, mend: "set it in .env; .env.example describes every variable")]
+      return [.problem(part, reason, mend: ConfigurationMend.mend(for: reason))]
     }
     return [.ok(part, "every variable is valid")] + missing()
   }
@@ -36,13 +36,16 @@ struct ConfigurationCheck {
   private func missing() -> [Finding] {
     // `try?`: a wrong stage is a start failure, which has been found.
     let isProduction = (try? settings.stage()) == .production
-    let off: [(variable: String, text: String)] = [
-      ("APPLE_BUNDLE_ID", "nobody can sign in with Apple"),
-      ("SMTP_URL", isProduction ? "no mail is sent" : "mails are logged, not sent"),
-      ("TWILIO_ACCOUNT_SID", isProduction ? "no text message is sent" : "text messages are logged, not sent"),
+    let off: [(variable: String, text: String, mend: String)] = [
+      ("APPLE_BUNDLE_ID", "nobody can sign in with Apple", "set it to the bundle id of your app"),
+      ("SMTP_URL", isProduction ? "no mail is sent" : "mails are logged, not sent", "set it, and MAIL_FROM"),
+      (
+        "TWILIO_ACCOUNT_SID", isProduction ? "no text message is sent" : "text messages are logged, not sent",
+        "set it, TWILIO_AUTH_TOKEN and TWILIO_PHONE_NUMBER"
+      ),
     ]
     var findings = off.filter { settings.nonempty($0.variable) == nil }
-      .map { Finding.warning($0.variable, "is not set: \($0.text)", mend: "leave it, or see .env.example") }
+      .map { Finding.warning($0.variable, "is not set: \($0.text)", mend: "\($0.mend), unless you do without") }
     if isProduction, !settings.string("PUBLIC_URL", default: "").hasPrefix("https://") {
       findings.append(
         .warning(

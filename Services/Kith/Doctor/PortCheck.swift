@@ -1,4 +1,6 @@
+import Foundation
 import Web
+import Wire
 
 /// Whether the ports are free, or whether it is kith that listens there.
 struct PortCheck {
@@ -24,7 +26,7 @@ struct PortCheck {
         try await requireFreePort(of: Settings(["HOST": host, "PORT": String(port)]), port)
         return .ok(part, "\(port) is free for \(name)")
       } catch {
-        if await isKith(port) { return .ok(part, "\(name) listens on \(port)") }
+        if await isKith(port, isGateway: variable == "PORT") { return .ok(part, "\(name) listens on \(port)") }
         return .problem(
           part, "\(String(describing: error)): \(name) needs it",
           mend: "stop the other program (`ss -ltnp 'sport = :\(port)'` names it), or set \(variable)")
@@ -34,11 +36,16 @@ struct PortCheck {
     }
   }
 
-  private func isKith(_ port: Int) async -> Bool {
+  /// Whether the program there answers `/health` as kith does, healthy or not. Only the gateway's answer names services.
+  private func isKith(_ port: Int, isGateway: Bool) async -> Bool {
     let scheme = settings.nonempty("TLS_CERTIFICATE") == nil ? "http" : "https"
     for scheme in Set([scheme, "http"]) {
-      let answer = await HTTPProbe.get("\(scheme)://127.0.0.1:\(port)/health/live", verifiesCertificate: false)
-      if case .answered(200, _) = answer { return true }
+      let answer = await HTTPProbe.get("\(scheme)://127.0.0.1:\(port)/health", verifiesCertificate: false)
+      // `try?`: what does not answer, or answers something else, is another program.
+      guard let reply = try? answer.get(), let health = try? JSON.decode(Health.self, from: reply.body) else {
+        continue
+      }
+      if (health.services != nil) == isGateway { return true }
     }
     return false
   }
