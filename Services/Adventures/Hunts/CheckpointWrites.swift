@@ -18,7 +18,7 @@ struct CheckpointWrites: TableWriting {
       }
       try Self.setOrder(of: &operation, on: db)
     } else {
-      hunts = try Self.hunts(of: operation.keys(for: caller, on: db, engine), on: db)
+      hunts = try Self.hunts(of: operation.restrict(for: caller, on: db, engine), on: db)
       _ = try Hunt.lock(Array(Set(hunts.values)), on: db)
     }
     let answer = try operation.answer(for: caller, on: db, engine)

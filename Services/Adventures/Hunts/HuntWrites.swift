@@ -53,8 +53,7 @@ struct HuntWrites: TableWriting {
       guard code == .null else { throw RestFailure.codeIsMade }
       operation.body?.set("invite_code") { _ in .string(Hunt.newInviteCode()) }
     }
-    let hunts = try Hunt.lock(try operation.keys(for: caller, on: db, engine), on: db)
-      .filter { $0.createdBy == caller.id }
+    let hunts = try Hunt.lock(try operation.restrict(for: caller, on: db, engine), on: db)
     let row = operation.body?.rows.first ?? [:]
     if let status = row["status"] {
       for hunt in hunts { try hunt.requireTransition(to: status.string ?? "") }
@@ -74,7 +73,8 @@ struct HuntWrites: TableWriting {
   private func delete(
     _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
   ) throws -> RestAnswer {
-    _ = try Hunt.lock(try operation.keys(for: caller, on: db, engine), on: db)
+    var operation = operation
+    _ = try Hunt.lock(try operation.restrict(for: caller, on: db, engine), on: db)
     let answer = try operation.answer(for: caller, on: db, engine)
     for key in answer.changedKeys { HuntEvents.deleted(key, at: caller.now, on: db) }
     return answer

@@ -55,7 +55,9 @@ struct CheckedShareWrites: TableWriting {
     _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
   ) throws -> RestAnswer {
     let events = ShareEvents(engine: engine)
-    let before = try ShareStore.views(of: try keys(operation, for: caller, on: db, engine), at: caller.now, on: db)
+    var operation = operation
+    let keys = try operation.isInsert ? Self.named(in: operation) : operation.restrict(for: caller, on: db, engine)
+    let before = try ShareStore.views(of: keys, at: caller.now, on: db)
     if operation.request.method == .delete {
       let answer = try operation.answer(for: caller, on: db, engine)
       for key in answer.changedKeys {
@@ -79,14 +81,9 @@ struct CheckedShareWrites: TableWriting {
     return answer
   }
 
-  /// The shares that may be there already and be changed.
-  private func keys(
-    _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
-  ) throws -> [String] {
-    guard operation.isInsert else { return try operation.keys(for: caller, on: db, engine) }
-    return (operation.body?.rows ?? []).compactMap { row in
-      row["id"]?.string.flatMap { ID<Share>($0) }?.description
-    }
+  /// The shares that may be there already, and are changed then.
+  private static func named(in operation: RestOperation) -> [String] {
+    (operation.body?.rows ?? []).compactMap { row in row["id"]?.string.flatMap { ID<Share>($0) }?.description }
   }
 
   func written() { changes.send() }

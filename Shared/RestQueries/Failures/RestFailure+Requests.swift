@@ -13,6 +13,13 @@ extension RestFailure {
     RestFailure(400, "PGRST102", "The body has too many rows", details: "at most \(max)")
   }
 
+  /// Of a PATCH or DELETE.
+  static func tooManyChanges(max: Int) -> RestFailure {
+    RestFailure(
+      400, "54000", "The request changes too many rows", details: "at most \(max)",
+      hint: "Name fewer rows, or add a limit.")
+  }
+
   static func unacceptable(_ accept: String) -> RestFailure {
     RestFailure(406, "PGRST107", "None of these media types are available: \(accept.prefix(200))")
   }

@@ -19,19 +19,6 @@ extension RestOperation {
       range: Self.contentRange(first: resource.offset, count: rows.count, total: total))
   }
 
-  /// The ids of the rows that the query names and the caller sees: those that a change may touch.
-  ///
-  /// - Throws: ``RestFailure`` when there are more than an answer may have.
-  package func keys(for caller: Caller, on db: any Connection, _ engine: Engine) throws -> [String] {
-    var named = resource
-    named.outputs = []
-    named.isCount = false
-    let rows = try db.rows(
-      StatementWriter(engine: engine, caller: caller).select(named, isKeyed: true).composedForRequest)
-    guard rows.count < QueryBounds.rowsMax else { throw RestFailure.tooManyRows(max: QueryBounds.rowsMax - 1) }
-    return rows.compactMap { $0.values.first?.text }
-  }
-
   /// `0-9/57`; without a total `0-9/*`, without rows `*/57`.
   static func contentRange(first: Int, count: Int, total: Int?) -> String {
     let range = count == 0 ? "*" : "\(first)-\(first + count - 1)"
