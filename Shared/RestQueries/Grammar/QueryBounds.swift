@@ -16,6 +16,8 @@ package enum QueryBounds {
   static let orderTermsMax = 16
   /// Of `in`, of arrays, and of `any` and `all`.
   static let listMax = 500
+  /// Of JSON that rows are compared with, whose time grows with the product of the two.
+  static let jsonValuesMax = 500
   /// Of an answer, and of one embedded array. A larger `limit` is lowered to it.
   package static let rowsMax = 1000
   static let offsetMax = 1_000_000_000
