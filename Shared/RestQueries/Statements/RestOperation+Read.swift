@@ -7,6 +7,7 @@ extension RestOperation {
     let statements = isCounted ? [page, try writer.count(resource).composedForRequest] : [page]
     let results = try db.rows(of: statements)
     let rows = results.first ?? []
+    try resource.requireBounded(rows)
     let total = isCounted ? try results.last?.first?.get("total", as: Int.self) : nil
     if let total, resource.offset > total {
       throw RestFailure.badRange(
