@@ -10,8 +10,8 @@ struct CheckpointWrites: TableWriting {
     var operation = operation
     try Self.requireValid(operation)
     var hunts: [String: String] = [:]
+    let named = operation.isInsert ? Self.huntsNamed(in: operation) : []
     if operation.isInsert {
-      let named = Self.huntsNamed(in: operation)
       // A hunt that is not there is refused like one that the caller does not see.
       guard try Hunt.lock(Array(named), on: db).count == named.count else {
         throw RestFailure.newRowDenied(operation.table.name)
@@ -22,6 +22,7 @@ struct CheckpointWrites: TableWriting {
       _ = try Hunt.lock(Array(Set(hunts.values)), on: db)
     }
     let answer = try operation.answer(for: caller, on: db, engine)
+    for hunt in named { try RowCounts.requireCheckpoints(in: hunt, on: db) }
     let events = HuntEvents(caller: caller, engine: engine)
     if operation.request.method == .delete {
       for key in answer.changedKeys {

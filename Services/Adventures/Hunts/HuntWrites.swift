@@ -41,6 +41,7 @@ struct HuntWrites: TableWriting {
     let answer = try operation.answer(for: caller, on: db, engine) {
       for nested in checkpoints { try nested.insert(for: caller, on: db, engine) }
     }
+    try RowCounts.requireHunts(of: caller.id, on: db)
     try HuntEvents(caller: caller, engine: engine).changed(answer.changedKeys, .insert, on: db)
     return answer
   }
