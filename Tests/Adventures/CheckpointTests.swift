@@ -47,4 +47,43 @@ import Wire
       #expect(try await alice.rows("hunt_checkpoints?id=eq.\(first)").first?.text("title") == "Put")
     }
   }
+
+  @Test(arguments: engines) func aBodyMakesAThousandOfThemAtMost(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      func hunts(_ count: Int, of checkpoints: Int) -> String {
+        let nested = Array(repeating: #"{"title": "x"}"#, count: checkpoints).joined(separator: ",")
+        let hunt = #"{"title": "many", "checkpoints": [\#(nested)]}"#
+        return "[\(Array(repeating: hunt, count: count).joined(separator: ","))]"
+      }
+      for (count, checkpoints) in [(6, 200), (1, 201), (1000, 2)] {
+        let refused = try await alice.rest(.POST, "scavenger_hunts", hunts(count, of: checkpoints))
+        #expect(refused.status == 400 && refused.string("code") == "23514", "\(count): \(refused.text)")
+      }
+      #expect(try await alice.count("scavenger_hunts") == 0)
+      let made = try await alice.rest(.POST, "scavenger_hunts", hunts(5, of: 200))
+      #expect(made.status == 201 && made.list.map { $0.int("checkpoint_count") } == [200, 200, 200, 200, 200])
+    }
+  }
+
+  @Test(arguments: engines) func eachNestedOneHasWhatItSaysAndDefaultsElse(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let nested = """
+        [{"title": "a"}, {"photo_required": true, "title": "b", "points": 3, "description": null},
+        {"title": "c", "order_index": 9, "location": {"latitude": 1, "longitude": 2}, "junk": 1}]
+        """
+      try await alice.insert("scavenger_hunts", #"{"title": "x", "checkpoints": \#(nested)}"#)
+      let found = try await alice.rows("hunt_checkpoints?order=order_index")
+      #expect(found.map { $0.text("title") } == ["a", "b", "c"])
+      #expect(found.map { $0.int("points") } == [10, 3, 10])
+      #expect(found.map { $0.int("order_index") } == [0, 1, 9])
+      #expect(found.map { $0["photo_required"] as? Bool } == [false, true, false])
+      // Without a title none is made, nor their hunt.
+      let refused = try await alice.rest(
+        .POST, "scavenger_hunts", #"{"title": "y", "checkpoints": [{"title": "a"}, {"points": 1}]}"#)
+      #expect(refused.status == 400 && refused.string("code") == "23502", "\(refused.text)")
+      #expect(try await alice.count("scavenger_hunts") == 1)
+    }
+  }
 }

@@ -36,12 +36,13 @@ struct HuntWrites: TableWriting {
     let checkpoints = try (operation.body?.rows ?? []).map { row in
       try NestedCheckpoints(row["checkpoints"], hunt: row["id"] ?? .null)
     }
+    try NestedCheckpoints.requireFew(checkpoints)
     let hasCheckpoints = checkpoints.contains { !$0.rows.isEmpty }
     guard operation.preferences.resolution == nil || !hasCheckpoints else { throw RestFailure.huntUpsert }
     let answer = try operation.answer(for: caller, on: db, engine) {
+      try RowCounts.requireHunts(of: caller.id, on: db)
       for nested in checkpoints { try nested.insert(for: caller, on: db, engine) }
     }
-    try RowCounts.requireHunts(of: caller.id, on: db)
     try HuntEvents(caller: caller, engine: engine).changed(answer.changedKeys, .insert, on: db)
     return answer
   }
