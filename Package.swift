@@ -204,7 +204,7 @@ let package = Package(
       "Timepoints",
       ["Timepoints", "Outbox", .httpClient, .nio, .crypto, .hummingbird, .logging] + .serviceTests
         + .programs),
-    .tests("RestQueries", ["RestQueries", "Database", "Support", "Wire"]),
+    .tests("RestQueries", ["RestQueries", "RestRoutes", "Database", "Support", "Wire"]),
     .tests(
       "KithClientStack", path: "KithClient",
       ["Database", "Messages", "Support", "Wire", .kithClient, .nio, .nioPosix, .nioHTTP1, .nioWebSocket]),
