@@ -109,6 +109,37 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func whoHasMoreBlocksThanAreNamedSeesOnlyTheirOwn(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let carol = try await stack.signIn("carol")
+      let hunt = try await alice.makeHunt()
+      for person in [bob, carol] {
+        #expect(try await person.join(hunt).status == 200)
+        #expect(try await person.submit(hunt.checkpoints[0]).status == 201)
+      }
+      #expect(try await carol.count("checkpoint_submissions") == 2)
+      #expect(try await carol.browser.post("/users/\(bob.id)/block").status == 200)
+      // Their ids are smaller than bob's, who is not among the first of them any more.
+      let groups = try await stack.testDatabase.open("groups", [])
+      try await groups.write { [carol = carol.id] db in
+        for second in 1...MemberOfGroups.blockedMax {
+          let time = Date(timeIntervalSince1970: Double(second))
+          try db.change(
+            """
+            insert into block (blocker_id, blocked_id, created_at) values (\(UserID.new(at: time)), \(carol), \(time))
+            """)
+        }
+      }
+      await groups.close()
+      try await stack.forgetGroups(of: carol)
+      #expect(try await carol.rows("checkpoint_submissions").map { $0.text("user_id") } == ["\(carol.id)"])
+      let board = try await carol.rows("hunt_leaderboard?hunt_id=eq.\(hunt.id)")
+      #expect(board.filter { $0["name"] is String }.map { $0.text("id") } == ["\(carol.id)"])
+      #expect(try await alice.count("checkpoint_submissions") == 2)
+    }
+  }
+
   @Test(arguments: engines) func onlyGroupsTellsOfBlocks(_ engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
