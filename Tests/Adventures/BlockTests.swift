@@ -36,6 +36,26 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func aBlockThatComesWithAShareHidesIt(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let end = stack.clock.now.addingTimeInterval(3600).formatted(.iso8601)
+      let body = #"{"route_data": {}, "recipients": ["\#(bob.id)"], "expires_at": "\#(end)"}"#
+      for round in 1...10 {
+        let statuses = try await atOnce(6) { number in
+          number == 3
+            ? try await bob.browser.post("/users/\(alice.id)/block").status
+            : try await alice.rest(.POST, "eta_shares", body).status
+        }
+        #expect(statuses.sorted() == [200, 201, 201, 201, 201, 201])
+        try await eventually("the end of the shares") { try await bob.count("eta_shares") == 0 }
+        #expect(try await alice.count("eta_shares") == 5 * round)
+        #expect(try await bob.browser.delete("/users/\(alice.id)/block").status == 200)
+        try await eventually("the shares") { try await bob.count("eta_shares") == 5 * round }
+      }
+    }
+  }
+
   @Test(arguments: engines) func inTheSameHuntNeitherSeesWhatTheOtherSubmits(_ engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))

@@ -39,7 +39,7 @@ struct AdventureRequests: Sendable {
   ) async throws -> RestAnswer {
     let engine = transaction.database.engine
     let answer = try await transaction.write { db in try rules.write(operation, for: caller, on: db, engine) }
-    rules.written()
+    try await rules.written(for: caller)
     return answer
   }
 
@@ -80,12 +80,12 @@ protocol TableWriting: Sendable {
     _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
   ) throws -> RestAnswer
 
-  /// Called after the commit.
-  func written()
+  /// Called after the commit, also of a repetition that has written nothing.
+  func written(for caller: RestQueries.Caller) async throws
 }
 
 extension TableWriting {
-  func written() {}
+  func written(for caller: RestQueries.Caller) async throws {}
 }
 
 extension AdventureTables {
