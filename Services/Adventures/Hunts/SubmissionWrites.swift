@@ -7,7 +7,7 @@ import Wire
 ///
 /// Throws ``BlocksNeeded`` for submissions of others than ``blocked`` has.
 struct SubmissionWrites: TableWriting {
-  /// What leaderboards show for the caller.
+  /// What leaderboards show for the caller; nil where it is not known.
   let name: String?
   /// Whom blocks keep apart from those whose submissions are verified.
   var blocked: [UserID: Set<UserID>] = [:]
@@ -27,7 +27,7 @@ struct SubmissionWrites: TableWriting {
     let answer = try operation.answer(for: caller, on: db, engine)
     for row in operation.body?.rows ?? [] { try SubmissionPhotos.store(namedBy: row, of: caller.id, on: db) }
     for hunt in hunts.sorted() { try Self.addUp(hunt, of: caller.id, on: db) }
-    try ParticipantNames.store([caller.id: name], at: caller.now, on: db)
+    try ParticipantNames.store(name, of: caller.id, at: caller.now, on: db)
     try events.submitted(answer.changedKeys, on: db)
     return answer
   }
