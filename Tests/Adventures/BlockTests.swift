@@ -160,6 +160,22 @@ import Wire
     }
   }
 
+  /// Its creator, who takes part in it, may name a submission of somebody else: nothing of it changes.
+  @Test(arguments: engines) func anUpsertOfAnothersSubmissionIsAnswered(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let hunt = try await alice.makeHunt()
+      for person in [alice, bob] { #expect(try await person.join(hunt).status == 200) }
+      let theirs = try await bob.submit(hunt.checkpoints[0]).list.first?.text("id") ?? ""
+      let body = #"{"id": "\#(theirs)", "checkpoint_id": "\#(hunt.checkpoints[0])"}"#
+      let merge = "resolution=merge-duplicates,return=representation"
+      let merged = try await alice.rest(.POST, "checkpoint_submissions", body, prefer: merge)
+      #expect(merged.status == 200 && merged.list.first?.text("user_id") == "\(bob.id)", "\(merged.text)")
+      #expect(try await bob.rest(.POST, "checkpoint_submissions", body, prefer: merge).status == 409)
+      #expect(try await alice.count("checkpoint_submissions") == 1)
+    }
+  }
+
   @Test(arguments: engines) func onlyGroupsTellsOfBlocks(_ engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))

@@ -9,7 +9,7 @@ import Wire
 struct SubmissionWrites: TableWriting {
   /// What leaderboards show for the caller; nil where it is not known.
   let name: String?
-  /// Whom blocks keep apart from those whose submissions are verified.
+  /// Whom blocks keep apart from others whose submissions are written.
   var blocked: [UserID: Set<UserID>] = [:]
 
   func write(
@@ -28,7 +28,7 @@ struct SubmissionWrites: TableWriting {
     for row in operation.body?.rows ?? [] { try SubmissionPhotos.store(namedBy: row, of: caller.id, on: db) }
     for hunt in hunts.sorted() { try Self.addUp(hunt, of: caller.id, on: db) }
     try ParticipantNames.store(name, of: caller.id, at: caller.now, on: db)
-    try events.submitted(answer.changedKeys, on: db)
+    try events.submitted(answer.changedKeys, blocked, on: db)
     return answer
   }
 
