@@ -54,13 +54,15 @@ struct SubmissionWrites: TableWriting {
     return hunt.id
   }
 
-  /// Writes down what the submissions of somebody add up to.
+  /// Writes down what the submissions of somebody add up to. The time is that of the last one that counted: who was
+  /// there first is not behind for a checkpoint without points.
   static func addUp(_ hunt: String, of user: UserID, on db: any Connection) throws {
     let id = ID<Hunt>(hunt)
     try db.change(
       """
       insert into hunt_score (hunt_id, user_id, score, completed_checkpoints, last_submitted_at)
-      select c.hunt_id, s.user_id, sum(c.points), count(*), max(s.submitted_at)
+      select c.hunt_id, s.user_id, sum(c.points), count(*),
+        max(case when c.points > 0 then s.submitted_at end)
       from hunt_checkpoint c join checkpoint_submission s on s.checkpoint_id = c.id
       where c.hunt_id = \(id) and s.user_id = \(user) group by c.hunt_id, s.user_id
       on conflict (hunt_id, user_id) do update set score = excluded.score,

@@ -95,13 +95,14 @@ extension AdventureTables {
 
 extension RestRequest {
   /// A leaderboard has the order of its ranks unless another is asked for: the highest score first, and of equal ones
-  /// who was there first.
+  /// who was there first. The ids of its rows are those of people, who are once in each hunt: with the hunt, pages
+  /// neither repeat nor skip a row.
   fileprivate var withRankedLeaderboard: RestRequest {
-    guard table == AdventureTables.leaderboard.name,
-      !query.split(separator: "&").contains(where: { $0.hasPrefix("order=") })
-    else { return self }
+    guard table == AdventureTables.leaderboard.name else { return self }
+    let isOrdered = query.split(separator: "&").contains { $0.hasPrefix("order=") }
+    let ranks = isOrdered ? "" : "score.desc,last_submitted_at.asc.nullslast,"
     var request = self
-    request.query += "\(query.isEmpty ? "" : "&")order=score.desc,last_submitted_at.asc.nullslast"
+    request.query += "\(query.isEmpty ? "" : "&")order=\(ranks)hunt_id"
     return request
   }
 }
