@@ -199,7 +199,7 @@ let package = Package(
         .crypto, .hummingbird,
         .httpClient, .lifecycle, .logging,
       ] + .serviceTests + .programs),
-    .tests("Adventures", ["Adventures", "Clients", "Database", "Support", "Wire", .nioHTTP1]),
+    .tests("Adventures", ["Adventures", "Clients", "Database", "RestQueries", "Support", "Wire", .nioHTTP1]),
     .tests(
       "Timepoints",
       ["Timepoints", "Outbox", .httpClient, .nio, .crypto, .hummingbird, .logging] + .serviceTests

@@ -66,8 +66,7 @@ struct CheckedShareWrites: TableWriting {
       let answer = try operation.answer(for: caller, on: db, engine)
       for key in answer.changedKeys {
         try ShareStore.deleteRecipients(of: key, on: db)
-        events.deleted(
-          key, of: caller.id, recipients: before[key]?.recipients ?? [], at: caller.now, on: db)
+        events.deleted(key, of: caller.id, before: before[key], at: caller.now, on: db)
       }
       return answer
     }
@@ -75,6 +74,8 @@ struct CheckedShareWrites: TableWriting {
     let members = operation.body?.columns ?? []
     if operation.isInsert || members.contains("expires_at") {
       try ShareStore.requireEnd(of: answer.changedKeys, at: caller.now, on: db)
+    } else if members.contains("is_active") {
+      try ShareStore.endWhatIsOver(among: answer.changedKeys, at: caller.now, on: db)
     }
     for key in answer.changedKeys {
       if operation.isInsert || members.contains("recipients") {
