@@ -65,7 +65,7 @@ let package = Package(
       ["Wire", "Prometheus", "Database", "Web", "Clients", "Outbox", .hummingbird, .lifecycle, .logging]),
     .shared("RestQueries", ["Wire", "Database"]),
     .shared(
-      "RestRoutes", ["Wire", "Database", "RestQueries", "Tokens", "Web", .hummingbird, .httpTypes, .crypto] + .buffers),
+      "RestRoutes", ["Wire", "Database", "RestQueries", "Tokens", "Web", .hummingbird, .httpTypes, .crypto, .nio]),
     .shared("Quotas", ["Wire", "Database", "Tokens", "Web"]),
     .shared("Memberships", ["Wire", "Database"]),
     .shared("Messages", ["Wire", "Web", "Clients", "Outbox", .httpClient, .logging] + .buffers),
