@@ -66,7 +66,7 @@ let package = Package(
       ["Wire", "Prometheus", "Database", "Web", "Clients", "Outbox", .hummingbird, .lifecycle, .logging]),
     .shared("RestQueries", ["Wire", "Database"]),
     .shared(
-      "RestRoutes", ["Wire", "Database", "RestQueries", "Tokens", "Web", .hummingbird, .httpTypes, .crypto] + .buffers),
+      "RestRoutes", ["Wire", "Database", "RestQueries", "Tokens", "Web", .hummingbird, .httpTypes, .crypto, .nio]),
     .shared("Quotas", ["Wire", "Database", "Tokens", "Web"]),
     .shared("Memberships", ["Wire", "Database"]),
     .shared("Messages", ["Wire", "Web", "Clients", "Outbox", .httpClient, .logging] + .buffers),
@@ -199,12 +199,12 @@ let package = Package(
         .crypto, .hummingbird,
         .httpClient, .lifecycle, .logging,
       ] + .serviceTests + .programs),
-    .tests("Adventures", ["Adventures", "Clients", "Database", "Support", "Wire", .nioHTTP1]),
+    .tests("Adventures", ["Adventures", "Clients", "Database", "RestQueries", "Support", "Wire", .nioHTTP1]),
     .tests(
       "Timepoints",
       ["Timepoints", "Outbox", .httpClient, .nio, .crypto, .hummingbird, .logging] + .serviceTests
         + .programs),
-    .tests("RestQueries", ["RestQueries", "Database", "Support", "Wire"]),
+    .tests("RestQueries", ["RestQueries", "RestRoutes", "Database", "Support", "Wire"]),
     .tests(
       "KithClientStack", path: "KithClient",
       ["Database", "Messages", "Support", "Wire", .kithClient, .nio, .nioPosix, .nioHTTP1, .nioWebSocket]),

@@ -23,10 +23,11 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
     deliveries: [SubmissionPhotos.delivery(database, StorageClient(in: dependencies))])
   let memberships = GroupMemberships(groups)
   let (shareChanges, huntChanges) = (ChangeSignal(), ChangeSignal())
+  let shareBlocks = ShareBlocks(database: database, groups: groups, memberships: memberships, now: now)
   let participations = GroupParticipations(database: database, memberships: memberships, now: now)
   let requests = AdventureRequests(
     participations: participations, users: users, names: ParticipantNames(database: database, users: users),
-    shareWrites: ShareWrites(users: users, groups: groups, changes: shareChanges),
+    shareWrites: ShareWrites(users: users, blocks: shareBlocks, changes: shareChanges),
     groupMembers: hasEvents ? GroupMembers(client: TopicAccessClient([.groups], in: dependencies)) : nil,
     huntChanges: huntChanges, now: now)
   let codes = HuntCodes(database: database, quotas: QuotaStore(keys: dataKeys))
@@ -60,9 +61,7 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
     ).add(to: routes)
     ShownPhotoRoutes(database: database, requests: requests).add(to: routes)
     InternalMembershipRoutes(participations: participations).add(to: routes)
-    InternalBlockRoutes(
-      blocks: ShareBlocks(database: database, groups: groups, memberships: memberships, now: now)
-    ).add(to: routes)
+    InternalBlockRoutes(blocks: shareBlocks).add(to: routes)
     health.add(to: routes)
     InternalTopicRoutes(TopicStore(database: database, groups: memberships, now: now)).add(to: routes)
     PersonalDataRoutes(AdventuresPersonalDataStore(database: database, outbox: outbox, now: now), now: now).add(

@@ -36,6 +36,7 @@ package final class SQLite: Database {
         // Views, triggers and constraints in a file that another program has changed cannot call unsafe functions.
         try db.execute(sql: "pragma trusted_schema = off")
         for function in functions { function.add(to: db) }
+        SQLiteLimits.set(on: db)
         StatementDeadline.interrupt(db)
       }
       // Switching a new file to WAL takes an exclusive lock for which SQLite does not wait: one process at a time.

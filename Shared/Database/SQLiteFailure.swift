@@ -19,6 +19,8 @@ enum SQLiteFailure {
     case .SQLITE_BUSY, .SQLITE_LOCKED: return .contended
     case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_READONLY, .SQLITE_CANTOPEN: return .full(message)
     case .SQLITE_INTERRUPT, .SQLITE_ABORT: return .unavailable(message)
+    // PostgreSQL's code for what exceeds a limit of the program.
+    case .SQLITE_TOOBIG: return .other("54000: \(message)")
     default: return .other("\(error.resultCode): \(message)")
     }
   }

@@ -59,3 +59,20 @@ package enum FunctionArgument: Sendable {
 package enum FunctionResult: Sendable {
   case null, bool(Bool), number(Double), text(String)
 }
+
+/// Counts the steps of a function whose time grows with the product of its arguments, and ends it when the statement
+/// that calls it has taken too long.
+package struct FunctionSteps {
+  private var count: UInt = 0
+  /// How many steps there are between two looks at the clock.
+  private static let interval: UInt = 256
+
+  package init() {}
+
+  /// - Throws: what fails the statement as one that has taken too long.
+  package mutating func next() throws {
+    count &+= 1
+    guard count.isMultiple(of: Self.interval), StatementDeadline.isOver else { return }
+    throw DatabaseError(resultCode: .SQLITE_INTERRUPT)
+  }
+}

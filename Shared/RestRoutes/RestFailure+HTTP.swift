@@ -1,25 +1,22 @@
 import Foundation
-import HTTPTypes
 import Hummingbird
-import NIOCore
-import NIOFoundationCompat
 import RestQueries
 import Web
 import Wire
 
 extension RestFailure {
   /// The answer, with PostgREST's members and those of every other problem.
-  package func response() -> Response {
+  package func response() -> Response { Response(answer()) }
+
+  func answer() -> RestAnswer {
     // `try?`: the body consists of strings and integers, which can always be encoded.
     let body = (try? JSON.encode(RestProblem(self, requestID: Trace.current?.requestID))) ?? Data()
-    var headers: HTTPFields = [
-      .contentType: Problem.contentType, .contentLength: String(body.count), .cacheControl: "no-store",
-      .proxyStatus: proxyStatus,
+    var headers = [
+      (name: "content-type", value: Problem.contentType), ("cache-control", "no-store"), ("proxy-status", proxyStatus),
     ]
-    if status == 401 { headers[.wwwAuthenticate] = "Bearer" }
-    if status == 503 { headers[.retryAfter] = "1" }
-    return Response(
-      status: .init(code: status), headers: headers, body: .init(byteBuffer: ByteBuffer(data: body)))
+    if status == 401 { headers.append(("www-authenticate", "Bearer")) }
+    if status == 503 { headers.append(("retry-after", "1")) }
+    return RestAnswer(status: status, headers: headers, body: Array(body))
   }
 }
 

@@ -1,7 +1,9 @@
 import Database
 import Foundation
 import RestQueries
+import Tokens
 import Web
+import Wire
 
 /// The database of a service, and the request with an `Idempotency-Key` whose answer it repeats.
 package struct RestTransaction: Sendable {
@@ -14,10 +16,18 @@ package struct RestTransaction: Sendable {
     self.idempotency = idempotency
   }
 
-  func repeating(_ call: IdempotentCall?) -> RestTransaction {
+  /// Answers a request with an `Idempotency-Key`, or repeats what was answered to it before, without the checks that
+  /// precede a write. A refusal that would be the same again is stored, too.
+  func once(
+    _ call: IdempotentCall, _ answer: (RestTransaction) async throws -> RestAnswer
+  ) async throws -> RestAnswer {
+    if let stored = try await idempotency.reply(to: call) { return try RestAnswer(stored) }
     var transaction = self
     transaction.call = call
-    return transaction
+    do { return try await answer(transaction) } catch let failure as RestFailure where failure.isPermanent {
+      let reply = try Reply(failure.answer())
+      return try RestAnswer(try await idempotency.once(call) { _ in reply })
+    }
   }
 
   /// Answers without rules beyond the table's declaration.
@@ -37,20 +47,39 @@ package struct RestTransaction: Sendable {
   }
 }
 
+extension RestFailure {
+  /// As for other failures: who is not allowed, what is not there, and what is there already.
+  fileprivate var isPermanent: Bool { [403, 404, 409].contains(status) }
+}
+
 extension Reply {
-  /// Status and body, and the headers that are not derived from them.
+  /// What is stored of an answer has no headers but the content type, of which the others are a parameter.
   fileprivate init(_ answer: RestAnswer) throws {
+    let headers = Dictionary(answer.headers.map { ($0.name, $0.value) }) { $1 }
+    let parameter = Base64URL.encode(try JSON.encode(headers))
     self.init(
-      status: answer.status, contentType: answer.header("content-type") ?? "", body: Data(answer.body))
+      status: answer.status, contentType: (answer.header("content-type") ?? "") + Self.headersMark + parameter,
+      body: Data(answer.body))
+  }
+
+  fileprivate static let headersMark = ";kith-headers="
+
+  /// Those of the answer; of a failure that another dialect has stored, and of what was stored by older processes, the
+  /// content type alone.
+  fileprivate var headers: [(name: String, value: String)] {
+    get throws {
+      guard let mark = contentType.range(of: Self.headersMark),
+        let bytes = Base64URL.decode(Array(contentType[mark.upperBound...].utf8))
+      else { return (contentType.isEmpty ? [] : [("content-type", contentType)]) + [("content-range", "*/*")] }
+      return try JSON.decode([String: String].self, from: Data(bytes)).sorted { $0.key < $1.key }
+        .map { ($0.key, $0.value) }
+    }
   }
 }
 
 extension RestAnswer {
   fileprivate init(_ reply: Reply) throws {
-    var headers: [(name: String, value: String)] = []
-    if !reply.contentType.isEmpty { headers.append(("content-type", reply.contentType)) }
-    headers.append(("content-range", "*/*"))
-    if reply.isRepeated { headers.append(("idempotency-hit", "true")) }
-    self.init(status: reply.status, headers: headers, body: Array(reply.body), changedKeys: [])
+    let hit = reply.isRepeated ? [("idempotency-hit", "true")] : []
+    self.init(status: reply.status, headers: try reply.headers + hit, body: Array(reply.body), changedKeys: [])
   }
 }

@@ -36,6 +36,26 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func aBlockThatComesWithAShareHidesIt(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let end = stack.clock.now.addingTimeInterval(3600).formatted(.iso8601)
+      let body = #"{"route_data": {}, "recipients": ["\#(bob.id)"], "expires_at": "\#(end)"}"#
+      for round in 1...10 {
+        let statuses = try await atOnce(6) { number in
+          number == 3
+            ? try await bob.browser.post("/users/\(alice.id)/block").status
+            : try await alice.rest(.POST, "eta_shares", body).status
+        }
+        #expect(statuses.sorted() == [200, 201, 201, 201, 201, 201])
+        try await eventually("the end of the shares") { try await bob.count("eta_shares") == 0 }
+        #expect(try await alice.count("eta_shares") == 5 * round)
+        #expect(try await bob.browser.delete("/users/\(alice.id)/block").status == 200)
+        try await eventually("the shares") { try await bob.count("eta_shares") == 5 * round }
+      }
+    }
+  }
+
   @Test(arguments: engines) func inTheSameHuntNeitherSeesWhatTheOtherSubmits(_ engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
@@ -106,6 +126,53 @@ import Wire
       }
       #expect(Set(events.map(\.name)) == ["checkpoint_submitted", "submission_verified"])
       #expect(events.filter { $0.name == "submission_verified" }.count >= 3)
+    }
+  }
+
+  @Test(arguments: engines) func whoHasMoreBlocksThanAreNamedSeesOnlyTheirOwn(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let carol = try await stack.signIn("carol")
+      let hunt = try await alice.makeHunt()
+      for person in [bob, carol] {
+        #expect(try await person.join(hunt).status == 200)
+        #expect(try await person.submit(hunt.checkpoints[0]).status == 201)
+      }
+      #expect(try await carol.count("checkpoint_submissions") == 2)
+      #expect(try await carol.browser.post("/users/\(bob.id)/block").status == 200)
+      // Their ids are smaller than bob's, who is not among the first of them any more.
+      let groups = try await stack.testDatabase.open("groups", [])
+      try await groups.write { [carol = carol.id] db in
+        for second in 1...MemberOfGroups.blockedMax {
+          let time = Date(timeIntervalSince1970: Double(second))
+          try db.change(
+            """
+            insert into block (blocker_id, blocked_id, created_at) values (\(UserID.new(at: time)), \(carol), \(time))
+            """)
+        }
+      }
+      await groups.close()
+      try await stack.forgetGroups(of: carol)
+      #expect(try await carol.rows("checkpoint_submissions").map { $0.text("user_id") } == ["\(carol.id)"])
+      let board = try await carol.rows("hunt_leaderboard?hunt_id=eq.\(hunt.id)")
+      #expect(board.filter { $0["name"] is String }.map { $0.text("id") } == ["\(carol.id)"])
+      #expect(try await alice.count("checkpoint_submissions") == 2)
+    }
+  }
+
+  /// Its creator, who takes part in it, may name a submission of somebody else: nothing of it changes.
+  @Test(arguments: engines) func anUpsertOfAnothersSubmissionIsAnswered(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let hunt = try await alice.makeHunt()
+      for person in [alice, bob] { #expect(try await person.join(hunt).status == 200) }
+      let theirs = try await bob.submit(hunt.checkpoints[0]).list.first?.text("id") ?? ""
+      let body = #"{"id": "\#(theirs)", "checkpoint_id": "\#(hunt.checkpoints[0])"}"#
+      let merge = "resolution=merge-duplicates,return=representation"
+      let merged = try await alice.rest(.POST, "checkpoint_submissions", body, prefer: merge)
+      #expect(merged.status == 200 && merged.list.first?.text("user_id") == "\(bob.id)", "\(merged.text)")
+      #expect(try await bob.rest(.POST, "checkpoint_submissions", body, prefer: merge).status == 409)
+      #expect(try await alice.count("checkpoint_submissions") == 1)
     }
   }
 

@@ -3,6 +3,7 @@ import Foundation
 import NIOHTTP1
 import Support
 import Testing
+import Wire
 
 /// The rules of shared arrival times.
 @Suite struct ShareTests {
@@ -26,6 +27,48 @@ import Testing
       #expect(try await share(Array(repeating: "\(bob.id)", count: 51), 3600) == 400)
       #expect(try await alice.rows("eta_shares").count == 1)
       #expect(try await bob.rows("eta_shares").count == 1)
+    }
+  }
+
+  @Test(arguments: engines) func aShareEndsToTheSecondWhateverItsOwnerSays(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let path = "eta_shares?id=eq.\(try await share(alice, with: bob, stack))"
+      func isActive() async throws -> Bool? { try await alice.rows(path).first?["is_active"] as? Bool }
+      let end = try #require(RFC3339.parse(try await alice.rows(path).first?.text("expires_at") ?? ""))
+
+      stack.clock.move(to: end - 10)
+      #expect(try await bob.count(path) == 1)
+      #expect(try await isActive() == true)
+      #expect(try await alice.rest(.PATCH, path, #"{"is_active": true}"#).list.count == 1)
+      stack.clock.move(to: end)
+      #expect(try await bob.count(path) == 0)
+      #expect(try await isActive() == false)
+      for _ in 0..<2 {
+        let changed = try await alice.rest(.PATCH, path, #"{"is_active": true}"#)
+        #expect(changed.status == 200 && changed.list.first?["is_active"] as? Bool == false, "\(changed.text)")
+        #expect(try await bob.count(path) == 0)
+      }
+      // It has ended once, for each of them.
+      for user in [alice, bob] {
+        let topic = "eta_shares:\(user.id)"
+        try await eventually("the end") { receiver.events(on: topic).contains { $0.name == "eta_ended" } }
+      }
+      #expect(try await alice.rest(.DELETE, path).status == 204)
+      try await eventually("the deletion") {
+        receiver.events(on: "eta_shares:\(alice.id)").last?.change?.type == .delete
+      }
+      for user in [alice, bob] {
+        let ends = receiver.events(on: "eta_shares:\(user.id)").filter { $0.name == "eta_ended" }
+        #expect(ends.count == 1, "\(ends.map(\.name))")
+      }
+      // A new time makes it active again.
+      let next = "eta_shares?id=eq.\(try await share(alice, with: bob, stack))"
+      stack.clock.advance(by: .seconds(3600))
+      let later = stack.clock.now.addingTimeInterval(60).formatted(.iso8601)
+      let prolonged = #"{"expires_at": "\#(later)", "is_active": true}"#
+      #expect(try await alice.rest(.PATCH, next, prolonged).list.count == 1)
+      #expect(try await bob.count(next) == 1)
     }
   }
 

@@ -22,6 +22,26 @@ import Testing
       #expect(try await alice.count("saved_places") == 1)
     }
   }
+
+  /// One more than SQLite has readers: two of one person's run at a time.
+  @Test(arguments: engines) func nobodyOccupiesAllReaders(_ engine: Engine) async throws {
+    try await withStack(engine, wrapDatabase: { EndlessDatabase(inner: $0) }) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      try await bob.insert("saved_places", #"{"name": "Here"}"#)
+      async let endless = atOnce(5) { _ in
+        try await alice.rest(.GET, "saved_places?name=eq.\(EndlessDatabase.name)").status
+      }
+      try await Task.sleep(for: .seconds(1))
+      for _ in 1...10 {
+        let start = ContinuousClock.now
+        #expect(try await bob.count("saved_places") == 1)
+        #expect(ContinuousClock.now - start < .seconds(3))
+      }
+      let statuses = try await endless
+      #expect(statuses == [503, 503, 503, 503, 503])
+      #expect(try await alice.count("saved_places") == 0)
+    }
+  }
 }
 
 /// A database in which a statement that names ``name`` does not end by itself.

@@ -289,6 +289,8 @@ for by_get in (False, True):
     metrics = rows(alice.rpc("get_system_metrics", {}, get=by_get))
     assert metrics["databaseSize"] is None and metrics["maxConnections"] is None and metrics["timestamp"], metrics
 refused("PGRST205", alice.table("nothing").select("*"))
+refused("PGRST202", alice.rpc("nothing", {}))
+refused("PGRST202", alice.rpc("nothing", {}, get=True))
 refused("PGRST106", alice.schema("auth").table("saved_places").select("*"))
 refused("PGRST301", create_client(BASE, KEY).rpc("health_check", {}))
 print("functions")

@@ -103,10 +103,6 @@ import Wire
       #"[{"stars":5,"notes":[{"text":"better"}]}]"#
     ),
     (
-      "select=notes(places(notes(text)))&notes.places.notes.text=eq.good&stars=eq.5&notes.limit=1",
-      #"[{"notes":[{"places":{"notes":[{"text":"good"}]}}]}]"#
-    ),
-    (
       "select=stars,notes(text)&notes.or=(text.eq.good,points.gt.10)&stars=eq.5",
       #"[{"stars":5,"notes":[{"text":"good"}]}]"#
     ),

@@ -117,6 +117,32 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func aRestrictedChangeTouchesOnlyWhatWasChosen(engine: Engine) async throws {
+    try await PlacesApp.with(engine) { app in
+      let bobs = try await app.post("places", #"{"name":"a2"}"#, as: app.bob).changedKeys[0]
+      try await app.post("notes", #"{"place_id":"\#(bobs)","text":"hello"}"#)
+      let ids = try await app.post("places", #"[{"name":"b"},{"name":"c"}]"#).changedKeys
+      for (method, body, limit) in [
+        (RestRequest.Method.patch, #"{"stars":5}"#, ""), (.patch, #"{"stars":5}"#, "&limit=3"),
+        (.delete, "", "&limit=4"),
+      ] {
+        let request = RestRequest(method, "places", query: "name=gte.a&order=name\(limit)", body: Array(body.utf8))
+        let answer = try await app.database.write { [caller = Caller(app.alice, at: app.now)] db in
+          var operation = try RestOperation(request, in: Places.schema)
+          let chosen = try operation.restrict(for: caller, on: db, engine)
+          let row = RestRequest(.post, "places", body: Array(#"{"name":"a"}"#.utf8))
+          _ = try RestOperation(row, in: Places.schema).answer(for: caller, on: db, engine)
+          let answer = try operation.answer(for: caller, on: db, engine)
+          #expect(Set(answer.changedKeys) == Set(chosen))
+          return answer
+        }
+        // Bob's, which alice sees but may not change, takes no place on the page.
+        #expect(Set(answer.changedKeys).isSuperset(of: ids), "\(method)\(limit)")
+      }
+      #expect(try await app.get("places", "select=name&order=name") == #"[{"name":"a"},{"name":"a2"}]"#)
+    }
+  }
+
   @Test(arguments: engines) func aDeletionShowsWhatItDeleted(engine: Engine) async throws {
     try await PlacesApp.with(engine) { app in
       let ids = try await app.post("places", #"[{"name":"a"},{"name":"b"},{"name":"c"}]"#).changedKeys

@@ -61,6 +61,18 @@ import Wire
     #expect(throws: JSONReader.Problem.self) { try JSONReader.tree(of: [0x22, 0xFF, 0x22]) }
   }
 
+  /// Also of those whose exponent is as small as an integer can be.
+  @Test(arguments: [
+    ("1.5", "15e-1", true), ("100", "1e2", true), ("0", "-0", true), ("-0.0", "0e9223372036854775807", true),
+    ("10", "100", false), ("-1", "1", false), ("1.5", "1.50001", false), ("1", "1.5e-9223372036854775808", false),
+    ("1.5e-9223372036854775808", "1.5e-9223372036854775808", true), ("1.5e-99999999999999999999", "1.5", false),
+  ])
+  func numbersAreEqualByTheirValue(one: String, two: String, areEqual: Bool) throws {
+    let (one, two) = (try JSONReader.tree(of: one), try JSONReader.tree(of: two))
+    #expect(try one.equals(two) == areEqual)
+    #expect(try JSONTree.array([.null, one]).contains(.array([two])) == areEqual)
+  }
+
   @Test(arguments: [
     (#"{"a":1,"b":[1,2]}"#, #"{"b":[2]}"#, true), (#"{"a":1.0}"#, #"{"a":10e-1}"#, true), ("[1,[2,3]]", "[[3]]", true),
     ("[1,2]", "2", true), ("[[1,2]]", "[2]", false), (#"{"a":{"b":1}}"#, #"{"b":1}"#, false), ("[]", "[1]", false),

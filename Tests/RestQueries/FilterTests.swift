@@ -95,8 +95,15 @@ import Wire
     ("select=name::money", "42704"), ("select=name::uuid", "22P02"), ("select=people(*)", "PGRST200"),
     ("select=...notes(text)", "PGRST119"),
     ("select=notes(text)&order=notes(text)", "PGRST118"), ("select=notes(text)&notes=eq.5", "PGRST120"),
-    ("order=notes(text)", "PGRST108"),
+    ("order=notes(text)", "PGRST108"), ("details=cs.\(values(500))", "PGRST100"),
+    ("details=cd.\(values(500))", "PGRST100"), ("details=eq.{\"a\":\(values(499))}", "PGRST100"),
+    ("details->menu=neq.\(values(500))", "PGRST100"),
   ]
+
+  /// An array of numbers: with itself, one value more.
+  private static func values(_ count: Int) -> String {
+    "[\(Array(repeating: "1", count: count).joined(separator: ","))]"
+  }
 
   @Test(arguments: engines) func whatIsNotKnownIsRefused(engine: Engine) async throws {
     try await PlacesApp.with(engine) { app in
@@ -105,6 +112,7 @@ import Wire
         #expect(try await app.code(RestRequest(.get, "places", query: query)) == code, "\(query)")
       }
       #expect(try await app.code(RestRequest(.get, "nowhere")) == "PGRST205")
+      #expect(try await app.get("places", "details=cs.\(Self.values(499))") == "[]")
     }
   }
 

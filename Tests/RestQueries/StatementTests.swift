@@ -27,7 +27,7 @@ import Wire
     let writer = StatementWriter(engine: engine, caller: caller)
     for (text, places, notes) in [
       ("", 1, 0), ("select=count", 1, 0), ("select=name,notes(text)", 1, 1),
-      ("select=notes!inner(places(notes(count)))", 3, 4),
+      ("select=notes!inner(text)", 1, 2),
       ("select=name,notes()&notes=is.null", 1, 1), ("or=(name.eq.a,name.neq.a)", 1, 0),
     ] {
       let resource = try Resource(try Query(parsing: text), of: Places.place, in: Places.schema)

@@ -49,6 +49,21 @@ import Wire
     #expect(rest?["code"] as? String == "AUTH_REQUIRED")
   }
 
+  @Test(arguments: [
+    ("/rest/v1/nothing", Failure.notFound, "PGRST205"), ("/rest/v1/rpc/nothing", .notFound, "PGRST202"),
+    ("/rest/v1/rpc", .notFound, "PGRST205"), ("/rest/v1/hunts/join", Failure(.notFound, "hunt_not_found", ""), "PT404"),
+    ("/rest/v1/x", .unauthorized, "PGRST301"), ("/rest/v1/rpc/x", .unauthorized, "PGRST301"),
+    ("/rest/v1/x", Failure(.unauthorized, "token_expired", ""), "PGRST303"),
+    ("/rest/v1/rpc/x", Failure(.unauthorized, "token_expired", ""), "PGRST303"),
+  ])
+  func postgRESTsCodesSayWhatIsMissing(path: String, failure: Failure, code: String) throws {
+    let answer = FailureResponse(failure, as: APIDialect(path: path), requestID: "r1")
+    #expect(answer.headers.contains { $0.name == "proxy-status" && $0.value == "PostgREST; error=\(code)" })
+    let body = try encoded(failure, at: path)
+    #expect(body["code"] as? String == code && body["details"] is NSNull)
+    #expect(code != "PGRST303" || body["message"] as? String == "JWT expired")
+  }
+
   /// Supabase's libraries can decode only this body: string members and no others.
   @Test func whoNamesGoTruesVersionGetsItsBodyAlone() throws {
     func sent(_ failure: Failure, at path: String, version: String?) throws -> (FailureResponse, [String: Any]) {

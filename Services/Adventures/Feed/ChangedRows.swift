@@ -11,7 +11,9 @@ enum ChangedRows {
     of operation: RestOperation, _ answer: RestAnswer, for caller: RestQueries.Caller, on db: any Connection,
     _ engine: Engine
   ) throws -> [[String: JSONValue]] {
-    guard EventFeed.isRecording(on: db), operation.answersWithWholeRows else {
+    // The answer has a bound of rows, and a change has none.
+    let hasAll = operation.answersWithWholeRows && answer.changedKeys.count <= QueryBounds.rowsMax
+    guard EventFeed.isRecording(on: db), hasAll else {
       return try records(of: operation.table, answer.changedKeys, for: caller, on: db, engine)
     }
     return try rows(in: answer)

@@ -98,8 +98,10 @@ struct HuntEvents {
   }
 
   /// Whoever sees the hunt sees on its leaderboard that somebody has submitted something, but not at which checkpoint.
-  func submitted(_ keys: [String], on db: any Connection) throws {
-    let blocked = [caller.id: Set(caller.blocked)]
+  ///
+  /// - Parameter blocked: as below, of others than the caller: an upsert by the hunt's creator may name their rows.
+  func submitted(_ keys: [String], _ blocked: [UserID: Set<UserID>], on db: any Connection) throws {
+    let blocked = blocked.merging([caller.id: Set(caller.blocked)]) { $1 }
     for hunt in try record("checkpoint_submitted", .insert, keys, blocked, on: db).sorted() {
       EventFeed.record(
         "checkpoint_submitted", to: [EventTopic.hunt(hunt)], ["hunt_id": hunt, "user_id": caller.id], of: caller.id,

@@ -48,7 +48,7 @@ struct HuntJoining: Sendable {
       let isCreator = hunt.createdBy == caller.id
       let group = isCreator ? nil : hunt.groupID.flatMap { caller.groups.contains($0) ? $0 : nil }
       if !isIn || byCode { try ParticipantStore.add(caller.id, to: hunt, through: group, at: caller.now, on: db) }
-      try ParticipantNames.store([caller.id: name], at: caller.now, on: db)
+      try ParticipantNames.store(name, of: caller.id, at: caller.now, on: db)
       return (group, try Self.row(of: hunt.id, for: caller, on: db, engine))
     }
     // Whoever was removed while they joined: what their removal has ended did not have this participation yet.

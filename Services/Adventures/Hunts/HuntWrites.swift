@@ -43,10 +43,12 @@ struct HuntWrites: TableWriting {
     let checkpoints = try (operation.body?.rows ?? []).map { row in
       try NestedCheckpoints(row["checkpoints"], hunt: row["id"] ?? .null)
     }
+    try NestedCheckpoints.requireFew(checkpoints)
     let hasCheckpoints = checkpoints.contains { !$0.rows.isEmpty }
     guard operation.preferences.resolution == nil || !hasCheckpoints else { throw RestFailure.huntUpsert }
     var added: [String] = []
     let answer = try operation.answer(for: caller, on: db, engine) {
+      try RowCounts.requireHunts(of: caller.id, on: db)
       for nested in checkpoints { added += try nested.insert(for: caller, on: db, engine) }
     }
     let events = HuntEvents(caller: caller, engine: engine, members: members)
@@ -63,8 +65,7 @@ struct HuntWrites: TableWriting {
       guard code == .null else { throw RestFailure.codeIsMade }
       operation.body?.set("invite_code") { _ in .string(Hunt.newInviteCode()) }
     }
-    let hunts = try Hunt.lock(try operation.keys(for: caller, on: db, engine), on: db)
-      .filter { $0.createdBy == caller.id }
+    let hunts = try Hunt.lock(try operation.restrict(for: caller, on: db, engine), on: db)
     let row = operation.body?.rows.first ?? [:]
     if let status = row["status"] {
       for hunt in hunts { try hunt.requireTransition(to: status.string ?? "") }
@@ -84,7 +85,8 @@ struct HuntWrites: TableWriting {
   private func delete(
     _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
   ) throws -> RestAnswer {
-    _ = try Hunt.lock(try operation.keys(for: caller, on: db, engine), on: db)
+    var operation = operation
+    _ = try Hunt.lock(try operation.restrict(for: caller, on: db, engine), on: db)
     let answer = try operation.answer(for: caller, on: db, engine)
     for key in answer.changedKeys { HuntEvents.deleted(key, at: caller.now, on: db) }
     return answer

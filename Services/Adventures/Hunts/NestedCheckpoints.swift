@@ -8,6 +8,8 @@ struct NestedCheckpoints {
   let rows: [JSONTree]
 
   static let countMax = 200
+  /// Of all hunts in a body.
+  private static let totalMax = 1000
 
   /// Those without an `order_index` have their place in the array.
   ///
@@ -36,14 +38,24 @@ struct NestedCheckpoints {
     "id", "title", "description", "location", "photo_required", "points", "order_index",
   ]
 
+  /// - Throws: ``RestQueries/RestFailure`` 400.
+  static func requireFew(_ checkpoints: [NestedCheckpoints]) throws {
+    guard checkpoints.reduce(0, { $0 + $1.rows.count }) <= totalMax else {
+      throw RestFailure.invalid("checkpoints", "of all hunts are at most \(totalMax)", in: "scavenger_hunts")
+    }
+  }
+
+  /// All at once. What one of them leaves out has its default, whatever the others have.
+  ///
   /// - Returns: their ids.
   func insert(for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine) throws -> [String] {
-    try rows.flatMap { row in
-      let request = RestRequest(
-        .post, AdventureTables.checkpoints.name, prefer: ["return=minimal"], body: Array(row.text.utf8))
-      let operation = try RestOperation(request, in: AdventureTables.schema)
-      try CheckpointWrites.requireValid(operation)
-      return try operation.answer(for: caller, on: db, engine).changedKeys
-    }
+    guard !rows.isEmpty else { return [] }
+    let columns = (Self.columns.sorted() + ["hunt_id"]).joined(separator: ",")
+    let request = RestRequest(
+      .post, AdventureTables.checkpoints.name, query: "columns=\(columns)", prefer: ["return=minimal,missing=default"],
+      body: Array(JSONTree.array(rows).text.utf8))
+    let operation = try RestOperation(request, in: AdventureTables.schema)
+    try CheckpointWrites.requireValid(operation)
+    return try operation.answer(for: caller, on: db, engine).changedKeys
   }
 }

@@ -26,14 +26,19 @@ struct ParticipantNames: Sendable {
       ).map { try $0.get("user_id", as: UserID.self) }
     }
     guard !due.isEmpty else { return }
-    // While auth does not answer, the last known names are shown.
-    let found = try await users.names(of: Set(due))
+    // `try?`: while auth does not answer, the last known names are shown.
+    guard let found = try? await users.people(Set(due)) else { return }
     let names = Dictionary(due.map { ($0, found[$0]?.name) }) { $1 }
     try await database.write { db in try Self.store(names, at: caller.now, on: db) }
   }
 
-  /// In the order of the ids, so that two transactions cannot deadlock.
-  static func store(_ names: [UserID: String?], at now: Date, on db: any Connection) throws {
+  /// - Parameter name: nil where it is not known, which does not replace one that was.
+  static func store(_ name: String?, of user: UserID, at now: Date, on db: any Connection) throws {
+    if let name { try store([user: name], at: now, on: db) }
+  }
+
+  /// In the order of the ids, so that two transactions cannot deadlock. Whoever has no name any more gets none.
+  private static func store(_ names: [UserID: String?], at now: Date, on db: any Connection) throws {
     for (user, name) in names.sorted(by: { $0.key.description < $1.key.description }) {
       try db.change(
         """

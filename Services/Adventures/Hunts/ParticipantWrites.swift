@@ -7,8 +7,8 @@ struct ParticipantWrites: TableWriting {
   func write(
     _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
   ) throws -> RestAnswer {
-    let keys = try operation.keys(for: caller, on: db, engine)
-    let mine = try keys.compactMap { key in
+    var operation = operation
+    let mine = try operation.restrict(for: caller, on: db, engine).compactMap { key in
       try db.row("select id, hunt_id from hunt_participant where id = \(ID<Hunt>(key)) and user_id = \(caller.id)")
     }
     let hunts = Dictionary(

@@ -7,9 +7,9 @@ import Wire
 ///
 /// Throws ``BlocksNeeded`` for submissions of others than ``blocked`` has.
 struct SubmissionWrites: TableWriting {
-  /// What leaderboards show for the caller.
+  /// What leaderboards show for the caller; nil where it is not known.
   let name: String?
-  /// Whom blocks keep apart from those whose submissions are verified.
+  /// Whom blocks keep apart from others whose submissions are written.
   var blocked: [UserID: Set<UserID>] = [:]
 
   func write(
@@ -27,8 +27,8 @@ struct SubmissionWrites: TableWriting {
     let answer = try operation.answer(for: caller, on: db, engine)
     for row in operation.body?.rows ?? [] { try SubmissionPhotos.store(namedBy: row, of: caller.id, on: db) }
     for hunt in hunts.sorted() { try Self.addUp(hunt, of: caller.id, on: db) }
-    try ParticipantNames.store([caller.id: name], at: caller.now, on: db)
-    try events.submitted(answer.changedKeys, on: db)
+    try ParticipantNames.store(name, of: caller.id, at: caller.now, on: db)
+    try events.submitted(answer.changedKeys, blocked, on: db)
     return answer
   }
 
@@ -54,13 +54,15 @@ struct SubmissionWrites: TableWriting {
     return hunt.id
   }
 
-  /// Writes down what the submissions of somebody add up to.
+  /// Writes down what the submissions of somebody add up to. The time is that of the last one that counted: who was
+  /// there first is not behind for a checkpoint without points.
   static func addUp(_ hunt: String, of user: UserID, on db: any Connection) throws {
     let id = ID<Hunt>(hunt)
     try db.change(
       """
       insert into hunt_score (hunt_id, user_id, score, completed_checkpoints, last_submitted_at)
-      select c.hunt_id, s.user_id, sum(c.points), count(*), max(s.submitted_at)
+      select c.hunt_id, s.user_id, sum(c.points), count(*),
+        max(case when c.points > 0 then s.submitted_at end)
       from hunt_checkpoint c join checkpoint_submission s on s.checkpoint_id = c.id
       where c.hunt_id = \(id) and s.user_id = \(user) group by c.hunt_id, s.user_id
       on conflict (hunt_id, user_id) do update set score = excluded.score,

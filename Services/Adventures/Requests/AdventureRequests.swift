@@ -43,7 +43,7 @@ struct AdventureRequests: Sendable {
   ) async throws -> RestAnswer {
     let engine = transaction.database.engine
     let answer = try await transaction.write { db in try rules.write(operation, for: caller, on: db, engine) }
-    rules.written()
+    try await rules.written(for: caller)
     return answer
   }
 
@@ -86,12 +86,12 @@ protocol TableWriting: Sendable {
     _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
   ) throws -> RestAnswer
 
-  /// Called after the commit.
-  func written()
+  /// Called after the commit, also of a repetition that has written nothing.
+  func written(for caller: RestQueries.Caller) async throws
 }
 
 extension TableWriting {
-  func written() {}
+  func written(for caller: RestQueries.Caller) async throws {}
 }
 
 extension AdventureTables {
@@ -101,13 +101,14 @@ extension AdventureTables {
 
 extension RestRequest {
   /// A leaderboard has the order of its ranks unless another is asked for: the highest score first, and of equal ones
-  /// who was there first.
+  /// who was there first. The ids of its rows are those of people, who are once in each hunt: with the hunt, pages
+  /// neither repeat nor skip a row.
   fileprivate var withRankedLeaderboard: RestRequest {
-    guard table == AdventureTables.leaderboard.name,
-      !query.split(separator: "&").contains(where: { $0.hasPrefix("order=") })
-    else { return self }
+    guard table == AdventureTables.leaderboard.name else { return self }
+    let isOrdered = query.split(separator: "&").contains { $0.hasPrefix("order=") }
+    let ranks = isOrdered ? "" : "score.desc,last_submitted_at.asc.nullslast,"
     var request = self
-    request.query += "\(query.isEmpty ? "" : "&")order=score.desc,last_submitted_at.asc.nullslast"
+    request.query += "\(query.isEmpty ? "" : "&")order=\(ranks)hunt_id"
     return request
   }
 }

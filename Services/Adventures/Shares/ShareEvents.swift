@@ -35,11 +35,11 @@ struct ShareEvents {
     tell("eta_ended", left, ChangedRows.deletion(table, key))
   }
 
-  /// - Parameter recipients: who saw it.
-  func deleted(_ key: String, of owner: UserID, recipients: Set<UserID>, at now: Date, on db: any Connection) {
+  /// - Parameter before: who saw it. Of one that had ended only its owner is told, and not of its end again.
+  func deleted(_ key: String, of owner: UserID, before: ShareView?, at now: Date, on db: any Connection) {
     Self.record(
-      "eta_ended", key, of: owner, to: recipients.union([owner]), ChangedRows.deletion(AdventureTables.shares, key),
-      at: now, on: db)
+      before?.isActive ?? true ? "eta_ended" : "eta_changed", key, of: owner,
+      to: (before?.recipients ?? []).union([owner]), ChangedRows.deletion(AdventureTables.shares, key), at: now, on: db)
   }
 
   /// The owner is erased, with their topic.

@@ -18,6 +18,13 @@ enum ShareStore {
     }
   }
 
+  /// A share that is over is not made active again, whatever its owner says, so that it ends once.
+  static func endWhatIsOver(among keys: [String], at now: Date, on db: any Connection) throws {
+    for key in keys.sorted() {
+      try db.change("update eta_share set is_active = false where id = \(ID<Share>(key)) and expires_at <= \(now)")
+    }
+  }
+
   /// Those who see the share.
   static func recipients(of key: String, on db: any Connection) throws -> Set<UserID> {
     let rows = try db.rows(

@@ -8,7 +8,7 @@ import Wire
 /// Shares of an arrival time. Who they reach is asked of other services before the transaction.
 struct ShareWrites: Sendable {
   let users: UsersClient
-  let groups: GroupsClient
+  let blocks: ShareBlocks
   /// Sent after each change: the next share to end may be another.
   let changes: ChangeSignal
 
@@ -22,12 +22,13 @@ struct ShareWrites: Sendable {
     guard recipients.count <= RelationsQuery.othersMax else {
       throw RestFailure.invalid("recipients", "of all rows are too many", in: operation.table.name)
     }
-    guard !recipients.isEmpty else { return CheckedShareWrites(hidden: [], changes: changes) }
+    guard !recipients.isEmpty else { return CheckedShareWrites(blocks: blocks, changes: changes) }
     let people = try await users.people(recipients.union([caller.id]))
     guard people[caller.id]?.isProven ?? false else { throw Failure.notProven }
     guard recipients.allSatisfy({ people[$0] != nil }) else { throw RestFailure.unknownRecipient }
-    let relations = try await groups.relations(of: caller.id, to: recipients.subtracting([caller.id]))
-    return CheckedShareWrites(hidden: relations.blocked, changes: changes)
+    let others = recipients.subtracting([caller.id])
+    let hidden = try await blocks.groups.relations(of: caller.id, to: others).blocked
+    return CheckedShareWrites(others: others, hidden: hidden, blocks: blocks, changes: changes)
   }
 
   static let recipientsMax = 50
@@ -47,21 +48,25 @@ struct ShareWrites: Sendable {
 
 /// The rules of shares, with what other services have said.
 struct CheckedShareWrites: TableWriting {
+  /// The recipients without the owner.
+  var others: Set<UserID> = []
   /// Recipients from whom a block hides the share.
-  let hidden: Set<UserID>
+  var hidden: Set<UserID> = []
+  let blocks: ShareBlocks
   let changes: ChangeSignal
 
   func write(
     _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
   ) throws -> RestAnswer {
     let events = ShareEvents(engine: engine)
-    let before = try ShareStore.views(of: try keys(operation, for: caller, on: db, engine), at: caller.now, on: db)
+    var operation = operation
+    let keys = try operation.isInsert ? Self.named(in: operation) : operation.restrict(for: caller, on: db, engine)
+    let before = try ShareStore.views(of: keys, at: caller.now, on: db)
     if operation.request.method == .delete {
       let answer = try operation.answer(for: caller, on: db, engine)
       for key in answer.changedKeys {
         try ShareStore.deleteRecipients(of: key, on: db)
-        events.deleted(
-          key, of: caller.id, recipients: before[key]?.recipients ?? [], at: caller.now, on: db)
+        events.deleted(key, of: caller.id, before: before[key], at: caller.now, on: db)
       }
       return answer
     }
@@ -69,6 +74,8 @@ struct CheckedShareWrites: TableWriting {
     let members = operation.body?.columns ?? []
     if operation.isInsert || members.contains("expires_at") {
       try ShareStore.requireEnd(of: answer.changedKeys, at: caller.now, on: db)
+    } else if members.contains("is_active") {
+      try ShareStore.endWhatIsOver(among: answer.changedKeys, at: caller.now, on: db)
     }
     for key in answer.changedKeys {
       if operation.isInsert || members.contains("recipients") {
@@ -79,17 +86,18 @@ struct CheckedShareWrites: TableWriting {
     return answer
   }
 
-  /// The shares that may be there already and be changed.
-  private func keys(
-    _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
-  ) throws -> [String] {
-    guard operation.isInsert else { return try operation.keys(for: caller, on: db, engine) }
-    return (operation.body?.rows ?? []).compactMap { row in
-      row["id"]?.string.flatMap { ID<Share>($0) }?.description
-    }
+  /// The shares that may be there already, and are changed then.
+  private static func named(in operation: RestOperation) -> [String] {
+    (operation.body?.rows ?? []).compactMap { row in row["id"]?.string.flatMap { ID<Share>($0) }?.description }
   }
 
-  func written() { changes.send() }
+  /// A block that was made, or ended, while the share was written did not find it: it is asked for again.
+  func written(for caller: RestQueries.Caller) async throws {
+    changes.send()
+    guard !others.isEmpty else { return }
+    let blocked = try await blocks.groups.relations(of: caller.id, to: others).blocked
+    for other in blocked.symmetricDifference(hidden) { try await blocks.update(between: caller.id, and: other) }
+  }
 }
 
 extension RestFailure {

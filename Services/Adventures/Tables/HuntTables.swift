@@ -1,5 +1,6 @@
 import Database
 import RestQueries
+import Wire
 
 /// Hunts, and what belongs to them.
 extension AdventureTables {
@@ -120,8 +121,10 @@ extension AdventureTables {
     """
   }
 
+  /// Whoever is kept apart from more people than groups names sees nobody: anyone may be one of the others.
   private static func isUnblocked(_ user: SQL, _ caller: Caller) -> SQL {
-    caller.blocked.isEmpty ? "true" : "\(user) not in (\(list: caller.blocked))"
+    guard caller.blocked.count < MemberOfGroups.blockedMax else { return "\(user) = \(caller.id)" }
+    return caller.blocked.isEmpty ? "true" : "\(user) not in (\(list: caller.blocked))"
   }
 
   /// The hunts in which the caller takes part: by the hunt's code, or as a member of its group.

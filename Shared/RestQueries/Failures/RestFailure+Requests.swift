@@ -13,6 +13,19 @@ extension RestFailure {
     RestFailure(400, "PGRST102", "The body has too many rows", details: "at most \(max)")
   }
 
+  /// Of a PATCH or DELETE.
+  static func tooManyChanges(max: Int) -> RestFailure {
+    RestFailure(
+      400, "54000", "The request changes too many rows", details: "at most \(max)",
+      hint: "Name fewer rows, or add a limit.")
+  }
+
+  static func answerTooLarge(bytesMax: Int) -> RestFailure {
+    RestFailure(
+      400, "54000", "The answer is too large", details: "The embedded rows have more than \(bytesMax) bytes.",
+      hint: "Ask for fewer rows at a time, or for fewer columns.")
+  }
+
   static func unacceptable(_ accept: String) -> RestFailure {
     RestFailure(406, "PGRST107", "None of these media types are available: \(accept.prefix(200))")
   }
@@ -97,8 +110,11 @@ extension RestFailure {
     case .refused(let message): self.init(403, "42501", message)
     case .nulInText: self = .nulInText
     case .other(let message):
-      // A value that does not fit its column (class 22), in the words of PostgreSQL.
-      guard message.hasPrefix("22"), let colon = message.firstIndex(of: ":") else { return nil }
+      // A value that does not fit its column (class 22), or is larger than any may be (class 54), in the words of the
+      // database.
+      guard message.hasPrefix("22") || message.hasPrefix("54"), let colon = message.firstIndex(of: ":") else {
+        return nil
+      }
       self.init(400, String(message[..<colon]), String(message[colon...].dropFirst(2)))
     default: return nil
     }

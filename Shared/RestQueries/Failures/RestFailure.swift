@@ -69,6 +69,13 @@ extension RestFailure {
       hint: "Verify that '\(name)' is included in the 'select' query parameter.")
   }
 
+  /// - Parameter path: the embedded resources that lead to it, and it.
+  static func embeddedInItself(_ table: String, at path: [String]) -> RestFailure {
+    RestFailure(
+      400, "PGRST100", "'\(table)' is embedded in itself", details: "at \(path.joined(separator: " > "))",
+      hint: "Each table is embedded once on the way to another.")
+  }
+
   static func orderByMany(_ name: String, of table: String) -> RestFailure {
     RestFailure(
       400, "PGRST118", "A related order on '\(name)' is not possible",

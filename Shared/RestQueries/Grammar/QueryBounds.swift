@@ -16,8 +16,12 @@ package enum QueryBounds {
   static let orderTermsMax = 16
   /// Of `in`, of arrays, and of `any` and `all`.
   static let listMax = 500
+  /// Of JSON that rows are compared with, whose time grows with the product of the two.
+  static let jsonValuesMax = 500
   /// Of an answer, and of one embedded array. A larger `limit` is lowered to it.
   package static let rowsMax = 1000
+  /// Of all that is embedded in the rows of an answer.
+  static let embeddedBytesMax = 16 * 1024 * 1024
   static let offsetMax = 1_000_000_000
   /// Of the array in a body.
   package static let bodyRowsMax = 1000

@@ -14,8 +14,8 @@ package enum RestFunctions {
       guard case .number(let digits) = try found(arguments) else { return .null }
       return Double(digits).map { .number($0) } ?? .null
     },
-    SQLiteFunction("rest_json_equals", argumentCount: 2) { try compared($0) { $0.equals($1) } },
-    SQLiteFunction("rest_json_contains", argumentCount: 2) { try compared($0) { $0.contains($1) } },
+    SQLiteFunction("rest_json_equals", argumentCount: 2) { try compared($0) { try $0.equals($1) } },
+    SQLiteFunction("rest_json_contains", argumentCount: 2) { try compared($0) { try $0.contains($1) } },
     // SQLite's own text of a number has fifteen digits, too few to read the same number.
     SQLiteFunction("rest_number_text", argumentCount: 1) { $0[0].text.map { .text($0) } ?? .null },
     SQLiteFunction("rest_matches", argumentCount: 3) { arguments in
@@ -32,10 +32,10 @@ package enum RestFunctions {
   }
 
   private static func compared(
-    _ arguments: [FunctionArgument], _ isTrue: (JSONTree, JSONTree) -> Bool
+    _ arguments: [FunctionArgument], _ isTrue: (JSONTree, JSONTree) throws -> Bool
   ) throws -> FunctionResult {
     guard let one = arguments[0].text, let two = arguments[1].text else { return .null }
-    return .bool(isTrue(try JSONReader.tree(of: one), try JSONReader.tree(of: two)))
+    return .bool(try isTrue(try JSONReader.tree(of: one), try JSONReader.tree(of: two)))
   }
 }
 

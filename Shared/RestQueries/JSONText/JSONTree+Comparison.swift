@@ -1,45 +1,90 @@
+import Database
 import Wire
 
-/// The operators of PostgreSQL's `jsonb`, for SQLite.
+/// The operators of PostgreSQL's `jsonb`, for SQLite. They throw when their statement has taken too long.
 extension JSONTree {
   /// Whether two values are equal: members in any order, numbers by their value.
-  func equals(_ other: JSONTree) -> Bool {
-    switch (self, other) {
-    case (.number(let one), .number(let two)): DecimalText(one) == DecimalText(two)
-    case (.array(let one), .array(let two)):
-      one.count == two.count && zip(one, two).allSatisfy { $0.equals($1) }
-    case (.object(let one), .object):
-      one.count == other.memberCount && one.allSatisfy { member in other[member.name]?.equals(member.value) ?? false }
-    default: self == other
-    }
-  }
-
-  private var memberCount: Int {
-    guard case .object(let members) = self else { return 0 }
-    return members.count
+  func equals(_ other: JSONTree) throws -> Bool {
+    var steps = FunctionSteps()
+    return try isEqual(to: other, &steps)
   }
 
   /// `@>`: every element and every member of `other` is in this value. An array contains a value that it has as an
   /// element, at the top only.
-  func contains(_ other: JSONTree) -> Bool {
-    if case .array(let elements) = self, other.isScalar { return elements.contains { $0.equals(other) } }
-    return containsNested(other)
+  func contains(_ other: JSONTree) throws -> Bool {
+    var steps = FunctionSteps()
+    guard case .array(let elements) = self, other.isScalar else { return try containsNested(other, &steps) }
+    for element in elements where try element.isEqual(to: other, &steps) { return true }
+    return false
   }
 
-  private func containsNested(_ other: JSONTree) -> Bool {
+  private func containsNested(_ other: JSONTree, _ steps: inout FunctionSteps) throws -> Bool {
+    try steps.next()
     switch (self, other) {
-    case (.object, .object(let wanted)):
-      wanted.allSatisfy { member in self[member.name]?.containsNested(member.value) ?? false }
+    case (.object(let members), .object(let wanted)):
+      for member in wanted {
+        guard let value = try Self.value(of: member.name, in: members, &steps),
+          try value.containsNested(member.value, &steps)
+        else { return false }
+      }
+      return true
     case (.array(let elements), .array(let wanted)):
-      wanted.allSatisfy { value in elements.contains { $0.containsNested(value) } }
-    default: equals(other)
+      for value in wanted where try !Self.has(value, elements, &steps) { return false }
+      return true
+    default: return try isEqual(to: other, &steps)
     }
+  }
+
+  private static func has(
+    _ value: JSONTree, _ elements: [JSONTree], _ steps: inout FunctionSteps
+  ) throws -> Bool {
+    for element in elements where try element.containsNested(value, &steps) { return true }
+    return false
+  }
+
+  private func isEqual(to other: JSONTree, _ steps: inout FunctionSteps) throws -> Bool {
+    try steps.next()
+    switch (self, other) {
+    case (.number(let one), .number(let two)): return DecimalText.areEqual(one, two)
+    case (.array(let one), .array(let two)):
+      guard one.count == two.count else { return false }
+      for (value, other) in zip(one, two) where try !value.isEqual(to: other, &steps) { return false }
+      return true
+    case (.object(let one), .object(let two)):
+      guard one.count == two.count else { return false }
+      for member in one {
+        guard let value = try Self.value(of: member.name, in: two, &steps),
+          try value.isEqual(to: member.value, &steps)
+        else { return false }
+      }
+      return true
+    default: return self == other
+    }
+  }
+
+  private static func value(
+    of name: String, in members: [Member], _ steps: inout FunctionSteps
+  ) throws -> JSONTree? {
+    for member in members {
+      try steps.next()
+      if member.name == name { return member.value }
+    }
+    return nil
   }
 
   private var isScalar: Bool {
     switch self {
     case .array, .object: false
     default: true
+    }
+  }
+
+  /// How many values it consists of, with itself.
+  var valueCount: Int {
+    switch self {
+    case .array(let elements): elements.reduce(1) { $0 + $1.valueCount }
+    case .object(let members): members.reduce(1) { $0 + $1.value.valueCount }
+    default: 1
     }
   }
 }
@@ -49,12 +94,27 @@ private struct DecimalText: Hashable {
   private let isNegative: Bool
   private let digits: String
   private let exponent: Int
+  /// Numbers whose exponents are beyond are as good as zero, and need not be told apart.
+  private static let exponentMax = 1_000_000
 
-  init(_ text: String) {
+  /// Most numbers are whole, and their texts decide.
+  static func areEqual(_ one: String, _ two: String) -> Bool {
+    if one == two { return true }
+    return isWhole(one) && isWhole(two) ? false : DecimalText(one) == DecimalText(two)
+  }
+
+  /// Whether no other text of digits has the same value.
+  private static func isWhole(_ text: String) -> Bool {
+    text != "-0" && text.utf8.allSatisfy { (48...57).contains($0) || $0 == UInt8(ascii: "-") }
+  }
+
+  private init(_ text: String) {
     var mantissa = Substring(text.lowercased())
     var exponent = 0
     if let mark = mantissa.firstIndex(of: "e") {
-      exponent = Int(mantissa[mark...].dropFirst()) ?? 0
+      // One of more digits than an integer has is negative: others are only of zero.
+      exponent = Int(mantissa[mark...].dropFirst()) ?? -Self.exponentMax
+      exponent = min(max(exponent, -Self.exponentMax), Self.exponentMax)
       mantissa = mantissa[..<mark]
     }
     let isNegative = mantissa.hasPrefix("-")

@@ -1,3 +1,5 @@
+import Database
+
 /// A regular expression without what makes matching expensive: no references to groups, no looking around.
 ///
 /// SQLite matches it here, in a time that grows with the product of the lengths of the text and the pattern.
@@ -25,12 +27,16 @@ struct RegularExpression {
   var postgresText: String { root.postgresText }
 
   /// Whether a part of `text` matches. All alternatives are followed at once, so none is tried twice.
-  func matches(_ text: String) -> Bool {
+  ///
+  /// - Throws: when the statement that asks has taken too long.
+  func matches(_ text: String) throws -> Bool {
+    var steps = FunctionSteps()
     var current = StepSet(count: program.count)
     var following = StepSet(count: program.count)
     var position = 0
     let scalars = Array(text.unicodeScalars)
     while true {
+      try steps.next()
       let isEnd = position == scalars.count
       if add(0, to: &current, isStart: position == 0, isEnd: isEnd) { return true }
       guard !isEnd else { return false }

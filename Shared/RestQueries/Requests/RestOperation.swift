@@ -10,6 +10,8 @@ package struct RestOperation: Sendable {
   let resource: Resource
   package let preferences: Preferences
   let format: AnswerFormat
+  /// The ids of the only rows that a PATCH or DELETE touches, where its service has chosen them.
+  var restriction: [String]?
 
   package init(_ request: RestRequest, in schema: RestSchema) throws {
     if let profile = request.profile, profile != "public" { throw RestFailure.unknownSchema(profile) }

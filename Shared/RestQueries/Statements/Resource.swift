@@ -37,7 +37,7 @@ extension Resource {
   /// - Throws: ``RestFailure`` for names that the tables do not have.
   init(_ query: Query, of table: Table, in schema: RestSchema) throws {
     var counter = 0
-    try self.init(query.selection, of: table, in: schema, counter: &counter)
+    try self.init(query.selection, of: table, at: [], in: schema, counter: &counter)
     for condition in query.conditions {
       try change(at: condition.path[...]) { $0.conditions.append(condition.part) }
     }
@@ -54,7 +54,10 @@ extension Resource {
     }
   }
 
-  private init(_ items: [SelectItem], of table: Table, in schema: RestSchema, counter: inout Int) throws {
+  /// - Parameter path: the tables that embed it, the outermost first.
+  private init(
+    _ items: [SelectItem], of table: Table, at path: [String], in schema: RestSchema, counter: inout Int
+  ) throws {
     self.init(table: table, row: RowName(alias: "t\(counter)"))
     counter += 1
     guard counter <= QueryBounds.resourcesMax else {
@@ -63,7 +66,7 @@ extension Resource {
     for item in items {
       switch item {
       case .column(let column): try add(column)
-      case .embed(let embed): try add(embed, in: schema, counter: &counter)
+      case .embed(let embed): try add(embed, at: path + [table.name], in: schema, counter: &counter)
       }
     }
     guard outputs.count <= QueryBounds.selectedColumnsMax else {
@@ -89,13 +92,19 @@ extension Resource {
     outputs.append(.column(name: selected.alias ?? selected.field.outputName, selected.field, type, cast))
   }
 
-  private mutating func add(_ selected: SelectedEmbed, in schema: RestSchema, counter: inout Int) throws {
+  private mutating func add(
+    _ selected: SelectedEmbed, at path: [String], in schema: RestSchema, counter: inout Int
+  ) throws {
     let relation = try schema.relation(from: table, to: selected.name, hint: selected.hint)
+    // Rows within themselves would multiply with each level.
+    guard !path.contains(relation.target) else {
+      throw RestFailure.embeddedInItself(relation.target, at: path + [selected.name])
+    }
     guard !selected.isSpread || relation.cardinality == .one else {
       throw RestFailure.spreadOfMany(selected.name, of: table.name)
     }
     let resource = try Resource(
-      selected.items, of: try schema.table(relation.target), in: schema, counter: &counter)
+      selected.items, of: try schema.table(relation.target), at: path, in: schema, counter: &counter)
     let link = try relation.link.map { try (table: schema.table($0.table), row: RowName(alias: "l\(counter)")) }
     outputs.append(.embed(embeds.count))
     embeds.append(

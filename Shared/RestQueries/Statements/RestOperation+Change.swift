@@ -70,10 +70,12 @@ extension RestOperation {
     return keys
   }
 
-  /// The rows of the query that the rule lets the caller change: with a limit, those of the page.
+  /// The rows of the query that the rule lets the caller change: with a limit, those of the page. The page of an
+  /// operation that is restricted has been chosen before.
   func target(_ rule: RowExpression, _ writer: StatementWriter) throws -> SQL {
     let allowed: SQL = "(\(rule(resource.row, writer.caller)))"
     let condition: SQL = "\(try writer.condition(of: resource)) and \(allowed)"
+    if let restriction { return "\(writer.isKey(of: resource.row, table, in: restriction)) and \(condition)" }
     guard resource.limit != nil || resource.offset > 0 else { return condition }
     let row = resource.row
     let limit = min(resource.limit ?? QueryBounds.rowsMax, QueryBounds.rowsMax)

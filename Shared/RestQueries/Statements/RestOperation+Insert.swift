@@ -42,7 +42,7 @@ extension RestOperation {
     let reading = isShown ? [try shownRows(of: keys, writer)] : []
     let results = try db.rows(of: insertions + [fulfilment(of: rule, keys, writer)] + reading)
     try requireFulfilled(results[insertions.count].first, keys)
-    return try inserted(keys, status: 201, isShown ? page(of: keys, results[insertions.count + 1]) : nil)
+    return try inserted(keys, status: 201, isShown ? try page(of: keys, results[insertions.count + 1]) : nil)
   }
 
   private func inserted(_ keys: [String], status: Int, _ page: RowPage?) throws -> RestAnswer {
@@ -133,7 +133,7 @@ extension RestOperation {
 extension RestOperation {
   /// In the order that was asked for, else in that of the body.
   func representation(of keys: [String], _ writer: StatementWriter, on db: any Connection) throws -> RowPage {
-    page(of: keys, keys.isEmpty ? [] : try db.rows(shownRows(of: keys, writer)))
+    try page(of: keys, keys.isEmpty ? [] : try db.rows(shownRows(of: keys, writer)))
   }
 
   private var shown: Resource {
@@ -148,7 +148,8 @@ extension RestOperation {
     try writer.select(shown, ofKeys: keys).composedForRequest
   }
 
-  private func page(of keys: [String], _ rows: [Row]) -> RowPage {
+  private func page(of keys: [String], _ rows: [Row]) throws -> RowPage {
+    try shown.requireBounded(rows)
     guard resource.orders.isEmpty, !resource.isCount else {
       return RowPage(resource: shown, rows: rows.map { $0.values.dropFirst(resource.isCount ? 0 : 1) })
     }

@@ -7,6 +7,7 @@ extension RestOperation {
     let statements = isCounted ? [page, try writer.count(resource).composedForRequest] : [page]
     let results = try db.rows(of: statements)
     let rows = results.first ?? []
+    try resource.requireBounded(rows)
     let total = isCounted ? try results.last?.first?.get("total", as: Int.self) : nil
     if let total, resource.offset > total {
       throw RestFailure.badRange(
@@ -17,19 +18,6 @@ extension RestOperation {
       total.map { rows.count < $0 } ?? false ? 206 : 200,
       rows: RowPage(resource: resource, rows: rows.map { $0.values[...] }),
       range: Self.contentRange(first: resource.offset, count: rows.count, total: total))
-  }
-
-  /// The ids of the rows that the query names and the caller sees: those that a change may touch.
-  ///
-  /// - Throws: ``RestFailure`` when there are more than an answer may have.
-  package func keys(for caller: Caller, on db: any Connection, _ engine: Engine) throws -> [String] {
-    var named = resource
-    named.outputs = []
-    named.isCount = false
-    let rows = try db.rows(
-      StatementWriter(engine: engine, caller: caller).select(named, isKeyed: true).composedForRequest)
-    guard rows.count < QueryBounds.rowsMax else { throw RestFailure.tooManyRows(max: QueryBounds.rowsMax - 1) }
-    return rows.compactMap { $0.values.first?.text }
   }
 
   /// `0-9/57`; without a total `0-9/*`, without rows `*/57`.

@@ -1,5 +1,26 @@
 import Database
 
+/// The rows of a PATCH or DELETE whose service has rules beyond the declaration of the table.
+extension RestOperation {
+  /// Restricts the change to the rows that the query names and the caller may change, as they are now. The service locks
+  /// them and applies its rules to them before the change, which touches no other row: neither one that matches only
+  /// since then, nor one that a limit would choose in the place of another.
+  ///
+  /// - Returns: their ids.
+  /// - Throws: ``RestFailure`` when there are more than may be changed at once.
+  package mutating func restrict(
+    for caller: Caller, on db: any Connection, _ engine: Engine
+  ) throws -> [String] {
+    guard let rule = request.method == .delete ? table.access.deletes : table.access.updates else {
+      throw RestFailure.permissionDenied(table.name)
+    }
+    let keys = try keys(rule, StatementWriter(engine: engine, caller: caller), on: db, limit: QueryBounds.rowsMax + 1)
+    guard keys.count <= QueryBounds.rowsMax else { throw RestFailure.tooManyChanges(max: QueryBounds.rowsMax) }
+    restriction = keys
+    return keys
+  }
+}
+
 /// Writes that a service makes itself (``TableWrites``).
 extension RestOperation {
   /// Returns the key of the row, nil for one that was in the way and is left alone.
@@ -39,12 +60,15 @@ extension RestOperation {
   }
 
   /// The keys of the rows that a PATCH or DELETE is about.
-  func keys(_ rule: RowExpression, _ writer: StatementWriter, on db: any Connection) throws -> [String] {
-    try changedKeys(
+  func keys(
+    _ rule: RowExpression, _ writer: StatementWriter, on db: any Connection, limit: Int? = nil
+  ) throws -> [String] {
+    let bound: SQL = limit.map { max -> SQL in " limit \(max)" } ?? ""
+    return try changedKeys(
       db,
       """
       select \(resource.row.name).\(table.storedKey) from \(table.source) \(resource.row.name)
-      where \(try target(rule, writer))
+      where \(try target(rule, writer))\(bound)
       """)
   }
 }

@@ -56,7 +56,7 @@ extension StatementWriter {
 
   /// Equal JSON is equal whatever the order of its members and the notation of its numbers.
   private func compareJSON(_ operand: Operand, _ comparison: Comparison, _ text: String) throws -> SQL {
-    let other = operand.type == .json ? try ColumnType.json(text).text : try operand.type.array(ofLiteral: text)
+    let other = try jsonText(text, operand.type)
     if engine == .postgres {
       return "((\(operand.value))::jsonb \(symbol(comparison)) \(other)::jsonb)"
     }

@@ -105,6 +105,16 @@ extension StatementWriter {
 
   private func jsonText(_ text: String, _ type: ColumnType, operator name: String) throws -> String {
     guard type.isJSON else { throw RestFailure.noOperator(name, for: type.name) }
-    return type == .json ? try ColumnType.json(text).text : try type.array(ofLiteral: text)
+    return try jsonText(text, type)
+  }
+
+  /// The JSON with which a row's is compared.
+  func jsonText(_ text: String, _ type: ColumnType) throws -> String {
+    guard type == .json else { return try type.array(ofLiteral: text) }
+    let tree = try ColumnType.json(text)
+    guard tree.valueCount <= QueryBounds.jsonValuesMax else {
+      throw RestFailure.tooMuch("values in JSON", max: QueryBounds.jsonValuesMax)
+    }
+    return tree.text
   }
 }

@@ -13,18 +13,27 @@ struct StatementWriter {
   ///   - isKeyed: whether the first column is the row's key.
   ///   - restriction: a further condition.
   func select(_ resource: Resource, isKeyed: Bool = false, where restriction: SQL? = nil) throws -> SQL {
-    let row = resource.row
-    var columns = try resource.outputs.enumerated().compactMap { index, output in
-      try cell(output, of: resource).map { cell -> SQL in "\(cell) as \(SQL(stringLiteral: "c\(index)"))" }
-    }
-    if isKeyed { columns.insert("\(row.name).\(resource.table.storedKey) as key", at: 0) }
-    if columns.isEmpty { columns = ["null as c0"] }
-    let list = SQL.joined(columns, by: ", ")
+    let columns = try pageColumns(of: resource, isKeyed: isKeyed)
+    let list = SQL.joined(columns.map { "\($0.value) as \($0.name)" }, by: ", ")
     let condition = try condition(of: resource)
-    return """
-      select \(list) from \(resource.table.source) \(row.name) \
+    let page: SQL = """
+      select \(list) from \(resource.table.source) \(resource.row.name) \
       where \(restriction.map { "\($0) and \(condition)" } ?? condition)\(try paging(of: resource))
       """
+    return resource.embedsMany ? bounded(page, columns) : page
+  }
+
+  private func pageColumns(of resource: Resource, isKeyed: Bool) throws -> [PageColumn] {
+    var columns = try resource.outputs.enumerated().compactMap { index, output -> PageColumn? in
+      guard let cell = try cell(output, of: resource) else { return nil }
+      let isEmbedded = if case .embed = output { true } else { false }
+      return PageColumn(name: SQL(stringLiteral: "c\(index)"), value: cell, isEmbedded: isEmbedded)
+    }
+    if isKeyed {
+      let key: SQL = "\(resource.row.name).\(resource.table.storedKey)"
+      columns.insert(PageColumn(name: "key", value: key, isEmbedded: false), at: 0)
+    }
+    return columns.isEmpty ? [PageColumn(name: "c0", value: "null", isEmbedded: false)] : columns
   }
 
   /// The number of rows on all pages.

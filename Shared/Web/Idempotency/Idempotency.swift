@@ -50,6 +50,11 @@ package struct Idempotency: Sendable {
     return try await record(hashed) { try effect(checked, $0) }
   }
 
+  /// The reply to a request that has been made before, for callers that do more than `check` before the transaction.
+  ///
+  /// - Throws: 422 when the key was used for another request, 409 while the first request still runs.
+  package func reply(to call: IdempotentCall) async throws -> Reply? { try await storedReply(to: store.hashed(call)) }
+
   /// For an effect of several steps: the key is claimed before the first step, and the last commits with the reply.
   ///
   /// - Parameter steps: each must be idempotent by itself: after 60 s another request may claim the key and repeat it.

@@ -9,16 +9,21 @@ package enum APIDialect: Sendable, Hashable {
   case goTrue
   /// `/rest/v1`: PostgREST's codes.
   case postgREST
+  /// `/rest/v1/rpc`: the same, except that what is not there is a function and no table.
+  case postgRESTFunction
   /// `/storage/v1`: the errors of Supabase's storage, `{statusCode, error, message}`.
   case storage
 
   package init(path: some StringProtocol) {
     switch true {
     case path.hasPrefix("/auth/v1"): self = .goTrue
+    case path.hasPrefix("/rest/v1/rpc/"): self = .postgRESTFunction
     case path.hasPrefix("/rest/v1"): self = .postgREST
     case path.hasPrefix("/storage/v1"): self = .storage
     case path.hasPrefix("/api/"), path.hasPrefix("/internal/"): self = .api
     default: self = .plain
     }
   }
+
+  var isPostgREST: Bool { self == .postgREST || self == .postgRESTFunction }
 }

@@ -6,18 +6,33 @@ extension APIDialect {
     case .api, .plain: failure.code
     case .storage: failure.kind == .notFound ? "not_found" : failure.code
     case .goTrue: failure.reasons.isEmpty ? Self.goTrueCodes[failure.code] ?? failure.code : "weak_password"
-    // `PT404` is how PostgREST's functions raise a status; PGRST205 is a table that does not exist.
-    case .postgREST where failure.kind == .notFound && failure.code != Failure.notFound.code: "PT404"
-    case .postgREST: Self.postgRESTCodes[failure.kind] ?? failure.code
+    case .postgREST, .postgRESTFunction: postgRESTCode(of: failure)
     }
   }
+
+  private func postgRESTCode(of failure: Failure) -> String {
+    switch failure.kind {
+    // `PT404` is how PostgREST's functions raise a status.
+    case .notFound where failure.code != Failure.notFound.code: "PT404"
+    case .notFound where self == .postgRESTFunction: "PGRST202"
+    case .unauthorized where failure.code == Self.expired: "PGRST303"
+    default: Self.postgRESTCodes[failure.kind] ?? failure.code
+    }
+  }
+
+  /// The text for people, or that of PostgREST by which clients recognise the failure.
+  func message(of failure: Failure) -> String {
+    isPostgREST && failure.code == Self.expired ? "JWT expired" : failure.message
+  }
+
+  private static let expired = "token_expired"
 
   /// `error.code`: the same as `code`, except where older clients expect one of a fixed list in upper case.
   package func nestedCode(of failure: Failure) -> String {
     switch self {
     case .api, .plain: failure.code
     case .storage: code(of: failure)
-    case .goTrue, .postgREST: Self.upperCaseCode(failure)
+    case .goTrue, .postgREST, .postgRESTFunction: Self.upperCaseCode(failure)
     }
   }
 

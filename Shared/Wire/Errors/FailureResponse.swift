@@ -25,7 +25,7 @@ package struct FailureResponse: Sendable {
     }
     if dialect == .goTrue { headers.append((GoTrueError.codeHeader, problem.code)) }
     // RFC 9209: what Supabase's clients read when there is no body, as in an answer to HEAD.
-    if dialect == .postgREST { headers.append(("proxy-status", "PostgREST; error=\(problem.code)")) }
+    if dialect.isPostgREST { headers.append(("proxy-status", "PostgREST; error=\(problem.code)")) }
     if let version { headers.append((GoTrueVersion.header, version.text)) }
     // `try?`: the bodies consist of strings and integers, which can always be encoded.
     body = (try? version == nil ? JSON.encode(problem) : JSON.encode(GoTrueError(failure))) ?? Data()

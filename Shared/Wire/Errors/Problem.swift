@@ -27,7 +27,7 @@ package struct Problem: Codable, Sendable {
   package init(_ failure: Failure, as dialect: APIDialect, requestID: String?, at now: Date = Date()) {
     self.status = dialect.status(of: failure)
     self.title = Self.title(of: status)
-    self.detail = failure.message
+    self.detail = dialect.message(of: failure)
     self.code = dialect.code(of: failure)
     self.nestedCode = dialect.nestedCode(of: failure)
     self.requestID = requestID
@@ -59,7 +59,7 @@ package struct Problem: Codable, Sendable {
     try body.encode(code, forKey: .code)
     try body.encode(detail, forKey: .message)
     try body.encodeNil(forKey: .hint)
-    if dialect == .postgREST { try body.encode(NullCodable(wrappedValue: detailsText), forKey: .details) }
+    if dialect?.isPostgREST ?? false { try body.encode(NullCodable(wrappedValue: detailsText), forKey: .details) }
     try body.encodeIfPresent(requestID, forKey: .requestID)
     if !fields.isEmpty { try body.encode(fields, forKey: .errors) }
     if dialect == .goTrue {
@@ -83,7 +83,7 @@ package struct Problem: Codable, Sendable {
 
   /// `{field:[messages]}`, but a string for the clients of `/auth/v1` and `/rest/v1`, which expect one.
   private func encodeDetails(into nested: inout KeyedEncodingContainer<NestedKey>) throws {
-    if fields.isEmpty || dialect == .goTrue || dialect == .postgREST {
+    if fields.isEmpty || dialect == .goTrue || dialect?.isPostgREST ?? false {
       try nested.encode(NullCodable(wrappedValue: detailsText), forKey: .details)
     } else {
       let byField = Dictionary(grouping: fields, by: \.field).mapValues { $0.map(\.message) }
