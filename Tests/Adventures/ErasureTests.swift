@@ -20,12 +20,16 @@ import Wire
       let end = stack.clock.now.addingTimeInterval(3600).formatted(.iso8601)
       let share = #"{"route_data": {}, "recipients": ["\#(alice.id)"], "expires_at": "\#(end)"}"#
       try await bob.insert("eta_shares", share)
+      try await alice.insert("eta_shares", share.replacing("\(alice.id)", with: "\(bob.id)"))
+      #expect(try await bob.rows("hunt_leaderboard?hunt_id=eq.\(other.id)").first?["name"] is String)
+      for rows in Self.rows(of: alice) { #expect(try await stack.count(rows, in: "adventures") > 0, "\(rows.text)") }
 
       let auth = stack.adventures.with(stack.with(key: "auth"))
       let export = try await auth.get("/internal/users/\(alice.id)/data")
       #expect(export.text.contains("Secret cove") && export.text.contains("Secret stop"))
       for table in [
         "adventure_plans", "saved_places", "scavenger_hunts", "hunt_participants", "checkpoint_submissions",
+        "eta_shares",
       ] {
         #expect((export[table] as? [Any])?.count == 1, "\(table): \(export.text)")
       }
@@ -39,6 +43,11 @@ import Wire
         let count = try await stack.count(SQL(stringLiteral: table), in: "adventures")
         #expect(count == 0, "\(table)")
       }
+      for rows in Self.rows(of: alice) { #expect(try await stack.count(rows, in: "adventures") == 0, "\(rows.text)") }
+      // What is bob's is there.
+      #expect(try await stack.count("hunt", in: "adventures") == 1)
+      #expect(try await bob.count("eta_shares") == 1)
+      #expect(try await stack.count("eta_recipient", in: "adventures") == 0)
     }
   }
 
@@ -77,5 +86,12 @@ import Wire
           .end(of: "scavenger_hunts:\(own.id)"), .end(of: "checkpoint_submissions:\(own.id)"),
         ])
     }
+  }
+
+  private static func rows(of user: SignedInUser) -> [SQL] {
+    [
+      ("eta_share", "user_id"), ("eta_recipient", "user_id"), ("hunt", "created_by"), ("participant_name", "user_id"),
+      ("hunt_participant", "user_id"), ("hunt_score", "user_id"), ("checkpoint_submission", "user_id"),
+    ].map { table, column in SQL(stringLiteral: "\(table) where \(column) = '\(user.id)'") }
   }
 }

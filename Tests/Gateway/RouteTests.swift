@@ -88,7 +88,8 @@ import Web
     try await withStack(.sqlite) { stack in
       for (service, browser) in [
         (ServiceName.auth, stack.auth), (.invites, stack.invites), (.groups, stack.groups), (.lists, stack.lists),
-        (.credits, stack.credits), (.events, stack.events),
+        (.credits, stack.credits), (.events, stack.events), (.adventures, stack.adventures),
+        (.timepoints, stack.timepoints),
       ] {
         let document = try await browser.get("/openapi.json")
         let paths = try #require(document["paths"] as? [String: [String: Any]])

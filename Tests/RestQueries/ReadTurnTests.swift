@@ -13,20 +13,24 @@ import Wire
   private let bob = UserID.new(at: Date())
 
   @Test func twoRunAndTheOthersComeAfterThem() async throws {
-    let running = Mutex((now: 0, most: 0, total: 0))
+    let running = Running()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<50 {
         group.addTask { [turns, alice] in
           try await turns.begin(alice)
-          running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1), $0.total + 1) }
+          running.counts.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1), $0.total + 1) }
           try await Task.sleep(for: .milliseconds(2))
-          running.withLock { $0.now -= 1 }
+          running.counts.withLock { $0.now -= 1 }
           turns.end(alice)
         }
       }
       try await group.waitForAll()
     }
-    #expect(running.withLock { $0 } == (0, 2, 50))
+    #expect(running.counts.withLock { $0 } == (0, 2, 50))
+  }
+
+  private final class Running: Sendable {
+    let counts = Mutex((now: 0, most: 0, total: 0))
   }
 
   @Test func onePersonsReadsDoNotKeepAnotherWaiting() async throws {

@@ -57,8 +57,6 @@ package enum Test: Sendable, Hashable {
   case contains(String)
   case containedBy(String)
   case overlaps(String)
-  /// `sl`, `sr`, `nxl`, `nxr`, `adj`: no table has columns of ranges.
-  case range(String)
 }
 
 package enum Comparison: String, Sendable, CaseIterable {

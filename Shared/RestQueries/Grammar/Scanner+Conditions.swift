@@ -61,17 +61,12 @@ extension Scanner {
     case "in":
       try expect(".")
       return .isIn(try inList())
-    case "cs", "cd", "ov", "sl", "sr", "nxl", "nxr", "adj":
+    case "cs", "cd", "ov":
       try expect(".")
       let operand = try value(&self)
-      return
-        switch word
-      {
-      case "cs": .contains(operand)
-      case "cd": .containedBy(operand)
-      case "ov": .overlaps(operand)
-      default: .range(word)
-      }
+      return word == "cs" ? .contains(operand) : word == "cd" ? .containedBy(operand) : .overlaps(operand)
+    // No table has columns of ranges.
+    case "sl", "sr", "nxl", "nxr", "adj": throw RestFailure.unsupported("comparing ranges (\(word))")
     case "fts", "plfts", "phfts", "wfts": throw RestFailure.unsupported("full-text search (\(word))")
     default:
       throw failure("operator (eq, gt, ...)", at: start)

@@ -39,7 +39,6 @@ extension StatementWriter {
     case .contains(let text): return try contains(value, type, text)
     case .containedBy(let text): return try contained(value, type, text)
     case .overlaps(let text): return try overlaps(value, type, text)
-    case .range(let name): throw RestFailure.noOperator(name, for: type.name)
     }
   }
 
