@@ -1,42 +1,74 @@
 #!/usr/bin/env python3
-"""Prints what processes take while nobody asks anything: its input has lines with a name and the id of a process.
+"""Prints what containers take while nobody asks anything: its input has lines with a name and the id of a container's
+first process.
 
-Memory is counted once for all that share it. Linux only.
+Counted by the kernel for the whole container (control groups, version 1 or 2), so that health checks count, which are
+processes of a moment. Memory is without files that it could drop, as `docker stats` has it. What the Docker engine
+itself takes is not counted.
 """
-import os
 import sys
 import time
 
 SECONDS = 60
+ROOT = "/sys/fs/cgroup"
 
 
-def cpu_seconds(pid):
-    with open(f"/proc/{pid}/stat") as file:
-        user, system = file.read().rpartition(")")[2].split()[11:13]
-    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+class Container:
+    def __init__(self, pid):
+        with open(f"/proc/{pid}/cgroup") as file:
+            # Lines of a number, the controllers, and the path of the group; version 2 has one without controllers.
+            self.paths = {name: path for _, names, path in (line.strip().split(":", 2) for line in file)
+                          for name in names.split(",")}
+
+    def text(self, controller, name):
+        folder = f"{ROOT}/{controller}" if controller in self.paths else ROOT
+        with open(f"{folder}{self.paths.get(controller, self.paths.get(''))}/{name}") as file:
+            return file.read()
+
+    def statistic(self, controller, file, name):
+        lines = self.text(controller, file).splitlines()
+        return int(next(line.split()[1] for line in lines if line.startswith(f"{name} ")))
+
+    def cpu_seconds(self):
+        if "cpuacct" in self.paths:
+            return int(self.text("cpuacct", "cpuacct.usage")) / 1e9
+        return self.statistic("cpu", "cpu.stat", "usage_usec") / 1e6
+
+    def megabytes(self):
+        if "memory" in self.paths:
+            used, inactive = self.text("memory", "memory.usage_in_bytes"), "total_inactive_file"
+        else:
+            used, inactive = self.text("memory", "memory.current"), "inactive_file"
+        return (int(used) - self.statistic("memory", "memory.stat", inactive)) / 1e6
 
 
-def megabytes(pid):
-    with open(f"/proc/{pid}/smaps_rollup") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith("Pss:")) / 1000
-
-
-def total(measure, processes):
-    """What is measured of the processes that are still there, by name."""
+def total(measure, containers):
+    """What is measured of the containers that are still there, by name."""
     sums = {}
-    for name, pid in processes:
+    for name, container in containers:
         try:
-            sums[name] = sums.get(name, 0) + measure(pid)
-        except (FileNotFoundError, ProcessLookupError):
+            sums[name] = sums.get(name, 0) + measure(container)
+        except FileNotFoundError:
             pass
     return sums
 
 
-processes = [line.split() for line in sys.stdin]
-before = total(cpu_seconds, processes)
-time.sleep(SECONDS)
-after, memory = total(cpu_seconds, processes), total(megabytes, processes)
-for each in sorted(memory, key=memory.get, reverse=True):
-    print(f"{each:20} {memory[each]:6.0f} MB {100 * (after[each] - before.get(each, 0)) / SECONDS:6.2f} %")
-cpu = 100 * (sum(after.values()) - sum(before.values())) / SECONDS
-print(f"{'all of it':20} {sum(memory.values()):6.0f} MB {cpu:6.2f} % of a core")
+def main():
+    lines = [line.split() for line in sys.stdin]
+    try:
+        containers = [(name, Container(pid)) for name, pid in lines]
+        for _, container in containers:
+            container.cpu_seconds(), container.megabytes()
+    except FileNotFoundError as error:
+        print(f"not measured: the containers are not on this machine, or have no control groups ({error.filename})")
+        return
+    before = total(Container.cpu_seconds, containers)
+    time.sleep(SECONDS)
+    after, memory = total(Container.cpu_seconds, containers), total(Container.megabytes, containers)
+    for each in sorted(memory, key=memory.get, reverse=True):
+        print(f"{each:20} {memory[each]:6.0f} MB {100 * (after[each] - before.get(each, 0)) / SECONDS:6.2f} %")
+    cpu = 100 * (sum(after.values()) - sum(before.values())) / SECONDS
+    print(f"{'all of it':20} {sum(memory.values()):6.0f} MB {cpu:6.2f} % of a core, with health checks")
+
+
+main()

@@ -3,12 +3,16 @@
 
 story.py begin URL STATE   two people sign up and use every service; what they see is written to the file STATE
 story.py check URL STATE   they sign in again, and see the same
-story.py load URL STATE SECONDS [WITHIN [REQUESTS]]
-                           requests all the time, and as many as REQUESTS: fails when one is answered by something other
-                           than success, or by 503 without Retry-After; with WITHIN, 503 may last for that many seconds
+story.py load URL STATE SECONDS [WITHIN [REQUESTS [killed]]]
+                           reads and writes all the time, and as many as REQUESTS: fails when one is answered by
+                           something other than success (also by 429), or by 503 without Retry-After; with WITHIN, 503
+                           may last for that many seconds; with `killed`, what a process had when it was killed may be
+                           broken off, and a write answered by 502. SIGTERM ends it before SECONDS are over
 """
+import http.client
 import json
 import os
+import signal
 import struct
 import sys
 import threading
@@ -28,24 +32,37 @@ class Refused(Exception):
         self.status, self.headers = status, headers
 
 
+class BrokenOff(Exception):
+    """An answer ended before it was whole."""
+
+
 class Browser:
-    def __init__(self, url, token=None, **headers):
-        self.url, self.headers = url, headers | ({"Authorization": f"Bearer {token}"} if token else {})
+    def __init__(self, url, token=None, waits=True, **headers):
+        """With `waits` a request over a limit is sent again when it may be."""
+        self.url, self.waits = url, waits
+        self.headers = headers | ({"Authorization": f"Bearer {token}"} if token else {})
+
+    def open(self, method, path, body=None, kind="application/json", **headers):
+        """The answer, whose body is not read yet."""
+        request = urllib.request.Request(
+            self.url + path, body, {"Content-Type": kind, **self.headers, **headers}, method=method)
+        try:
+            return urllib.request.urlopen(request, timeout=35)
+        except urllib.error.HTTPError as error:
+            raise Refused(error.code, error.headers, error.read().decode(errors="replace")) from None
 
     def send(self, method, path, body=None, kind="application/json", **headers):
         if isinstance(body, dict):
             body = json.dumps(body).encode()
-        request = urllib.request.Request(
-            self.url + path, body, {"Content-Type": kind, **self.headers, **headers}, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=35) as reply:
+            with self.open(method, path, body, kind, **headers) as reply:
                 text = reply.read()
                 return json.loads(text) if "json" in reply.headers.get("Content-Type", "") else text
-        except urllib.error.HTTPError as error:
-            if error.code == 429:
-                time.sleep(int(error.headers["Retry-After"]))
-                return self.send(method, path, body, kind, **headers)
-            raise Refused(error.code, error.headers, error.read().decode(errors="replace")) from None
+        except Refused as error:
+            if error.status != 429 or not self.waits:
+                raise
+            time.sleep(int(error.headers["Retry-After"]))
+            return self.send(method, path, body, kind, **headers)
 
     def get(self, path):
         return self.send("GET", path)
@@ -73,9 +90,13 @@ def png():
             + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
-def sign_in(url, email):
+def sign_in(url, email, waits=True):
     token = Browser(url).post("/api/v1/auth/sign_in", {"email": email, "password": PASSWORD})["token"]
-    return Browser(url, token)
+    return Browser(url, token, waits)
+
+
+def administrator(url, waits=True):
+    return Browser(url, waits=waits, **{"X-Admin-Key": os.environ["ADMIN_API_KEY"]})
 
 
 def seen(alice, bob, state):
@@ -98,12 +119,10 @@ def seen(alice, bob, state):
 
 def events(browser, topic, count):
     """The kinds of the first events of a topic, which are kept for who comes back."""
-    request = urllib.request.Request(
-        f"{browser.url}/realtime/v1/events?topic={topic}", headers={**browser.headers, "Last-Event-ID": "0"})
     found = []
     # A comment comes every fifteen seconds: the stream does not end by itself.
     end = time.monotonic() + 30
-    with urllib.request.urlopen(request, timeout=30) as stream:
+    with browser.open("GET", f"/realtime/v1/events?topic={topic}", **{"Last-Event-ID": "0"}) as stream:
         for line in stream:
             if line.startswith(b"event:"):
                 found.append(line[6:].decode().strip())
@@ -116,7 +135,7 @@ def events(browser, topic, count):
 
 def begin(url, path):
     tag = uuid.uuid4().hex[:8]
-    state = {name: f"{name}-{tag}@example.com" for name in ["alice", "bob"]}
+    state = {"tag": tag} | {name: f"{name}-{tag}@example.com" for name in ["alice", "bob"]}
     for name in ["alice", "bob"]:
         refused(401, lambda: Browser(url).post(
             "/api/v1/auth/sign_in", {"email": state[name], "password": PASSWORD}))
@@ -125,9 +144,8 @@ def begin(url, path):
 
     # Credits: granted once under one key, whatever is repeated.
     user = alice.get("/api/v1/auth/me")["id"]
-    admin = Browser(url, **{"X-Admin-Key": os.environ["ADMIN_API_KEY"]})
     for _ in range(2):
-        admin.post("/api/v1/credits/admin/grant", {"user_id": user, "amount": 100}, **{"Idempotency-Key": tag})
+        grant(administrator(url), user, tag)
     refused(403, lambda: Browser(url, **{"X-Admin-Key": "wrong"}).post(
         "/api/v1/credits/admin/grant", {"user_id": user, "amount": 100}))
 
@@ -139,6 +157,8 @@ def begin(url, path):
                {"membership": {"user_identifier": state["bob"], "role": "editor"}})
     for number in range(10):
         (alice, bob)[number % 2].post(tasks, {"task": {"title": f"Task {number}"}})
+    # What a load writes to.
+    state["written"] = alice.post("/api/v1/lists", {"list": {"name": "Written"}})["list"]["id"]
 
     # Groups: a photo, which is decoded and stored in the volume.
     state["group"] = alice.post("/api/groups", {"name": "The Cabin"})["id"]
@@ -187,40 +207,104 @@ def check(url, path):
     print("nothing is lost")
 
 
-def load(url, path, seconds, within=0, requests=0):
+def grant(admin, user, key):
+    """Grants credits once, however often it is repeated with the key."""
+    admin.post("/api/v1/credits/admin/grant", {"user_id": user, "amount": 100}, **{"Idempotency-Key": key})
+
+
+def write_task(browser, list_id):
+    """Adds a task, once although the request is repeated with its key, and deletes it."""
+    path, key = f"/api/v1/lists/{list_id}/tasks", {"Idempotency-Key": str(uuid.uuid4())}
+    first, again = (browser.post(path, {"task": {"title": "Written"}}, **key)["task"]["id"] for _ in range(2))
+    assert first == again, f"{first} was repeated, and is {again}"
+    browser.send("DELETE", f"{path}/{first}")
+
+
+def open_stream(browser, topic):
+    """Reads the first event of a stream. One that ends before, as its process stops, is opened again, as apps do."""
+    for _ in range(2):
+        try:
+            return events(browser, topic, 1)
+        except (AssertionError, http.client.HTTPException, ConnectionError) as error:
+            last = error
+    raise BrokenOff(repr(last))
+
+
+class Every:
+    """Says at most every so many seconds that something is due: streams that were just closed count for a moment."""
+
+    def __init__(self, seconds):
+        self.seconds, self.lock, self.last = seconds, threading.Lock(), 0
+
+    def is_due(self):
+        with self.lock:
+            if time.monotonic() - self.last < self.seconds:
+                return False
+            self.last = time.monotonic()
+            return True
+
+
+def calls_of(url, state):
+    """What a load does, by name: reads of every service, and writes that change nothing of what `check` looks at."""
+    alice, admin = sign_in(url, state["alice"], waits=False), administrator(url, waits=False)
+    numbers, streams = iter(range(1 << 60)), Every(0.5)
+    return {
+        "me": lambda: alice.get("/api/v1/auth/me"),
+        "balance": lambda: alice.get("/api/v1/credits/balance"),
+        "list": lambda: alice.get(f"/api/v1/lists/{state['list']}"),
+        "group": lambda: alice.get(f"/api/groups/{state['group']}"),
+        "collection": lambda: alice.get(f"/collections/{state['collection']}"),
+        "hunt": lambda: alice.get(f"/rest/v1/scavenger_hunts?id=eq.{state['hunt']}"),
+        "timepoints": lambda: alice.get("/api/v1/users/me/timepoints"),
+        "new task": lambda: write_task(alice, state["written"]),
+        "new name": lambda: alice.send(
+            "PATCH", f"/api/v1/lists/{state['written']}", {"list": {"name": f"Written {next(numbers)}"}}),
+        "repeated grant": lambda: grant(admin, state["seen"]["me"], state["tag"]),
+        "stream": lambda: open_stream(alice, state["places"]) if streams.is_due() else None,
+    }
+
+
+WRITES = {"new task", "new name", "repeated grant"}
+
+
+def load(url, path, seconds, within=0, requests=0, killed=""):
     with open(path) as file:
         state = json.load(file)
-    alice = sign_in(url, state["alice"])
-    calls = [lambda: alice.get("/api/v1/auth/me"), lambda: alice.get("/api/v1/credits/balance"),
-             lambda: alice.get(f"/api/v1/lists/{state['list']}"), lambda: alice.get(f"/api/groups/{state['group']}"),
-             lambda: alice.get(f"/collections/{state['collection']}"),
-             lambda: alice.get(f"/rest/v1/scavenger_hunts?id=eq.{state['hunt']}"),
-             lambda: alice.get("/api/v1/users/me/timepoints")]
+    calls = list(calls_of(url, state).items())
     counts, failures, lock = {"ok": 0, "unavailable": 0}, [], threading.Lock()
-    end = time.monotonic() + float(seconds)
-    down = {}
+    end, stopped, down = time.monotonic() + float(seconds), threading.Event(), {}
+    signal.signal(signal.SIGTERM, lambda *_: stopped.set())
 
-    def work(number):
-        turn = number
-        while time.monotonic() < end or counts["ok"] < int(requests) and not failures:
+    def goes_on():
+        if failures:
+            return False
+        return counts["ok"] < int(requests) or time.monotonic() < end and not stopped.is_set()
+
+    def is_unavailable(name, error):
+        if isinstance(error, BrokenOff):
+            return float(within) > 0
+        if isinstance(error, Refused):
+            is_unknown = error.status == 502 and killed and name in WRITES
+            return is_unknown or error.status == 503 and error.headers.get("Retry-After")
+        return killed and isinstance(error, (ConnectionError, http.client.HTTPException))
+
+    def work(turn):
+        while goes_on():
             turn += 1
-            which = turn % len(calls)
+            name, call = calls[turn % len(calls)]
             try:
-                calls[which]()
+                call()
                 with lock:
                     counts["ok"] += 1
-                    down.pop(which, None)
-            except Refused as error:
+                    down.pop(name, None)
+            except (Refused, BrokenOff, OSError, AssertionError, http.client.HTTPException) as error:
                 with lock:
-                    since = down.setdefault(which, time.monotonic())
+                    since = down.setdefault(name, time.monotonic())
                     counts["unavailable"] += 1
-                    if error.status != 503 or not error.headers.get("Retry-After"):
-                        failures.append(str(error))
+                    if not is_unavailable(name, error):
+                        failures.append(f"{name}: {error!r}")
                     elif time.monotonic() - since > float(within):
-                        failures.append(f"503 for longer than {within} s: {error}")
-            except OSError as error:
-                with lock:
-                    failures.append(repr(error))
+                        failures.append(f"{name}: for longer than {within} s: {error!r}")
 
     threads = [threading.Thread(target=work, args=[number]) for number in range(8)]
     for thread in threads:

@@ -3,7 +3,8 @@
 
 Each service runs twice, on PostgreSQL, behind one gateway. Under load each replica in turn is ended by SIGTERM and takes
 up its place as the new version, after the migrations of the new version have run: so old programs run on the new schema,
-and old and new ones call each other. Then the same way back. No request may fail, and nothing may be lost.
+and old and new ones call each other. Then the same way back. No request may fail, read or write, and nothing may be
+lost.
 """
 import os
 import pathlib
@@ -89,9 +90,14 @@ def replaced_under_load(stack, version):
     """Replaces all services, each when enough requests were answered since the last one."""
     succeeded = 0
     for name in SERVICES:
-        load = stack.story("load", stack.url, stack.folder / "first", "0", 0, REQUESTS // len(SERVICES))
+        load = stack.story("load", stack.url, stack.folder / "first", 3600, 0, REQUESTS // len(SERVICES))
         time.sleep(1)
         stack.replace(name, version)
+        # It fails at once, so that it still runs means that nothing has failed so far.
+        if load.poll() is not None:
+            sys.exit(f"the load ended before {name} was replaced by the {version} version: {load.communicate()[0]}")
+        time.sleep(1)
+        load.terminate()
         output = load.communicate()[0]
         counts = re.search(r"(\d+) requests succeeded, (\d+) were answered by 503", output)
         if load.returncode or not counts or int(counts[2]):
