@@ -51,11 +51,12 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
     store: store, rights: rights, verifier: verifier, limits: limits, metrics: metrics, hub: hub,
     conversations: conversations, settings: socketSettings)
   let observers: [any LogObserver] = [RightsObserver(rights: rights), watches, hub]
+  let tail = LogTail(
+    store: store, changes: changes, observers: observers, logger: dependencies.logger,
+    // A notification that was lost is made up for within a second. With SQLite there is no other process.
+    pollInterval: database.engine == .postgres ? .seconds(1) : dependencies.pollInterval)
   let background: [any Service] = [
-    LogTail(
-      store: store, changes: changes, observers: observers, logger: dependencies.logger,
-      // A notification that was lost is made up for within a second. With SQLite there is no other process.
-      pollInterval: database.engine == .postgres ? .seconds(1) : dependencies.pollInterval),
+    tail,
     LogSweep(database: database, logger: dependencies.logger, now: dependencies.now),
     ConversationMessageSweep(database: database, logger: dependencies.logger, now: dependencies.now),
     IdempotencySweep(idempotency, logger: dependencies.logger), relay,
@@ -76,7 +77,7 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
     isReady: { verification.ended.isLoaded },
     takeover: SocketUpgrade(services: services, keys: serviceKeys).takeover
   ) { routes in
-    FeedRoutes(store: store, changes: changes, metrics: metrics, pushes: pushes, now: dependencies.now).add(to: routes)
+    FeedRoutes(store: store, tail: tail, metrics: metrics, pushes: pushes, now: dependencies.now).add(to: routes)
     DeviceTokenRoutes(devices: devices, idempotency: idempotency, now: dependencies.now).add(to: routes)
     DetailedDeviceRoutes(devices: devices, idempotency: idempotency, now: dependencies.now).add(to: routes)
     DeviceTransferRoutes(devices: devices).add(to: routes)

@@ -6,8 +6,7 @@ import Wire
 /// `POST /internal/events`, by which every service delivers what has happened.
 struct FeedRoutes: Sendable {
   let store: LogStore
-  /// Sent after events were appended.
-  let changes: ChangeSignal
+  let tail: LogTail
   let metrics: EventMetrics
   let pushes: PushModule
   let now: @Sendable () -> Date
@@ -24,13 +23,12 @@ struct FeedRoutes: Sendable {
     let batch = try await request.json(FeedBatch.self, bytesMax: Self.bytesMax)
     try batch.requireValid()
     let now = now()
-    let accepted = try await store.append(batch.events, at: now) { [pushes] events, db in
+    let appended = try await store.append(batch.events, at: now) { [pushes] events, db in
       try pushes.appended(events, at: now, on: db)
     }
-    if accepted > 0 {
-      changes.send()
-      pushes.wakeUp()
-    }
+    let accepted = appended.events.count
+    await tail.append(appended)
+    if accepted > 0 { pushes.wakeUp() }
     metrics.appended(accepted, from: context.service.name)
     return .json(FeedBatchAccepted(accepted: accepted))
   }

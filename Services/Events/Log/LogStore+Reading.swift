@@ -4,7 +4,7 @@ import Wire
 
 extension LogStore {
   /// The end of the log: the position of the last event, and the epoch.
-  struct End: Sendable {
+  struct End: Sendable, Equatable {
     let position: Int
     let epoch: String
   }
@@ -100,7 +100,7 @@ extension LogStore {
 }
 
 extension LogStore.End {
-  fileprivate init(_ row: Row?) throws {
+  init(_ row: Row?) throws {
     guard let row else { throw DatabaseFailure.unreadable(column: "position") }
     self.init(position: try row.get("position"), epoch: try row.get("epoch"))
   }

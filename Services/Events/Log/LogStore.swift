@@ -21,11 +21,11 @@ struct LogStore: Sendable {
   /// Appends the events that are not in the log yet, in one transaction. Safe to repeat.
   ///
   /// - Parameter onAppended: called with the new events, in the same transaction.
-  /// - Returns: how many were new.
+  /// - Returns: those that were new.
   func append(
     _ events: [FeedEvent], at now: Date,
     onAppended: @escaping @Sendable ([FeedEvent], any Connection) throws -> Void = { _, _ in }
-  ) async throws -> Int {
+  ) async throws -> AppendedBatch {
     let all = events
     let events = try events.map { try StoredEvent($0) }
     return try await database.write { [engine = database.engine] db in
@@ -34,17 +34,15 @@ struct LogStore: Sendable {
       let known = try Self.known(events.map(\.id), on: db)
       var seen = known
       let new = events.filter { seen.insert($0.id).inserted }
-      guard !new.isEmpty else { return 0 }
-      let last = try db.row(
-        "update feed set position = position + \(new.count) where id = 1 returning position"
-      )?.get("position", as: Int.self)
-      guard let last else { throw DatabaseFailure.unreadable(column: "position") }
+      guard !new.isEmpty else { return AppendedBatch() }
+      let end = try End(
+        try db.row("update feed set position = position + \(new.count) where id = 1 returning position, epoch"))
       let numbers = try Self.lastNumbers(of: new, on: db)
-      try insert(new, after: last - new.count, numbers, at: now, on: db)
+      let batch = AppendedBatch(try insert(new, after: end.position - new.count, numbers, at: now, on: db), end: end)
       var appended = known
       try onAppended(all.filter { appended.insert($0.id).inserted }, db)
       if engine == .postgres { try db.enqueue("select pg_notify(\(Self.notifications), \(replica))") }
-      return new.count
+      return batch
     }
   }
 
@@ -79,9 +77,10 @@ struct LogStore: Sendable {
   /// - Parameter before: the last number of each topic before these events.
   private func insert(
     _ events: [StoredEvent], after last: Int, _ before: [String: Int], at now: Date, on db: any Connection
-  ) throws {
+  ) throws -> [AppendedEvent] {
     var numbers = before
     var grants = TopicGrants()
+    var appended: [AppendedEvent] = []
     var (rows, entries) = ([SQL](), [SQL]())
     for (position, event) in zip((last + 1)..., events) {
       rows.append(
@@ -89,11 +88,12 @@ struct LogStore: Sendable {
         (\(position), \(event.id), \(event.name), \(event.payload), \(event.change), \(event.access),
          \(event.hiddenFrom), \(event.at), \(now))
         """)
-      for topic in event.topics {
-        let seq = numbers[topic, default: 0] + 1
-        numbers[topic] = seq
-        entries.append("(\(topic), \(seq), \(position))")
+      let own = event.topics.map { topic in
+        numbers[topic, default: 0] += 1
+        return AppendedEvent.Number(topic: topic, seq: numbers[topic, default: 0])
       }
+      entries += own.map { "(\($0.topic), \($0.seq), \(position))" }
+      appended.append(event.appended(at: position, own))
       grants.apply(event.accessChanges, ofEventOn: event.topics, numbers, at: position)
     }
     for rows in rows.statementChunks {
@@ -111,6 +111,7 @@ struct LogStore: Sendable {
       guard seq > entriesMax else { continue }
       try db.enqueue("delete from topic_event where topic = \(topic) and seq <= \(seq - entriesMax)")
     }
+    return appended
   }
 }
 
@@ -138,6 +139,14 @@ private struct StoredEvent: Sendable {
     accessChanges = event.access ?? []
     hiddenFrom = event.hiddenFrom.map { $0.map(\.description).joined(separator: ",") }
     at = event.at
+  }
+
+  /// The event as readers of the log get it.
+  func appended(at position: Int, _ numbers: [AppendedEvent.Number]) -> AppendedEvent {
+    AppendedEvent(
+      position: position, numbers: numbers,
+      event: LoggedEvent(id: id, name: name, payload: payload, change: change, hiddenFrom: hiddenFrom, at: at),
+      access: accessChanges)
   }
 
   private static func text(_ value: JSONValue) throws -> String {

@@ -37,6 +37,17 @@ actor LogTail: Service {
     }
   }
 
+  /// Passes on what this process has appended, once it is committed, without reading it again: when it is what comes
+  /// next. Otherwise other events, of this process or of other replicas, come before it, and all are read from the log.
+  func append(_ batch: AppendedBatch) {
+    guard let next = batch.end else { return }
+    guard let end, end.epoch == next.epoch, end.position == next.position - batch.events.count else {
+      return changes.send()
+    }
+    for observer in observers { observer.appended(batch.events) }
+    self.end = next
+  }
+
   private func follow() async {
     do {
       while try await readPage(), !Task.isCancelled {}
@@ -56,6 +67,8 @@ actor LogTail: Service {
       return false
     }
     let (events, found) = try await store.events(after: last.position)
+    // Events that were passed on meanwhile are not passed on again.
+    guard end == last else { return true }
     if let furthest = [last, seen].compactMap(\.self).first(where: { found.isBefore($0) }) {
       try await startAgain(insteadOf: furthest, found)
       return false

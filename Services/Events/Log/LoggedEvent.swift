@@ -53,6 +53,18 @@ struct AppendedEvent: Sendable {
   let access: [AccessChange]
 }
 
+/// The events of one transaction that were not in the log before.
+struct AppendedBatch: Sendable {
+  let events: [AppendedEvent]
+  /// The end of the log after them; nil when there are none.
+  let end: LogStore.End?
+
+  init(_ events: [AppendedEvent] = [], end: LogStore.End? = nil) {
+    self.events = events
+    self.end = end
+  }
+}
+
 /// A place in the log of one topic: everything up to `seq` has been read.
 struct LogPosition: Sendable, Hashable {
   let seq: Int
