@@ -31,13 +31,16 @@ struct AdventuresPersonalDataStore: PersonalDataStoring {
 
   private func rows(of table: Table, query: String, for caller: RestQueries.Caller) async throws -> [JSONValue] {
     var rows: [JSONValue] = []
+    let isHunts = table.name == AdventureTables.hunts.name
+    // One by one: the checkpoints of several may be more than an answer can have.
+    let limit = isHunts ? 1 : QueryBounds.rowsMax
+    let select = isHunts ? "&select=*,hunt_checkpoints(*)" : ""
     while true {
-      let select = table.name == AdventureTables.hunts.name ? "&select=*,hunt_checkpoints(*)" : ""
-      let request = RestRequest(.get, table.name, query: "\(query)\(select)&offset=\(rows.count)")
+      let request = RestRequest(.get, table.name, query: "\(query)\(select)&limit=\(limit)&offset=\(rows.count)")
       let answer = try await AdventureTables.schema.answer(request, for: caller, in: database)
       let page = try JSON.decode([JSONValue].self, from: Data(answer.body))
       rows += page
-      if page.count < QueryBounds.rowsMax { return rows }
+      if page.count < limit { return rows }
     }
   }
 
