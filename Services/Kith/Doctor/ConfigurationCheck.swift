@@ -45,7 +45,7 @@ struct ConfigurationCheck {
       ),
     ]
     var findings = off.filter { settings.nonempty($0.variable) == nil }
-      .map { Finding.warning($0.variable, "is not set: \($0.text)", mend: "\($0.mend), unless you do without") }
+      .map { Finding.warning($0.variable, "is not set: \($0.text)", mend: "\($0.mend), unless you do without it") }
     if isProduction, !settings.string("PUBLIC_URL", default: "").hasPrefix("https://") {
       findings.append(
         .warning(
