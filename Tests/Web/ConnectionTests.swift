@@ -180,6 +180,30 @@ import Wire
     }
   }
 
+  @Test func whatIsWrittenReachesWhoStopsSendingOrIsNotWaitedFor() async throws {
+    let readers = try await withServer { server in
+      let halfClosed = try await server.connect(receiveBytes: 8 * 1024)
+      try await halfClosed.send("GET /big HTTP/1.1\r\nHost: a\r\n\r\n")
+      try await halfClosed.endOutput()
+      let stopped = try await server.connect(receiveBytes: 8 * 1024)
+      try await stopped.send("GET /big HTTP/1.1\r\nHost: a\r\n\r\n")
+      try await eventually("both requests") { server.count == 2 }
+      return [halfClosed, stopped].map { connection in Task { try await connection.untilClosed().utf8.count } }
+    }
+    for reader in readers { #expect(try await reader.value > EchoServer.bigBytes) }
+  }
+
+  @Test func theHeadOfAStreamComesBeforeItsFirstPart() async throws {
+    try await withServer { server in
+      let connection = try await server.connect()
+      try await connection.send("GET /late-stream HTTP/1.1\r\nHost: a\r\n\r\n")
+      try await eventually("the head") { try await connection.received().hasSuffix("chunked\r\n\r\n") }
+      server.goOn.send()
+      try await eventually("the end") { try await connection.received().hasSuffix("0\r\n\r\n") }
+      connection.close()
+    }
+  }
+
   @Test func silentAndDrippingConnectionsEnd() async throws {
     let timeouts = ConnectionTimeouts(idle: .milliseconds(400), head: .milliseconds(300), body: .milliseconds(300))
     try await withServer(timeouts) { server in
@@ -230,6 +254,9 @@ import Wire
 private final class EchoServer: Sendable {
   let port = ListeningPort()
   let largeBytes = 8_000_000
+  static let bigBytes = 4_000_000
+  /// Lets the late stream go on.
+  let goOn = ChangeSignal()
   private let counts = Mutex((all: 0, cut: 0))
 
   /// How many requests have begun.
@@ -258,6 +285,8 @@ private final class EchoServer: Sendable {
     case "/broken-stream": return stream { _ in throw CancellationError() }
     case "/broken-length": return stream(length: 7) { _ in throw CancellationError() }
     case "/large": return large
+    case "/big": return text(String(repeating: "x", count: Self.bigBytes))
+    case "/late-stream": return lateStream
     default: break
     }
     var length = 0
@@ -277,6 +306,16 @@ private final class EchoServer: Sendable {
         try await writer.write(ByteBuffer(string: "one"))
         try inBetween(1)
         try await writer.write(ByteBuffer(string: "two"))
+        try await writer.finish(nil)
+      })
+  }
+
+  private var lateStream: Response {
+    Response(
+      status: .ok,
+      body: .init { [goOn] writer in
+        await goOn.wait(after: 0)
+        try await writer.write(ByteBuffer(string: "late"))
         try await writer.finish(nil)
       })
   }

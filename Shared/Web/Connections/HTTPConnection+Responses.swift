@@ -51,6 +51,11 @@ extension HTTPConnection {
     outbound.writeHead(
       of: response, framing: framing, date: service.date.value,
       connection: mustClose ? "close" : head.isVersion10 ? "keep-alive" : nil)
+    // Those who read a stream learn at once that it has begun.
+    switch framing {
+    case .chunked, .untilClose: flush()
+    case .none, .length: break
+    }
   }
 
   private func framing(of response: Response) -> OutgoingResponse.BodyFraming {

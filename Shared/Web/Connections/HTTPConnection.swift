@@ -45,9 +45,13 @@ final class HTTPConnection: ChannelDuplexHandler {
   /// Completed when the channel takes more bytes, or is closed.
   private var writable: EventLoopPromise<Void>?
   private var isInputClosed = false
+  /// Nothing more will be written, and all has been sent.
+  private var hasSentAll = false
   private var isReadPending = false
   private var isAdvancing = false
   private var deadline = NIODeadline.distantFuture
+  /// How many bytes the client had not taken when a deadline last passed.
+  private var unsentBytesBefore = 0
   /// One timer at most, which looks at the deadline: most deadlines change before they pass.
   private var timer: (at: NIODeadline, task: Scheduled<Void>)?
   /// What the task responds to next, or its wait for that.
@@ -166,7 +170,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     switch event {
     case is ChannelShouldQuiesceEvent:
       mustClose = true
-      if case .idle = phase, inbound.readableBytes == 0 { close() }
+      if case .idle = phase, inbound.readableBytes == 0 { closeOnceSent() }
     case ChannelEvent.inputClosed:
       isInputClosed = true
       inputClosed()
@@ -179,7 +183,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     switch phase {
     case .responding: endBodyStream(with: IncompleteRequest())
     // What has been received is no whole request, or has been responded to.
-    case .idle, .buffering, .discardingBody, .lingering: close()
+    case .idle, .buffering, .discardingBody: closeOnceSent()
+    case .lingering: if hasSentAll { close() }
     }
   }
 
@@ -187,6 +192,17 @@ final class HTTPConnection: ChannelDuplexHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) { close() }
 
   func close() { context?.close(promise: nil) }
+
+  /// The client may not have taken all of the last response yet.
+  private func closeOnceSent() {
+    if unsentBytes == 0 { close() } else { linger() }
+  }
+
+  /// Written bytes that wait for the client.
+  private var unsentBytes: Int {
+    // `try?`: a closed channel has none.
+    (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+  }
 
   // MARK: Received bytes
 
@@ -229,10 +245,19 @@ final class HTTPConnection: ChannelDuplexHandler {
     advance()
   }
 
-  /// Closes once the client has read the response, which a reset would take from it.
+  /// Sends what is written, and closes once the client has read it: a reset would take it from the client.
   func linger() {
     phase = .lingering
     inbound.clear()
+    guard let context else { return }
+    setDeadline(service.timeouts.write)
+    let sent = loop.makePromise(of: Void.self)
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: sent)
+    sent.futureResult.assumeIsolated().whenSuccess { [weak self] in self?.allIsSent() }
+  }
+
+  private func allIsSent() {
+    hasSentAll = true
     guard let context, !isInputClosed else { return close() }
     context.close(mode: .output, promise: nil)
     setDeadline(service.timeouts.linger)
@@ -259,6 +284,12 @@ final class HTTPConnection: ChannelDuplexHandler {
     guard deadline <= now else {
       if deadline < .distantFuture { setDeadline(deadline - now) }
       return
+    }
+    let unsent = unsentBytes
+    // A client that reads slowly has as long as it takes.
+    guard unsent == 0 || unsent == unsentBytesBefore else {
+      unsentBytesBefore = unsent
+      return setDeadline(service.timeouts.write)
     }
     switch phase {
     case .idle where inbound.readableBytes > 0, .buffering: refuse(.timeout)

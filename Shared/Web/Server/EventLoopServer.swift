@@ -46,8 +46,12 @@ struct EventLoopServer: ServerChildChannel {
   func handle(value: AcceptedConnection, logger: Logger) async {
     // `try?`: it never fails.
     guard let http = (try? await value.http.get()) ?? nil else { return }
-    await withTaskExecutorPreference(EventLoopExecutor(value.channel.eventLoop, logger: logger)) {
-      await http.value.serve()
+    await withTaskCancellationHandler {
+      await withTaskExecutorPreference(EventLoopExecutor(value.channel.eventLoop, logger: logger)) {
+        await http.value.serve()
+      }
+    } onCancel: {
+      value.channel.close(promise: nil)
     }
   }
 }
