@@ -43,7 +43,7 @@ struct LocalResponse: Sendable {
     out.writeStaticString("HTTP/1.1 ")
     out.writeDecimal(status)
     out.writeStaticString(" ")
-    out.writeString(Self.reasonPhrases[status] ?? "-")
+    out.writeString(ReasonPhrase.of(status))
     out.writeStaticString("\r\n")
     out.writeBytes(date)
     for (name, value) in headers {
@@ -57,16 +57,6 @@ struct LocalResponse: Sendable {
     out.writeDecimal(body.count)
     out.writeStaticString("\r\n")
   }
-
-  /// RFC 9110 §15.
-  private static let reasonPhrases = [
-    200: "OK", 204: "No Content", 304: "Not Modified", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden",
-    404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout", 413: "Content Too Large",
-    414: "URI Too Long", 417: "Expectation Failed", 426: "Upgrade Required", 429: "Too Many Requests",
-    431: "Request Header Fields Too Large", 500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway",
-    503: "Service Unavailable",
-    504: "Gateway Timeout", 505: "HTTP Version Not Supported",
-  ]
 }
 
 extension Failure {

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import StrictHTTP
 
 extension ByteBuffer {
   /// Writes a status line and header fields (RFC 9112 §4).
@@ -12,7 +13,8 @@ extension ByteBuffer {
     writeStaticString("HTTP/1.1 ")
     writeDecimal(response.status.code)
     writeStaticString(" ")
-    writeString(response.status.reasonPhrase)
+    let phrase = response.status.reasonPhrase
+    writeString(phrase.isEmpty ? ReasonPhrase.of(response.status.code) : phrase)
     writeStaticString("\r\ndate: ")
     writeString(date)
     for field in response.headers where !isWrittenByConnection(field.name, response.status) {
