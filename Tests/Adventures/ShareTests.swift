@@ -31,7 +31,7 @@ import Wire
   }
 
   @Test(arguments: engines) func aShareEndsToTheSecondWhateverItsOwnerSays(_ engine: Engine) async throws {
-    try await withEvents(of: engine) { stack, receiver in
+    try await withEvents(of: engine, ["JWT_ACCESS_EXPIRE_MINUTES": "1440"]) { stack, receiver in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       let path = "eta_shares?id=eq.\(try await share(alice, with: bob, stack))"
       func isActive() async throws -> Bool? { try await alice.rows(path).first?["is_active"] as? Bool }

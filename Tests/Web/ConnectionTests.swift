@@ -176,6 +176,16 @@ import Wire
     }
   }
 
+  @Test func partsOfAKnownLengthAreSentAsTheyCome() async throws {
+    try await withServer { server in
+      let connection = try await server.connect()
+      try await connection.send("GET /parts HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+      let text = try await connection.untilClosed()
+      #expect(text.contains("Content-Length: 1000000\r\n") || text.contains("content-length: 1000000\r\n"))
+      #expect(text.utf8.count > 1_000_000)
+    }
+  }
+
   @Test func whoNeverReadsIsCutOff() async throws {
     try await withServer(.init(write: .milliseconds(300))) { server in
       let never = try await server.connect(receiveBytes: 8 * 1024)
@@ -292,6 +302,7 @@ private final class EchoServer: Sendable {
     case "/large": return large
     case "/big": return text(String(repeating: "x", count: Self.bigBytes))
     case "/late-stream": return lateStream
+    case "/parts": return parts
     default: break
     }
     var length = 0
@@ -321,6 +332,15 @@ private final class EchoServer: Sendable {
       body: .init { [goOn] writer in
         await goOn.wait(after: 0)
         try await writer.write(ByteBuffer(string: "late"))
+        try await writer.finish(nil)
+      })
+  }
+
+  private var parts: Response {
+    Response(
+      status: .ok,
+      body: .init(contentLength: 1_000_000) { writer in
+        for _ in 0..<4 { try await writer.write(ByteBuffer(repeating: UInt8(ascii: "x"), count: 250_000)) }
         try await writer.finish(nil)
       })
   }

@@ -81,7 +81,8 @@ extension HTTPConnection {
       response?.framing = .length(length - bytes.readableBytes)
       append(bytes)
       // Sent with what follows, unless it is much or the last.
-      if outbound.readableBytes >= Self.copiedBytesMax || length == bytes.readableBytes { flush() }
+      let isMuch = max(bytes.readableBytes, outbound.readableBytes) >= Self.copiedBytesMax
+      if isMuch || length == bytes.readableBytes { flush() }
     case .chunked:
       outbound.writeChunkSize(bytes.readableBytes)
       append(bytes)
