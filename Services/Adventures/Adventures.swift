@@ -30,7 +30,7 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
     shareWrites: ShareWrites(users: users, blocks: shareBlocks, changes: shareChanges),
     groupMembers: hasEvents ? GroupMembers(client: TopicAccessClient([.groups], in: dependencies)) : nil,
     huntChanges: huntChanges, now: now)
-  let codes = HuntCodes(database: database, quotas: QuotaStore(keys: dataKeys))
+  let codes = HuntCodes(database: database, quotas: QuotaStore(keys: dataKeys), users: users)
   let api = OpenAPI(yaml: PackageResources.openapi_yaml)
   let health = HealthRPCRoutes(
     store: HealthStore(database: database),
