@@ -30,11 +30,13 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
     shareWrites: ShareWrites(users: users, blocks: shareBlocks, changes: shareChanges),
     groupMembers: hasEvents ? GroupMembers(client: TopicAccessClient([.groups], in: dependencies)) : nil,
     huntChanges: huntChanges, now: now)
-  let codes = HuntCodes(database: database, quotas: QuotaStore(keys: dataKeys))
+  let codes = HuntCodes(database: database, quotas: QuotaStore(keys: dataKeys), users: users)
   let api = OpenAPI(yaml: PackageResources.openapi_yaml)
   let health = HealthRPCRoutes(
-    store: HealthStore(database: database), hasEvents: hasEvents,
-    stage: try settings.stage().rawValue, version: Kith.version, adminKey: try settings.adminKey(), now: now)
+    store: HealthStore(database: database),
+    probes: ServiceProbes(of: hasEvents ? [.auth, .groups, .events] : [.auth, .groups], in: dependencies),
+    hasEvents: hasEvents, stage: try settings.stage().rawValue, version: Kith.version,
+    adminKey: try settings.adminKey(), now: now)
   return try Server(
     .adventures, in: dependencies, database: database,
     authenticator: verification.authenticator(serviceKeys, users: users, now: now), api: api,

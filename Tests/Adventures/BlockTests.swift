@@ -140,23 +140,45 @@ import Wire
       }
       #expect(try await carol.count("checkpoint_submissions") == 2)
       #expect(try await carol.browser.post("/users/\(bob.id)/block").status == 200)
-      // Their ids are smaller than bob's, who is not among the first of them any more.
-      let groups = try await stack.testDatabase.open("groups", [])
-      try await groups.write { [carol = carol.id] db in
-        for second in 1...MemberOfGroups.blockedMax {
-          let time = Date(timeIntervalSince1970: Double(second))
-          try db.change(
-            """
-            insert into block (blocker_id, blocked_id, created_at) values (\(UserID.new(at: time)), \(carol), \(time))
-            """)
-        }
-      }
-      await groups.close()
-      try await stack.forgetGroups(of: carol)
+      try await stack.block(carol, bySoMany: MemberOfGroups.blockedMax)
       #expect(try await carol.rows("checkpoint_submissions").map { $0.text("user_id") } == ["\(carol.id)"])
       let board = try await carol.rows("hunt_leaderboard?hunt_id=eq.\(hunt.id)")
       #expect(board.filter { $0["name"] is String }.map { $0.text("id") } == ["\(carol.id)"])
       #expect(try await alice.count("checkpoint_submissions") == 2)
+    }
+  }
+
+  @Test(arguments: engines) func whoHasMoreBlocksThanAreNamedIsToldOfTheirOwnAlone(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let carol = try await stack.signIn("carol")
+      let hunt = try await alice.makeHunt(points: [5, 7])
+      for person in [bob, carol] { #expect(try await person.join(hunt).status == 200) }
+      let (topic, own) = ("checkpoint_submissions:\(hunt.id)", "users:\(carol.id)")
+      let names = ["checkpoint_submitted", "submission_verified"]
+      // One less are all named.
+      try await stack.block(carol, bySoMany: MemberOfGroups.blockedMax - 1)
+      #expect(try await carol.submit(hunt.checkpoints[0]).status == 201)
+      try await eventually("the event") { receiver.events(on: topic).map(\.name) == [names[0]] }
+      #expect(receiver.events(on: topic).first?.hiddenFrom?.count == MemberOfGroups.blockedMax - 1)
+
+      #expect(try await carol.browser.post("/users/\(bob.id)/block").status == 200)
+      try await stack.forgetGroups(of: alice, bob, carol)
+      #expect(try await carol.submit(hunt.checkpoints[1]).status == 201)
+      let theirs = "checkpoint_submissions?checkpoint_id=eq.\(hunt.checkpoints[1])"
+      #expect(try await alice.rest(.PATCH, theirs, #"{"verified": true}"#).list.count == 1)
+      try await eventually("the events") {
+        receiver.events(on: own).filter { names.contains($0.name) }.map(\.name) == names
+      }
+      try await eventually("what takes their place") {
+        receiver.events(on: topic).map(\.name) == [names[0], "hidden", "hidden"]
+      }
+      for event in receiver.events(on: topic).dropFirst() {
+        #expect(event.payload == .object([:]) && event.change == nil && event.topics == [topic], "\(event)")
+      }
+      for event in receiver.events(on: own) where names.contains(event.name) {
+        #expect(event.change?.record?["user_id"] == .string("\(carol.id)") && event.topics == [own], "\(event)")
+      }
     }
   }
 
@@ -191,5 +213,23 @@ import Wire
         #expect(try await groups.post(path, body.merging(wrong) { $1 }).status == 422, "\(wrong)")
       }
     }
+  }
+}
+
+extension TestStack {
+  /// Users who are nobody else block `user`. Their ids are the smallest of all, and are named first.
+  fileprivate func block(_ user: SignedInUser, bySoMany count: Int) async throws {
+    let groups = try await testDatabase.open("groups", [])
+    try await groups.write { [user = user.id] db in
+      for second in 1...count {
+        let time = Date(timeIntervalSince1970: Double(second))
+        try db.change(
+          """
+          insert into block (blocker_id, blocked_id, created_at) values (\(UserID.new(at: time)), \(user), \(time))
+          """)
+      }
+    }
+    await groups.close()
+    try await forgetGroups(of: user)
   }
 }

@@ -264,6 +264,8 @@ import Testing
     try await withStack(engine) { stack in
       let alice = try await stack.signIn("alice")
       try await alice.insert("saved_places", #"{"name": "Here"}"#)
+      // On a busy machine a service may take longer to answer than it is waited for.
+      try await eventually("health") { try await alice.rest(.GET, "rpc/health_check").string("status") == "healthy" }
       for method in [HTTPMethod.GET, .POST] {
         let health = try await alice.rest(method, "rpc/health_check", method == .POST ? "{}" : nil)
         #expect(health.string("status") == "healthy", "\(health.text)")

@@ -66,6 +66,41 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func guessingIsLimitedInAllHoweverManyGuessAtOnce(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let guessers = try await atOnce(10) { try await stack.signIn("guest\($0)") }
+      // None of the later ones is anybody's first.
+      for guesser in guessers { #expect(try await guesser.join("AAAA22").status == 404) }
+      try await stack.setTaken(275, ofQuota: "wrong group codes of all", in: "groups")
+      let replies = try await atOnce(50) { try await guessers[$0 % 10].join("AAAA\(22 + $0 % 8)") }
+      #expect(replies.count { $0.status == 404 } == 25)
+      #expect(replies.count { $0.status == 429 } == 25)
+      let full = try await stack.count("quota where name = 'wrong group codes of all' and taken = 300", in: "groups")
+      #expect(full == 1)
+    }
+  }
+
+  @Test(arguments: engines) func beyondTheTotalOnlyTheFirstGuessOfWhoHasProvenSomethingIsFree(
+    engine: Engine
+  ) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let (carol, dora) = (try await stack.signIn("carol"), try await stack.signIn("dora"))
+      let group = try await alice.groupRow("Ours")
+      #expect(try await alice.join("AAAA22").status == 404)
+      try await stack.setTaken(300, ofQuota: "wrong group codes of all", in: "groups")
+      try await withUnprovenUsers(of: [dora], in: stack) { _ in
+        for code in ["AAAA22", group.code] { #expect(try await dora.join(code).status == 429, "\(code)") }
+        let first = try await carol.join("AAAA22")
+        #expect(first.status == 404)
+        for code in ["AAAA22", group.code] { #expect(try await carol.join(code).status == 429, "\(code)") }
+        #expect(try await bob.join(group.code).status == 200)
+      }
+      stack.clock.advance(by: .seconds(3601))
+      #expect(try await stack.signIn("carol").join(group.code).status == 200)
+    }
+  }
+
   @Test(arguments: engines) func whatIsNoCodeIsNotFound(engine: Engine) async throws {
     try await withStack(engine) { stack in
       let bob = try await stack.signIn("bob")

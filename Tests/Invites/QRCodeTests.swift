@@ -26,6 +26,35 @@ import Testing
     }
   }
 
+  @Test(arguments: engines) func aGroupsOwnCodeIsDrawnWhileItIsTheGroups(engine: Engine) async throws {
+    try await withStack(engine, ["PUBLIC_URL": "https://api.example.com"]) { stack in
+      let alice = try await stack.signIn("alice")
+      let table = "/rest/v1/social_groups"
+      let made = try #require(try await alice.browser.post(table, ["name": "The Cabin"]).list.first)
+      let (id, code) = (made["id"] as? String ?? "", made["invite_code"] as? String ?? "")
+      let link = made["qr_code"] as? String ?? ""
+      #expect(code.count == 6 && link == "https://api.example.com/i/\(code)", "\(made)")
+      let drawn = try QRCode(of: link)
+      for (name, type, body) in [
+        ("svg", "image/svg+xml", Data(drawn.svg.utf8)), ("png", "image/png", Data(drawn.png)),
+      ] {
+        for spelling in [code, code.lowercased()] {
+          let picture = try await stack.gateway.get("/i/\(spelling)/qr.\(name)")
+          #expect(picture.status == 200 && picture.headers.first(name: "content-type") == type, "\(picture.text)")
+          #expect(picture.body == body, "\(name) of \(spelling)")
+        }
+      }
+      let renewed = try await alice.browser.send(
+        .PATCH, "\(table)?id=eq.\(id)", body: Data(#"{"invite_code":null}"#.utf8))
+      let newCode = renewed.list.first?["invite_code"] as? String ?? ""
+      #expect(newCode.count == 6 && newCode != code, "\(renewed.text)")
+      #expect(try await stack.gateway.get("/i/\(code)/qr.png").status == 404)
+      #expect(try await stack.gateway.get("/i/\(newCode)/qr.png").status == 200)
+      #expect(try await alice.browser.delete("\(table)?id=eq.\(id)").status == 204)
+      #expect(try await stack.gateway.get("/i/\(newCode)/qr.svg").status == 404)
+    }
+  }
+
   /// An independent encoder makes the same modules, with one of the eight masks: the standard leaves the choice.
   @Test(
     .enabled(if: Python.isAvailable, "PYTHON IS NOT THERE: QR codes were not compared"),

@@ -1,12 +1,13 @@
 """Calls `social_groups`, `group_members` and `users` with supabase-py's client for tables, with right and wrong input.
 
-Arguments: the gateway's address, the access tokens of Alice and of Bob, the ids of Alice and of Bob.
+Arguments: the gateway's address, the access tokens of Alice and of Bob, the ids of Alice and of Bob, a token that has
+expired.
 """
 
 import httpx
 from postgrest import APIError, CountMethod, ReturnMethod, SyncPostgrestClient
 
-BASE, ALICE, BOB, ALICE_ID, BOB_ID = sys.argv[1:6]
+BASE, ALICE, BOB, ALICE_ID, BOB_ID, EXPIRED = sys.argv[1:7]
 NOBODY = "01a1fd42-9c11-7f3e-8d25-5b7a3c9e1f04"
 
 
@@ -109,5 +110,12 @@ assert users.update({"display_name": "Alice A."}).eq("id", ALICE_ID).execute().d
 assert users.update({"display_name": "Mallory"}).eq("id", BOB_ID).execute().data == []
 refused("42501", users.update({"email": "x@example.com"}).eq("id", ALICE_ID))
 refused("23514", users.update({"avatar_url": "file:///etc/passwd"}).eq("id", ALICE_ID))
-stranger = refused("PGRST301", client("nonsense").table("users").select("*"))
+refused("PGRST301", client("nonsense").table("users").select("*"))
+late = client(EXPIRED).table("social_groups")
+for builder in [
+    late.select("*"), late.insert({"name": "Late"}), late.update({"name": "Late"}).eq("id", north["id"]),
+    late.upsert({"id": north["id"], "name": "Late"}), late.delete().eq("id", north["id"]),
+]:
+    assert refused("PGRST303", builder).message == "JWT expired", builder
+assert groups.select("name").eq("id", north["id"]).execute().data == [{"name": north["name"]}]
 print("done")

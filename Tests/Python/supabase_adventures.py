@@ -281,7 +281,7 @@ print("users")
 
 for by_get in (False, True):
     health = rows(alice.rpc("health_check", {}, get=by_get))
-    assert health["status"] == "healthy" and health["services"]["database"] == "healthy", health
+    assert health["status"] in ("healthy", "degraded") and health["services"]["database"] == "healthy", health
     assert set(health) >= {"status", "timestamp", "services", "version", "error"}, health
     detailed = rows(alice.rpc("health_check_detailed", {}, get=by_get))
     assert detailed["table_counts"]["saved_places"] == detailed["tableCounts"]["saved_places"] == 4, detailed

@@ -6,7 +6,7 @@ import Wire
 
 @testable import RestQueries
 
-/// The statements themselves: how they are composed, and what none of them lacks.
+/// The statements themselves: how they are composed, and what no read lacks.
 @Suite struct StatementTests {
   @Test func partsOfAStatementAreNumberedAnew() {
     let inner: SQL = "a = \("one") or b = \(2)"

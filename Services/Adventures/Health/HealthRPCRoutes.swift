@@ -8,6 +8,7 @@ import Wire
 /// The functions under `/rest/v1/rpc` by which apps look whether the server is well. By GET and by POST.
 struct HealthRPCRoutes: Sendable {
   let store: HealthStore
+  let probes: ServiceProbes
   /// Whether changes reach the channels.
   let hasEvents: Bool
   let stage: String
@@ -25,27 +26,30 @@ struct HealthRPCRoutes: Sendable {
   }
 
   @Sendable private func health(_ request: Request, _ context: SignedIn) async throws -> Response {
-    let error = await store.problem()
+    let state = await serverState(databaseError: await store.problem())
     return .json(
       HealthBody(
-        status: error == nil ? "healthy" : "unhealthy", timestamp: now(), services: services(error), version: version,
-        error: error))
+        status: state.status, timestamp: now(), services: state.services, version: version, error: state.errors.first))
   }
 
   @Sendable private func detailedHealth(_ request: Request, _ context: SignedIn) async throws -> Response {
     do {
       let counts = try await store.counts(of: context.user)
-      return .json(detailed(counts, nil))
+      return .json(detailed(counts, await serverState(databaseError: nil)))
     } catch let failure as DatabaseFailure where failure.isTransient {
-      return .json(detailed([:], HealthStore.unavailable))
+      return .json(detailed([:], await serverState(databaseError: HealthStore.unavailable)))
     }
   }
 
-  private func detailed(_ counts: [String: Int], _ error: String?) -> DetailedHealthBody {
+  private func detailed(_ counts: [String: Int], _ state: ServerState) -> DetailedHealthBody {
     DetailedHealthBody(
-      status: error == nil ? "healthy" : "unhealthy", timestamp: now(), services: services(error), version: version,
-      error: error, auth: "healthy", storage: "healthy", environment: stage, table_counts: counts, tableCounts: counts,
-      errors: error.map { [$0] } ?? [])
+      status: state.status, timestamp: now(), services: state.services, version: version, error: state.errors.first,
+      auth: state.word(for: .auth), storage: state.word(for: .groups), environment: stage, table_counts: counts,
+      tableCounts: counts, errors: state.errors)
+  }
+
+  private func serverState(databaseError: String?) async -> ServerState {
+    ServerState(databaseError: databaseError, unready: await probes.unready(), hasEvents: hasEvents)
   }
 
   /// What the whole server uses is for its operator only.
@@ -61,8 +65,27 @@ struct HealthRPCRoutes: Sendable {
         maxConnections: metrics.connectionsMax, timestamp: now()))
   }
 
-  private func services(_ error: String?) -> ServicesBody {
-    ServicesBody(database: error == nil ? "healthy" : "unhealthy", realtime: hasEvents ? "healthy" : "unavailable")
+  /// What the functions say of the database and of the other services.
+  private struct ServerState {
+    let databaseError: String?
+    let unready: Set<ServiceName>
+    let hasEvents: Bool
+
+    /// Without the database nothing works; without one of the other services most of it does.
+    var status: String { databaseError != nil ? "unhealthy" : unready.isEmpty ? "healthy" : "degraded" }
+
+    var services: ServicesBody {
+      ServicesBody(
+        database: databaseError == nil ? "healthy" : "unhealthy",
+        realtime: hasEvents ? word(for: .events) : "unavailable")
+    }
+
+    var errors: [String] {
+      (databaseError.map { [$0] } ?? [])
+        + unready.map(\.rawValue).sorted().map { "The service \($0) is not ready." }
+    }
+
+    func word(for service: ServiceName) -> String { unready.contains(service) ? "unhealthy" : "healthy" }
   }
 
   private struct ServicesBody: Encodable {

@@ -132,13 +132,26 @@ struct HuntEvents {
       }
       hunts.insert(hunt)
       let user = row["user_id"]?.text.flatMap { UserID($0) }
+      let readers = EventTopic.submissions(hunt)
+      let (topic, apart) = Self.audience(readers, of: user, apart: user.flatMap { blocked[$0] } ?? [])
+      if topic != readers { EventFeed.record("hidden", to: [readers], [:], of: user, at: caller.now, on: db) }
       EventFeed.record(
-        name, to: [EventTopic.submissions(hunt)],
+        name, to: [topic],
         ["hunt_id": hunt, "checkpoint_id": checkpoint, "user_id": row["user_id"] ?? .null],
         change: ChangedRows.change(AdventureTables.submissions, type, row.filter { $0.key != "photo_url" }),
-        hiddenFrom: user.flatMap { blocked[$0] } ?? [], of: user, at: caller.now, on: db)
+        hiddenFrom: apart, of: user, at: caller.now, on: db)
     }
     return hunts
+  }
+
+  /// Where somebody's submissions are told, and who learns there only that there was one. Groups does not name all of
+  /// those from whom very many blocks keep somebody apart: any reader may be one of the others, so that the submissions
+  /// are told to nobody else.
+  private static func audience(
+    _ readers: String, of user: UserID?, apart: Set<UserID>
+  ) -> (topic: String, hiddenFrom: Set<UserID>) {
+    guard let user, apart.count >= MemberOfGroups.blockedMax else { return (readers, apart) }
+    return (EventTopic.user(user), [])
   }
 
   private static func hunt(of checkpoint: String, on db: any Connection) throws -> String? {
