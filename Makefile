@@ -55,5 +55,5 @@ release: ## Build optimised programs that run without a Swift installation, into
 test-upgrade: ## Replace every service by another version and back, under load (FROM=commit; PROGRAMS of now are built)
 	@scripts/test-upgrade $(or $(FROM),HEAD~1)
 
-test-compose: ## Run docker-compose.yml in a Docker engine of its own, with a story through it (as root, Linux)
+test-compose: ## Run docker-compose.yml in a Docker engine of its own, with a story through it (as root, Linux; RESULTS=file)
 	@scripts/test-compose

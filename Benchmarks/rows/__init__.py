@@ -33,3 +33,7 @@ ROWS = {
     "socket-memory": sockets.socket_memory,
     "fan-out": sockets.fan_out,
 }
+
+# All rows of the table, in its order. `Benchmarks/compose` writes those of `compose`.
+NAMES = list(ROWS)
+NAMES.insert(NAMES.index("apart") + 1, "compose")

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Prints what containers take while nobody asks anything: its input has lines with a name and the id of a container's
-first process.
+first process. The figures are also written as JSON to the file that is its argument, unless they cannot be measured.
 
 Counted by the kernel for the whole container (control groups, version 1 or 2), so that health checks count, which are
 processes of a moment. Memory is without files that it could drop, as `docker stats` has it. What the Docker engine
 itself takes is not counted.
 """
+import json
 import sys
 import time
 
@@ -65,10 +66,14 @@ def main():
     before = total(Container.cpu_seconds, containers)
     time.sleep(SECONDS)
     after, memory = total(Container.cpu_seconds, containers), total(Container.megabytes, containers)
+    percent = {name: 100 * (after[name] - before.get(name, 0)) / SECONDS for name in memory if name in after}
     for each in sorted(memory, key=memory.get, reverse=True):
-        print(f"{each:20} {memory[each]:6.0f} MB {100 * (after[each] - before.get(each, 0)) / SECONDS:6.2f} %")
-    cpu = 100 * (sum(after.values()) - sum(before.values())) / SECONDS
+        print(f"{each:20} {memory[each]:6.0f} MB {percent.get(each, 0):6.2f} %")
+    cpu = sum(percent.values())
     print(f"{'all of it':20} {sum(memory.values()):6.0f} MB {cpu:6.2f} % of a core, with health checks")
+    if len(sys.argv) > 1:
+        with open(sys.argv[1], "w", encoding="utf-8") as file:
+            json.dump({"seconds": SECONDS, "megabytes": memory, "percent": percent}, file)
 
 
 main()

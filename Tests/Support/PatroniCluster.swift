@@ -58,7 +58,8 @@ package struct PatroniCluster: Sendable {
     standbyURL = "postgresql://kith@\(hosts)/postgres?target_session_attrs=prefer-standby"
   }
 
-  /// Kills the primary as a power cut would end it, and returns when the standby has taken over.
+  /// Kills the primary as a power cut would end it, and returns when the standby has taken over: it has committed a
+  /// write. Patroni says so up to a second later.
   package func killPrimary() async throws {
     var primary: Node?
     for node in nodes where await Self.isTrue(node, "/primary") { primary = node }
@@ -68,14 +69,24 @@ package struct PatroniCluster: Sendable {
     let file = try String(contentsOfFile: "\(primary.data)/postmaster.pid", encoding: .utf8)
     guard let id = file.split(separator: "\n").first.flatMap({ pid_t($0) }) else { throw Unexpected(reply: file) }
     guard kill(id, SIGKILL) == 0 else { throw Unexpected(reply: "cannot kill \(id)") }
-    try await Self.eventually(standby, "/primary")
+    try await Support.eventually("a write on \(standby.name)", within: .seconds(300)) {
+      await Self.acceptsWrites(standby)
+    }
   }
 
-  /// Returns when the server that was killed follows the new primary, which waits for it with each commit.
+  /// Returns when the server that was killed follows the new primary, which waits for it with each commit. Until
+  /// Patroni has noticed its promotion, the new primary is still called the synchronous standby.
   package func waitUntilReplicated() async throws {
     try await Support.eventually("a synchronous standby", within: .seconds(300)) {
-      for node in nodes where await Self.isTrue(node, "/sync") { return true }
-      return false
+      var (isLed, isFollowed) = (false, false)
+      for node in nodes {
+        if await Self.isTrue(node, "/primary") {
+          isLed = true
+        } else if await Self.isTrue(node, "/sync") {
+          isFollowed = true
+        }
+      }
+      return isLed && isFollowed
     }
   }
 
@@ -110,6 +121,15 @@ package struct PatroniCluster: Sendable {
   private static func isTrue(_ node: Node, _ path: String) async -> Bool {
     // `try?`: it does not listen yet.
     (try? await node.api.get(path))?.status == 200
+  }
+
+  /// Commits wait for the standby that the primary has; this one is refused during recovery.
+  private static func acceptsWrites(_ node: Node) async -> Bool {
+    let url = "postgresql://kith@127.0.0.1:\(node.databasePort)/postgres?connect_timeout=5"
+    do {
+      try await executeSQL(url, "select pg_logical_emit_message(true, 'kith', 'a write')")
+      return true
+    } catch { return false }
   }
 
   private static func startEtcd(

@@ -11,10 +11,12 @@ extension SignedInUser {
 
   /// Stores a photo as a file of `/storage/v1` in place of an earlier one, and returns its name with the bucket.
   @discardableResult
-  package func store(_ name: String, in bucket: String) async throws -> String {
+  package func store(
+    _ name: String, in bucket: String, _ photo: Data = SamplePhotos.jpeg
+  ) async throws -> String {
     let path = "\(bucket)/\(id)/\(name)"
     let reply = try await browser.with(["Content-Type": "image/jpeg"])
-      .send(.PUT, "/storage/v1/object/\(path)", body: SamplePhotos.jpeg)
+      .send(.PUT, "/storage/v1/object/\(path)", body: photo)
     guard reply.status == 200 else { throw Unexpected(reply: "\(reply.status) \(reply.text)") }
     return path
   }

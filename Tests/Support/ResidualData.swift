@@ -6,10 +6,15 @@ import Web
 package enum ResidualData {
   /// Those of `secrets` that any file contains.
   package static func inFiles(_ secrets: [String], of testDatabase: TestDatabase) throws -> [String] {
-    let files = try FileManager.default.subpathsOfDirectory(atPath: testDatabase.folder.path)
-    // `try?`: a folder has no data, and a file may have been deleted.
-    let bytes = files.map { (try? Data(contentsOf: testDatabase.folder.appending(path: $0))) ?? Data() }
+    let bytes = try contents(of: testDatabase.folder)
     return secrets.filter { secret in bytes.contains { $0.range(of: Data(secret.utf8)) != nil } }
+  }
+
+  /// The bytes of each file in a folder and below.
+  package static func contents(of folder: URL) throws -> [Data] {
+    let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+    // `try?`: a folder has no data, and a file may have been deleted.
+    return files.map { (try? Data(contentsOf: folder.appending(path: $0))) ?? Data() }
   }
 
   /// Those of `secrets` that any row of any service contains, on PostgreSQL.

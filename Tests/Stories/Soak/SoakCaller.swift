@@ -9,6 +9,8 @@ struct SoakCaller {
   let users: [UserID]
   let log: SoakLog
   var random: SeededRandom
+  /// Whether each request has to be answered. Not in a soak that kills the service.
+  var isServiceAlwaysUp = false
 
   /// The ids of new users.
   static func signUp(_ count: Int, through auth: Browser) async throws -> [UserID] {
@@ -116,12 +118,15 @@ struct SoakCaller {
     _ path: String, _ body: [String: any Sendable] = [:], isRepeatable: Bool = true
   ) async -> Browser.Reply? {
     while true {
-      // `try?`: the process was killed.
-      if let reply = try? await credits.post(path, body) {
+      do {
+        let reply = try await credits.post(path, body)
         guard reply.status >= 500 else { return reply }
         if reply.status != 503 || reply.headers.first(name: "Retry-After") == nil {
           log.fault("\(reply.status) without a time to come back: \(reply.text)")
         }
+      } catch {
+        // The connection broke, or there was no answer within a minute. A service that was killed may do so.
+        if isServiceAlwaysUp { log.fault("no answer to \(path): \(error)") }
       }
       guard isRepeatable, Int.random(in: 0..<50, using: &random) > 0 else { return nil }
       // `try?`: nothing cancels this task.

@@ -22,6 +22,7 @@ final class SoakLog: Sendable {
     var count: Int
     var begun = 0
     var answered = 0
+    var posted = 0
     var entries: [String: Entry] = [:]
     var faults: [String] = []
   }
@@ -47,6 +48,7 @@ final class SoakLog: Sendable {
     state.withLock { state in
       state.entries[label] = Entry(user: user, outcome: outcome)
       state.answered += 1
+      if case .posted = outcome { state.posted += 1 }
     }
   }
 
@@ -56,5 +58,7 @@ final class SoakLog: Sendable {
   var entries: [String: Entry] { state.withLock { $0.entries } }
   var faults: [String] { state.withLock { $0.faults } }
   var answered: Int { state.withLock { $0.answered } }
+  /// How many operations were acknowledged as posted.
+  var posted: Int { state.withLock { $0.posted } }
   var isFinished: Bool { state.withLock { $0.answered >= $0.count } }
 }
