@@ -13,6 +13,7 @@ final class Crashes: Sendable {
     var isEnabled = false
     var deathCount = 0
     var failureCount = 0
+    var creditTransactionCount = 0
   }
 
   private let state: Mutex<State>
@@ -41,7 +42,10 @@ final class Crashes: Sendable {
         state.isDead = true
         state.deathCount += 1
       case .credits:
-        guard Int.random(in: 0..<40, using: &state.random) == 0 else { return false }
+        state.creditTransactionCount += 1
+        // One fails for certain, whatever comes by chance.
+        let isCertain = state.failureCount == 0 && state.creditTransactionCount == 20
+        guard Int.random(in: 0..<40, using: &state.random) == 0 || isCertain else { return false }
         state.failureCount += 1
       }
       return true
