@@ -59,6 +59,8 @@ struct CheckedShareWrites: TableWriting {
     _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
   ) throws -> RestAnswer {
     let events = ShareEvents(engine: engine)
+    // Shares whose time is over end before they are changed, and are told once.
+    if !operation.isInsert { _ = try ExpiryJob.Kind.shares.end(caller.now, engine, db) }
     var operation = operation
     let keys = try operation.isInsert ? Self.named(in: operation) : operation.restrict(for: caller, on: db, engine)
     let before = try ShareStore.views(of: keys, at: caller.now, on: db)
