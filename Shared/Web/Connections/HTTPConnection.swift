@@ -5,7 +5,7 @@ import StrictHTTP
 /// The channel handler of one HTTP/1.1 connection of a service: reads requests one after the other, by the same strict
 /// rules as the gateway, has each responded to by the connection's task on the event loop, and writes the response.
 ///
-/// It takes the place of Hummingbird's handlers and of `NIOAsyncChannel`, which took a third of the time of a request.
+/// It takes the place of Hummingbird's handlers and of `NIOAsyncChannel`, which took a fifth of the time of a small request.
 /// This file has the connection, `+Requests` the way of requests, `+Responses` that of responses.
 final class HTTPConnection: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
@@ -241,7 +241,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     guard !mustClose, !isInputClosed else { return linger() }
     phase = .idle
     setDeadline(service.timeouts.idle)
-    // Already in the loop of `advance` when the response was written at once.
+    // Does nothing where `advance` has called this: it goes on by itself.
     advance()
   }
 
@@ -297,6 +297,3 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
   }
 }
-
-/// The connection was closed before the whole request had arrived.
-struct IncompleteRequest: Error {}

@@ -43,3 +43,6 @@ struct RequestBodyStream {
     if let error { source.finish(error) } else { source.finish() }
   }
 }
+
+/// The connection was closed before the whole request had arrived.
+struct IncompleteRequest: Error {}
