@@ -42,6 +42,7 @@ import Wire
       var readCounts: [Int: Int] = [:]
       var isStopped = false
       var endedAt: ContinuousClock.Instant?
+      var lastErrors: [Int: String] = [:]
     }
 
     /// How long after the end a reader may take to read the rest.
@@ -51,6 +52,7 @@ import Wire
 
     func acknowledge(_ task: Int) { state.withLock { $0.acknowledged.append(task) } }
     func set(_ count: Int, readBy reader: Int) { state.withLock { $0.readCounts[reader] = count } }
+    func fail(_ error: any Error, reader: Int) { state.withLock { $0.lastErrors[reader] = "\(error)" } }
     /// Nothing is written from now on, but what is being sent.
     func stopWriting() { state.withLock { $0.isStopped = true } }
     var isStopped: Bool { state.withLock { $0.isStopped } }
@@ -61,6 +63,9 @@ import Wire
     var isTooLate: Bool { state.withLock { $0.endedAt.map { ContinuousClock.now > $0 + Self.restDuration } ?? false } }
     /// Of the reader that has read least.
     var readCount: Int { state.withLock { $0.readCounts.values.min() ?? 0 } }
+    var summary: String {
+      state.withLock { "\($0.acknowledged.count) acknowledged, read \($0.readCounts), last errors \($0.lastErrors)" }
+    }
   }
 
   private struct Fault: Error { let what: String }
@@ -122,7 +127,7 @@ import Wire
 
   private func expectProgress(_ progress: Progress, _ what: String) async throws {
     let (read, written) = (progress.readCount, progress.acknowledged.count)
-    try await eventually("progress \(what)") {
+    try await eventually("progress \(what), \(progress.summary),") {
       progress.readCount > read + 5 && progress.acknowledged.count > written + 5
     }
   }
@@ -212,8 +217,10 @@ import Wire
           progress.set(events.count, readBy: reader)
         }
       } catch let fault as Fault {
+        progress.fail(fault, reader: reader)
         throw fault
       } catch {
+        progress.fail(error, reader: reader)
         // The service was killed: the app connects again.
         try await Task.sleep(for: .milliseconds(50))
       }

@@ -228,16 +228,15 @@ import Wire
         store: store, changes: changes, observers: [observer], logger: quiet, pollInterval: .seconds(3600))
       try await running([tail]) {
         // The tail has begun: it passes on what comes now, and then waits.
-        var appended = 0
         try await eventually("the tail") {
           try await append(1...1)
-          appended += 1
           changes.send()
           return observer.appendedCount > 0
         }
-        // A signal of the loop may be left, which makes the tail read what comes next.
-        try await eventually("the first") { observer.appendedCount == appended }
         let begun = try await store.end()
+        // A signal of the loop may be left, which makes the tail read what comes next.
+        try await eventually("the end of the log") { observer.lastPosition == begun.position }
+        let appended = observer.appendedCount
         try await append(2...5)
         guard case .entries(_, let top) = try await store.page(of: "lists:42", after: 0, epoch: begun.epoch) else {
           throw Unexpected(reply: "no entries")

@@ -4,10 +4,16 @@ import Foundation
 /// The JSON encoders and decoders of all bodies, with the same format for dates and slashes.
 package enum JSON {
   /// Encodes dates with whole seconds, for apps that decode them with `.iso8601`.
-  package static func encode(_ value: some Encodable) throws -> Data { try seconds.encode(value) }
+  package static func encode(_ value: some Encodable) throws -> Data { try encode(value, RFC3339.seconds) }
 
   /// Encodes dates with milliseconds, for bodies between services.
-  package static func encodeExact(_ value: some Encodable) throws -> Data { try milliseconds.encode(value) }
+  package static func encodeExact(_ value: some Encodable) throws -> Data { try encode(value, RFC3339.milliseconds) }
+
+  private static func encode(_ value: some Encodable, _ dateFormat: @escaping (Date) -> String) throws -> Data {
+    var text: [UInt8] = []
+    try JSONTree(encoding: value, dateFormat: dateFormat).write(to: &text)
+    return Data(text)
+  }
 
   /// - Parameter userInfo: passed to the decoder.
   package static func decode<T: Decodable>(
@@ -20,25 +26,12 @@ package enum JSON {
     return try decoder.decode(type, from: data)
   }
 
-  private static let seconds = encoder(RFC3339.seconds)
-  private static let milliseconds = encoder(RFC3339.milliseconds)
-
   private static let dates = JSONDecoder.DateDecodingStrategy.custom { decoder in
     let container = try decoder.singleValueContainer()
     guard let date = RFC3339.parse(try container.decode(String.self)) else {
       throw DecodingError.dataCorruptedError(in: container, debugDescription: "must be a time in UTC with Z")
     }
     return date
-  }
-
-  private static func encoder(_ format: @escaping @Sendable (Date) -> String) -> JSONEncoder {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
-    encoder.dateEncodingStrategy = .custom { date, encoder in
-      var container = encoder.singleValueContainer()
-      try container.encode(format(date))
-    }
-    return encoder
   }
 }
 

@@ -1,5 +1,5 @@
 /// A JSON value that keeps what a decoder would lose: the order of members and the digits of numbers.
-package indirect enum JSONTree: Sendable, Hashable {
+package enum JSONTree: Sendable, Hashable {
   case null
   case bool(Bool)
   /// The text of the number.
@@ -62,9 +62,13 @@ extension JSONTree {
   package static func write(_ text: String, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
     defer { output.append(UInt8(ascii: "\"")) }
-    let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
-    // Most texts are, and are copied whole.
-    guard !isPlain else { return output += text.utf8 }
+    // Most texts need no escapes, and are copied whole.
+    let isCopied = text.utf8.withContiguousStorageIfAvailable { bytes in
+      guard bytes.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else { return false }
+      output.append(contentsOf: bytes)
+      return true
+    }
+    guard isCopied != true else { return }
     for byte in text.utf8 {
       switch byte {
       case UInt8(ascii: "\""): output += "\\\"".utf8

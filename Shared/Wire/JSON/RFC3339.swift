@@ -28,11 +28,11 @@ package enum RFC3339 {
 }
 
 extension RFC3339 {
-  /// Parses up to three decimals and years from 1600, about twenty times faster than a format style, as a list of tasks
-  /// has thousands of times. nil for any other format.
+  /// Parses up to nine decimals, rounded to milliseconds, and years from 1600, about twenty times faster than a format
+  /// style, as a list of tasks has thousands of times. nil for any other format.
   private static func plain(_ text: String) -> Date? {
     text.utf8.withContiguousStorageIfAvailable { bytes -> Date? in
-      guard (20...24).contains(bytes.count), bytes.count != 21, bytes.last == UInt8(ascii: "Z"),
+      guard (20...30).contains(bytes.count), bytes.count != 21, bytes.last == UInt8(ascii: "Z"),
         zip([4, 7, 10, 13, 16], "--T::".utf8).allSatisfy({ bytes[$0] == $1 }),
         let year = number(bytes[0..<4]), let month = number(bytes[5..<7]), let day = number(bytes[8..<10]),
         let hour = number(bytes[11..<13]), let minute = number(bytes[14..<16]), let second = number(bytes[17..<19]),
@@ -63,11 +63,15 @@ extension RFC3339 {
     return number
   }
 
-  /// The milliseconds of a decimal point and one to three digits; 0 for an empty slice.
+  /// The milliseconds of a decimal point and one to nine digits, rounded; 0 for an empty slice.
   private static func milliseconds(of fraction: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
     guard let point = fraction.first else { return 0 }
-    guard point == UInt8(ascii: "."), let number = number(fraction.dropFirst()) else { return nil }
-    return number * [100, 10, 1][fraction.count - 2]
+    guard point == UInt8(ascii: "."), var number = number(fraction.dropFirst()) else { return nil }
+    var digits = fraction.count - 1
+    while digits < 3 { (number, digits) = (number * 10, digits + 1) }
+    var unit = 1
+    while digits > 3 { (unit, digits) = (unit * 10, digits - 1) }
+    return (number + unit / 2) / unit
   }
 
   /// The days from 1970-01-01 to a day in the Gregorian calendar; nil when the month has no such day.
