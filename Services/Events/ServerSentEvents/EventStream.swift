@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import NIOCore
 import ServiceLifecycle
+import Web
 import Wire
 
 /// Writes one response of server-sent events: what the log has after the reader's position, then what is appended, in
@@ -20,6 +21,7 @@ struct EventStream: Sendable {
 
   func write(from start: StreamPosition, to writer: inout any ResponseBodyWriter) async throws {
     var position = start
+    try await writer.onClientEnd { [watch] in watch.clientEnded() }
     try await begin(&position, &writer)
     var writtenAt = ContinuousClock.now
     while !Task.isCancelled {
@@ -32,7 +34,7 @@ struct EventStream: Sendable {
       }
       if try await write(work, &position, &writer) { writtenAt = .now }
       if work.isStopped { return }
-      if ContinuousClock.now - writtenAt >= commentInterval {
+      if work.mayBeUnread || ContinuousClock.now - writtenAt >= commentInterval {
         try await writer.write(ByteBuffer(string: ":\n\n"))
         writtenAt = .now
       }
