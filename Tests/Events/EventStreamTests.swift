@@ -165,6 +165,38 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func whatIsNoBatchIsRefusedWhole(_ engine: Engine) async throws {
+    try await withEvents(engine) { fixture in
+      let event = String(decoding: try JSON.encodeExact(fixture.event(1, "lists:42")), as: UTF8.self)
+      let producer = fixture.events.with(["X-Service-Key": TestStack.keys["lists"] ?? ""])
+      func answer(_ body: String) async throws -> Browser.Reply {
+        try await producer.send(.POST, "/internal/events", body: Data(body.utf8))
+      }
+      for body in ["", "{", #"{"events":[\#(event)"#, #"{"events":[\#(event)]} x"#] {
+        let reply = try await answer(body)
+        #expect(reply.status == 400 && reply.string("code") == "malformed_json", "\(body): \(reply.text)")
+      }
+      let invalid: [(second: String, fields: [String])] = [
+        ("7", ["events.1"]),
+        (#"{"id":"7","topics":["lists:1"],"name":"a","payload":{}}"#, ["events.1.id", "events.1.at"]),
+        (event.replacing(#"["lists:42"]"#, with: "7"), ["events.1.topics"]),
+        (event.replacing(#""at":""#, with: #""at":"yesterday "#), ["events.1.at"]),
+      ]
+      for (second, fields) in invalid {
+        let reply = try await answer(#"{"events":[\#(event),\#(second)]}"#)
+        let found = (reply["errors"] as? [[String: Any]] ?? []).compactMap { $0["field"] as? String }
+        #expect(reply.status == 422 && found == fields, "\(second): \(reply.text)")
+      }
+      #expect(try await answer(#"{"events":7}"#).status == 422)
+      #expect(try await fixture.testDatabase.count("event", in: "events") == 0)
+      // Other members are not read. An event that is there already is not new.
+      for accepted in [1, 0] {
+        let reply = try await answer(#"{"more":[1],"events":[\#(event)]}"#)
+        #expect(reply.status == 200 && reply.int("accepted") == accepted)
+      }
+    }
+  }
+
   @Test(arguments: engines) func theRoutesAreThoseOfTheDocument(_ engine: Engine) async throws {
     try await withEvents(engine) { fixture in
       let documented = try fixture.server.api.operations
