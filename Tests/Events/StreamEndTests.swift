@@ -4,7 +4,7 @@ import Support
 import Testing
 import Wire
 
-/// A stream counts for its user until its client has gone, and no longer.
+/// A stream counts for its user until its client has gone, however slowly that reads, and no longer.
 @Suite struct StreamEndTests {
   /// Less than the time between two comments.
   private static let limit = Duration.seconds(10)
@@ -67,6 +67,26 @@ import Wire
       let refused = try await self.stream(of: alice.id, alice.token, at: fixture.port)
       #expect(!refused.isStream)
       for connection in [stream, refused] { connection.close() }
+    }
+  }
+
+  /// More than the buffers of both sides and the stream hold.
+  @Test(arguments: engines) func whoReadsNothingForAWhileGetsEverythingInTheEnd(_ engine: Engine) async throws {
+    try await withEvents(engine) { fixture in
+      let alice = try fixture.reader(of: "lists:42")
+      var stream = try await EventStreamClient(fixture.events, "topic=lists:42", token: alice.token)
+      _ = try await stream.nextBlock()
+      let filler = JSONValue.string(String(repeating: "x", count: 45_000))
+      for batch in 0..<20 {
+        try await fixture.deliver(
+          (1...20).map { index in
+            FeedEvent(
+              id: .new(at: fixture.clock.now), topics: ["lists:42"], name: "task_changed",
+              payload: .object(["number": .integer(batch * 20 + index), "filler": filler]), at: fixture.clock.now)
+          })
+      }
+      let events = try await stream.next(400)
+      #expect(events.map(\.id) == (1...400).map(String.init) && events.map(\.number) == Array(1...400))
     }
   }
 }
