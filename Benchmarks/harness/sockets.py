@@ -57,15 +57,17 @@ class Client:
 
 
 class Clients:
-    """Many WebSockets to one port. Closes them at its end: `with Clients(…) as clients`."""
+    """Many WebSockets. Closes them at its end: `with Clients(…) as clients`."""
 
-    def __init__(self, port, path, count, headers=None, join=None):
+    def __init__(self, ports, path, count, headers=None, join=None):
         """
-        `join` makes the message by which the client of a number joins its topic, which is confirmed by `"status":"ok"`.
+        They are connected to the ports in turn. `join` makes the message by which the client of a number joins its
+        topic, which is confirmed by `"status":"ok"`.
         """
         self.all, self.kept_alive_at = [], time.monotonic()
         for start in range(0, count, AT_ONCE):
-            wave = [Client(port, path, headers or {}) for _ in range(start, min(start + AT_ONCE, count))]
+            wave = [Client(ports[number % len(ports)], path, headers or {})
+                    for number in range(start, min(start + AT_ONCE, count))]
             for number, client in enumerate(wave, start):
                 head = client.read_until(HEAD_END)
                 if not head.startswith(b"HTTP/1.1 101 "):

@@ -75,7 +75,8 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
     photos.add(to: routes)
     objects.add(to: routes)
     // Who reads a group reads its hunts.
-    InternalTopicRoutes(TopicStore(database: database), askingForReaders: ["events", "adventures"]).add(to: routes)
+    InternalTopicRoutes(TopicStore(database: database), of: feed, askingForReaders: ["events", "adventures"])
+      .add(to: routes)
     PersonalDataRoutes(
       PersonalDataStore(database: database, outbox: photos.outbox, photoAccess: photoAccess), now: now
     ).add(to: routes)

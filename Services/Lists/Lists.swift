@@ -58,7 +58,7 @@ package func buildLists(_ dependencies: Dependencies) async throws -> Server {
       .add(to: routes)
     TagRoutes(database: database, idempotentChange: idempotentChange, now: now).add(to: routes)
     InternalListRoutes(database: database, groups: groups, now: now).add(to: routes)
-    InternalTopicRoutes(TopicStore(database: database)).add(to: routes)
+    InternalTopicRoutes(TopicStore(database: database), of: feed).add(to: routes)
     PersonalDataRoutes(PersonalDataStore(database: database), now: now).add(to: routes)
   }
 }

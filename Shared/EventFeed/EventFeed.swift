@@ -23,6 +23,8 @@ package struct EventFeed: Sendable {
   package let database: any Database
   /// Delivers the events.
   package let background: [any Service]
+  /// nil where nothing is recorded.
+  let grantDelivery: GrantDelivery?
 
   package static let migration = EventOutboxStore.migration
 
@@ -35,6 +37,7 @@ package struct EventFeed: Sendable {
     guard dependencies.settings.nonempty("EVENTS_URL") != nil else {
       self.database = database
       background = []
+      grantDelivery = nil
       return
     }
     let recorded = ChangeSignal()
@@ -44,6 +47,7 @@ package struct EventFeed: Sendable {
         database: database, client: EventsClient(in: dependencies), recorded: recorded, in: dependencies,
         limits: limits)
     ]
+    grantDelivery = GrantDelivery(database: database)
   }
 
   /// Records an event with the transaction of `db`. If that is rolled back there is no event.
@@ -51,6 +55,7 @@ package struct EventFeed: Sendable {
   /// - Parameters:
   ///   - topics: whose readers may see all of the event, but for `hiddenFrom`; at most ``FeedEvent/topicsMax``.
   ///   - payload: evaluated only when events are delivered.
+  ///   - access: who is let into a topic that has earlier events is `user`.
   ///   - hiddenFrom: readers of the topics who learn only that there was an event.
   ///   - push: what a notification of the event needs in addition.
   ///   - user: the user whose erasure withdraws the event while it is not delivered.

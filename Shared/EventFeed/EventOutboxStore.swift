@@ -73,6 +73,23 @@ enum EventOutboxStore {
     ).map(RecordedEvent.init)
   }
 
+  /// Whether an event waits that lets the user into the topic. Such an event is one of that user. One that is among so
+  /// many of the user that not all are looked at is taken to be there.
+  static func hasGrant(of user: UserID, to topic: String, on db: any Connection) throws -> Bool {
+    let events = try db.rows(
+      """
+      select position, event, recorded_at from event_outbox where user_id = \(user)
+      order by position limit \(lookedAtMax)
+      """
+    ).map(RecordedEvent.init)
+    if events.count == lookedAtMax { return true }
+    return try events.contains { event in
+      try event.access().contains { $0.mayRead && $0.user == user && $0.topic == topic }
+    }
+  }
+
+  private static let lookedAtMax = 100
+
   static func events(of user: UserID, on db: any Connection) throws -> [RecordedEvent] {
     try db.rows("select position, event, recorded_at from event_outbox where user_id = \(user) order by position")
       .map(RecordedEvent.init)

@@ -21,11 +21,15 @@ package protocol TopicReaderQuerying: TopicQuerying {
 /// topics.
 package struct InternalTopicRoutes: Sendable {
   private let store: any TopicQuerying
+  private let grantDelivery: GrantDelivery?
   private let askingForReaders: Set<String>
 
-  /// - Parameter askingForReaders: the services that may ask who the readers of a topic are.
-  package init(_ store: some TopicQuerying, askingForReaders: Set<String> = ["events"]) {
+  /// - Parameters:
+  ///   - feed: which delivers the events of the topics.
+  ///   - askingForReaders: the services that may ask who the readers of a topic are.
+  package init(_ store: some TopicQuerying, of feed: EventFeed, askingForReaders: Set<String> = ["events"]) {
     self.store = store
+    grantDelivery = feed.grantDelivery
     self.askingForReaders = askingForReaders
   }
 
@@ -42,7 +46,10 @@ package struct InternalTopicRoutes: Sendable {
   }
 
   @Sendable private func access(_ request: Request, _ context: ServiceCaller) async throws -> Response {
-    .exactJSON(try await store.access(of: request.userID(), to: request.topic()))
+    let (user, topic) = (try request.userID(), try request.topic())
+    let access = try await store.access(of: user, to: topic)
+    if access.read { try await grantDelivery?.waitForGrant(of: user, to: topic) }
+    return .exactJSON(access)
   }
 
   @Sendable private func topics(_ request: Request, _ context: ServiceCaller) async throws -> Response {

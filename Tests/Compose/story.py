@@ -247,7 +247,8 @@ class Every:
 def calls_of(url, state):
     """What a load does, by name: reads of every service, and writes that change nothing of what `check` looks at."""
     alice, admin = sign_in(url, state["alice"], waits=False), administrator(url, waits=False)
-    # A stream that its reader has closed counts until a comment cannot be sent, for half a minute. Ten may be open.
+    # Ten streams may be open. One whose end does not reach the service, which can happen when a machine or a network
+    # is down, counts until a comment cannot be sent, for half a minute.
     numbers, streams = iter(range(1 << 60)), Every(5)
     return {
         "me": lambda: alice.get("/api/v1/auth/me"),

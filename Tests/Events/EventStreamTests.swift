@@ -105,6 +105,30 @@ import Wire
     }
   }
 
+  /// Also where the topic has as many events as before.
+  @Test(arguments: engines) func aStreamIsToldThatTheLogWasSetBack(_ engine: Engine) async throws {
+    try await withEvents(engine) { fixture in
+      let alice = try fixture.reader(of: "lists:42")
+      var stream = try await EventStreamClient(fixture.events, "topic=lists:42", token: alice.token)
+      _ = try await stream.nextBlock()
+      try await fixture.deliver([fixture.event(1, "lists:42")] + (1...5).map { fixture.event($0, "lists:43") })
+      #expect(try await stream.next()?.number == 1)
+      let database = try await fixture.testDatabase.open("events", [])
+      try await database.write { db in
+        for table in ["topic_event", "event", "topic"] as [SQL] { try db.change("delete from \(table)") }
+        try db.change("update feed set position = 0")
+      }
+      await database.close()
+      try await fixture.deliver([fixture.event(2, "lists:42")])
+      let gap = try #require(try await stream.next())
+      #expect(gap.name == "gap")
+      // The log may have been looked at before the delivery.
+      if gap.json["seq"] as? Int == 0 { #expect(try await stream.next()?.number == 2) }
+      try await fixture.deliver([fixture.event(3, "lists:42")])
+      #expect(try await stream.next()?.number == 3)
+    }
+  }
+
   @Test(arguments: engines) func strangersAreTurnedAway(_ engine: Engine) async throws {
     try await withEvents(engine) { fixture in
       let (alice, mallory) = (try fixture.reader(of: "lists:42"), try fixture.person())
@@ -162,6 +186,38 @@ import Wire
       #expect(try await fixture.events.post("/internal/events", ["events": [Int]()]).status == 403)
       let gateway = fixture.events.with(["X-Service-Key": TestStack.keys["plain"] ?? ""])
       #expect(try await gateway.post("/internal/events", ["events": [Int]()]).status == 403)
+    }
+  }
+
+  @Test(arguments: engines) func whatIsNoBatchIsRefusedWhole(_ engine: Engine) async throws {
+    try await withEvents(engine) { fixture in
+      let event = String(decoding: try JSON.encodeExact(fixture.event(1, "lists:42")), as: UTF8.self)
+      let producer = fixture.events.with(["X-Service-Key": TestStack.keys["lists"] ?? ""])
+      func answer(_ body: String) async throws -> Browser.Reply {
+        try await producer.send(.POST, "/internal/events", body: Data(body.utf8))
+      }
+      for body in ["", "{", #"{"events":[\#(event)"#, #"{"events":[\#(event)]} x"#] {
+        let reply = try await answer(body)
+        #expect(reply.status == 400 && reply.string("code") == "malformed_json", "\(body): \(reply.text)")
+      }
+      let invalid: [(second: String, fields: [String])] = [
+        ("7", ["events.1"]),
+        (#"{"id":"7","topics":["lists:1"],"name":"a","payload":{}}"#, ["events.1.id", "events.1.at"]),
+        (event.replacing(#"["lists:42"]"#, with: "7"), ["events.1.topics"]),
+        (event.replacing(#""at":""#, with: #""at":"yesterday "#), ["events.1.at"]),
+      ]
+      for (second, fields) in invalid {
+        let reply = try await answer(#"{"events":[\#(event),\#(second)]}"#)
+        let found = (reply["errors"] as? [[String: Any]] ?? []).compactMap { $0["field"] as? String }
+        #expect(reply.status == 422 && found == fields, "\(second): \(reply.text)")
+      }
+      #expect(try await answer(#"{"events":7}"#).status == 422)
+      #expect(try await fixture.testDatabase.count("event", in: "events") == 0)
+      // Other members are not read. An event that is there already is not new.
+      for accepted in [1, 0] {
+        let reply = try await answer(#"{"more":[1],"events":[\#(event)]}"#)
+        #expect(reply.status == 200 && reply.int("accepted") == accepted)
+      }
     }
   }
 

@@ -219,6 +219,27 @@ import Wire
     }
   }
 
+  @Test func aStreamIsToldThatItsClientHasEndedItsSideOrHasGone() async throws {
+    try await withServer { server in
+      let request = "GET /until-client-end HTTP/1.1\r\nHost: a\r\n\r\n"
+      for isBegun in [true, false] {
+        let halfClosed = try await server.connect()
+        try await halfClosed.send(request)
+        if isBegun {
+          try await eventually("the head") { try await halfClosed.received().hasSuffix("chunked\r\n\r\n") }
+        }
+        try await halfClosed.endOutput()
+        #expect(try await halfClosed.untilClosed().hasSuffix("5\r\nended\r\n4\r\nstay\r\n0\r\n\r\n"))
+      }
+      #expect(server.cutCount == 0)
+      let closed = try await server.connect()
+      try await closed.send(request)
+      try await eventually("the head") { try await closed.received().hasSuffix("chunked\r\n\r\n") }
+      closed.close()
+      try await eventually("the end of the stream") { server.cutCount == 1 }
+    }
+  }
+
   @Test func silentAndDrippingConnectionsEnd() async throws {
     let timeouts = ConnectionTimeouts(idle: .milliseconds(400), head: .milliseconds(300), body: .milliseconds(300))
     try await withServer(timeouts) { server in
@@ -302,6 +323,7 @@ private final class EchoServer: Sendable {
     case "/large": return large
     case "/big": return text(String(repeating: "x", count: Self.bigBytes))
     case "/late-stream": return lateStream
+    case "/until-client-end": return untilClientEnd
     case "/parts": return parts
     default: break
     }
@@ -332,6 +354,27 @@ private final class EchoServer: Sendable {
       body: .init { [goOn] writer in
         await goOn.wait(after: 0)
         try await writer.write(ByteBuffer(string: "late"))
+        try await writer.finish(nil)
+      })
+  }
+
+  /// Writes when its client has ended its side, and again when it has gone after that, or a moment later.
+  private var untilClientEnd: Response {
+    Response(
+      status: .ok,
+      body: .init { [self] writer in
+        let ended = ChangeSignal()
+        try await writer.onClientEnd { ended.send() }
+        await ended.wait(after: 0)
+        let version = ended.version
+        do {
+          try await writer.write(ByteBuffer(string: "ended"))
+          await ended.wait(after: version, atMost: .seconds(1))
+          try await writer.write(ByteBuffer(string: "stay"))
+        } catch {
+          counts.withLock { $0.cut += 1 }
+          throw error
+        }
         try await writer.finish(nil)
       })
   }

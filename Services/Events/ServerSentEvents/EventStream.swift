@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import NIOCore
 import ServiceLifecycle
+import Web
 import Wire
 
 /// Writes one response of server-sent events: what the log has after the reader's position, then what is appended, in
@@ -20,6 +21,7 @@ struct EventStream: Sendable {
 
   func write(from start: StreamPosition, to writer: inout any ResponseBodyWriter) async throws {
     var position = start
+    try await writer.onClientEnd { [watch] in watch.clientEnded() }
     try await begin(&position, &writer)
     var writtenAt = ContinuousClock.now
     while !Task.isCancelled {
@@ -32,7 +34,7 @@ struct EventStream: Sendable {
       }
       if try await write(work, &position, &writer) { writtenAt = .now }
       if work.isStopped { return }
-      if ContinuousClock.now - writtenAt >= commentInterval {
+      if work.mayBeUnread || ContinuousClock.now - writtenAt >= commentInterval {
         try await writer.write(ByteBuffer(string: ":\n\n"))
         writtenAt = .now
       }
@@ -54,8 +56,10 @@ struct EventStream: Sendable {
   private func begin(_ position: inout StreamPosition, _ writer: inout any ResponseBodyWriter) async throws {
     var resumed: [String] = []
     for topic in position.topics {
+      let top = try await store.top(of: topic.text)
+      position.epochs[topic.text] = top.epoch
       if position.numbers[topic.text] == nil {
-        position[topic.text] = try await store.top(of: topic.text).seq
+        position[topic.text] = top.seq
       } else {
         resumed.append(topic.text)
       }
@@ -85,13 +89,16 @@ struct EventStream: Sendable {
     of topic: String, _ position: inout StreamPosition, _ writer: inout any ResponseBodyWriter
   ) async throws {
     while !Task.isCancelled {
-      switch try await store.page(of: topic, after: position[topic], epoch: nil, for: credential.user) {
+      let page = try await store.page(
+        of: topic, after: position[topic], epoch: position.epochs[topic], for: credential.user)
+      switch page {
       case .entries(let entries, _):
         for entry in entries { try await write(entry, of: topic, &position, &writer) }
         guard entries.count == LogStore.pageSize else { return }
       case .gap(let gap):
         metrics.refused(.gap)
         position[topic] = gap.top
+        position.epochs[topic] = gap.epoch
         try await writer.write(Self.gap(gap, of: topic, position))
       }
     }

@@ -6,6 +6,8 @@ struct StreamPosition: Sendable {
   let topics: [TopicName]
   /// Without a number a topic begins with the next event.
   private(set) var numbers: [String: Int]
+  /// In which the numbers were given; none is known of those that a client brings.
+  var epochs: [String: String] = [:]
 
   /// - Throws: 400 when the text is not such a position.
   init(of topics: [TopicName], lastEventID text: String?) throws(Failure) {

@@ -11,6 +11,8 @@ final class StreamWatch: Sendable {
     var entries: [(topic: String, entry: LogEntry)] = []
     /// Events were left out: they are in the log.
     var isBehind = false
+    /// The client has closed the connection, or only its sending side: a write will tell.
+    var mayBeUnread = false
     var endMessage: String?
     /// The stream ends because a topic does: all may read that event.
     var isEndOfTopic = false
@@ -20,6 +22,7 @@ final class StreamWatch: Sendable {
   private struct State {
     var entries: Deque<(topic: String, entry: LogEntry)> = []
     var isBehind = false
+    var mayBeUnread = false
     var endMessage: String?
     /// The stream ends because a topic does: all may read that event.
     var isEndOfTopic = false
@@ -70,12 +73,18 @@ final class StreamWatch: Sendable {
     signal.send()
   }
 
+  /// Makes the stream write, which fails when nobody reads it any more.
+  func clientEnded() {
+    state.withLock { $0.mayBeUnread = true }
+    signal.send()
+  }
+
   func take() -> Work {
     state.withLock { state in
-      defer { (state.entries, state.isBehind) = ([], false) }
+      defer { (state.entries, state.isBehind, state.mayBeUnread) = ([], false, false) }
       return Work(
-        entries: Array(state.entries), isBehind: state.isBehind, endMessage: state.endMessage,
-        isEndOfTopic: state.isEndOfTopic, isStopped: state.isStopped)
+        entries: Array(state.entries), isBehind: state.isBehind, mayBeUnread: state.mayBeUnread,
+        endMessage: state.endMessage, isEndOfTopic: state.isEndOfTopic, isStopped: state.isStopped)
     }
   }
 }

@@ -18,6 +18,8 @@ struct OutgoingResponse {
 
   var framing: BodyFraming
   var hasEnded = false
+  /// Called when the client ends its side of the connection, and when the connection is closed.
+  var onClientEnd: (@Sendable () -> Void)?
 }
 
 /// The way of responses: from the task to bytes.
@@ -93,6 +95,21 @@ extension HTTPConnection {
       flush()
     }
     return untilWritable()
+  }
+
+  /// - Returns: nil when the channel takes more bytes, or else a future that succeeds when it does, or is closed.
+  func untilWritable() -> EventLoopFuture<Void>? {
+    guard let context, !context.channel.isWritable else { return nil }
+    setDeadline(service.timeouts.write)
+    let promise = writable ?? loop.makePromise()
+    writable = promise
+    return promise.futureResult
+  }
+
+  /// Has `action` called for the response that is being written; at once when the client has ended its side already.
+  func onClientEnd(_ action: @escaping @Sendable () -> Void) {
+    response?.onClientEnd = action
+    if context == nil || isInputClosed { action() }
   }
 
   private func append(_ bytes: ByteBuffer) {
@@ -179,6 +196,20 @@ struct ConnectionBodyWriter: ResponseBodyWriter {
       connection.value.endBody()
     } else {
       try await loop.submit { connection.value.endBody() }.get()
+    }
+  }
+}
+
+extension ResponseBodyWriter {
+  /// Has `action` called on the event loop when the client ends its side of the connection, and when the connection is
+  /// closed. A client that has ended its side may still read: whether it does is known only after a further write.
+  package func onClientEnd(_ action: @escaping @Sendable () -> Void) async throws {
+    guard let writer = self as? ConnectionBodyWriter else { return }
+    let connection = writer.connection
+    if writer.loop.inEventLoop {
+      connection.value.onClientEnd(action)
+    } else {
+      try await writer.loop.submit { connection.value.onClientEnd(action) }.get()
     }
   }
 }

@@ -43,8 +43,8 @@ final class HTTPConnection: ChannelDuplexHandler {
   var response: OutgoingResponse?
   var mustClose = false
   /// Completed when the channel takes more bytes, or is closed.
-  private var writable: EventLoopPromise<Void>?
-  private var isInputClosed = false
+  var writable: EventLoopPromise<Void>?
+  private(set) var isInputClosed = false
   /// Nothing more will be written, and all has been sent.
   private var hasSentAll = false
   private var isReadPending = false
@@ -85,6 +85,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     writable = nil
     waiting?.resume(returning: nil)
     waiting = nil
+    response?.onClientEnd?()
   }
 
   // MARK: The task
@@ -157,15 +158,6 @@ final class HTTPConnection: ChannelDuplexHandler {
     if case .responding = phase { setDeadline(nil) }
   }
 
-  /// - Returns: nil when the channel takes more bytes, or else a future that succeeds when it does, or is closed.
-  func untilWritable() -> EventLoopFuture<Void>? {
-    guard let context, !context.channel.isWritable else { return nil }
-    setDeadline(service.timeouts.write)
-    let promise = writable ?? loop.makePromise()
-    writable = promise
-    return promise.futureResult
-  }
-
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     switch event {
     case is ChannelShouldQuiesceEvent:
@@ -181,7 +173,9 @@ final class HTTPConnection: ChannelDuplexHandler {
   private func inputClosed() {
     mustClose = true
     switch phase {
-    case .responding: endBodyStream(with: IncompleteRequest())
+    case .responding:
+      endBodyStream(with: IncompleteRequest())
+      response?.onClientEnd?()
     // What has been received is no whole request, or has been responded to.
     case .idle, .buffering, .discardingBody: closeOnceSent()
     case .lingering: if hasSentAll { close() }

@@ -1,0 +1,87 @@
+import Database
+import Foundation
+import Support
+import Testing
+import Wire
+
+/// Whoever is let into a topic may read it as soon as the events service knows since when.
+@Suite struct GrantDeliveryTests {
+  private func list(of owner: SignedInUser) async throws -> Int {
+    try await owner.browser.done(.POST, "/api/v1/lists", ["list": ["name": "Groceries"]]).id(of: "list")
+  }
+
+  /// Lets bob in.
+  private func addBob(to list: Int, by owner: SignedInUser) async throws {
+    try await owner.browser.done(
+      .POST, "/api/v1/lists/\(list)/memberships",
+      ["membership": ["user_identifier": "bob@example.com", "role": "viewer"]])
+  }
+
+  /// What lists answers to events.
+  private func access(of user: SignedInUser, to list: Int, _ stack: TestStack) async throws -> Browser.Reply {
+    try await stack.lists.with(stack.with(key: "events"))
+      .get("/internal/topics/access?topic=lists:\(list)&user_id=\(user.id)")
+  }
+
+  @Test(arguments: engines) func theAnswerWaitsForTheEventThatLetsIn(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let list = try await list(of: alice)
+      try await eventually("the delivery") { try await stack.count("event_outbox", in: "lists") == 0 }
+      receiver.behavior = .hanging
+      try await addBob(to: list, by: alice)
+      let isAnswered = Flag()
+      let answer = Task {
+        let reply = try await access(of: bob, to: list, stack)
+        isAnswered.raise()
+        return reply
+      }
+      try await Task.sleep(for: .milliseconds(200))
+      // Nobody else waits.
+      #expect(try await access(of: alice, to: list, stack).bool("read") == true)
+      #expect(!isAnswered.isRaised)
+      receiver.behavior = .normal
+      #expect(try await answer.value.bool("read") == true)
+      #expect(receiver.names(on: "lists:\(list)") == ["member_joined"])
+    }
+  }
+
+  @Test(arguments: engines) func whileItCannotBeDeliveredNobodyIsToldThatTheyMayRead(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let list = try await list(of: alice)
+      #expect(try await access(of: bob, to: list, stack).bool("read") == false)
+      receiver.behavior = .unavailable
+      try await addBob(to: list, by: alice)
+      #expect(try await access(of: bob, to: list, stack).status == 503)
+      receiver.behavior = .normal
+      try await eventually("the right") { try await access(of: bob, to: list, stack).bool("read") == true }
+    }
+  }
+
+  @Test(arguments: engines) func whoJoinsAtOnceIsSentNothingOfBefore(_ engine: Engine) async throws {
+    try await withStack(engine, TestStack.eventsURL) { stack in
+      let alice = try await stack.signIn("alice")
+      let bob = try await ChannelListener(stack.signIn("bob"), stack)
+      for number in 1...8 {
+        let list = try await list(of: alice)
+        let topic = "lists:\(list)"
+        let task = try await alice.browser.done(
+          .POST, "/api/v1/lists/\(list)/tasks", ["task": ["title": "A present for bob"]]
+        ).id(of: "task")
+        try await alice.browser.done(.DELETE, "/api/v1/tasks/\(task)")
+        try await addBob(to: list, by: alice)
+        if number.isMultiple(of: 2) {
+          try await bob.join(topic)
+          let gap = try await bob.payload("gap", on: topic)
+          #expect(gap["oldest"] == .integer(3) && bob.names(on: topic) == ["gap"])
+        } else {
+          var stream = try await EventStreamClient(
+            stack.events, "topic=\(topic)", token: bob.user.access, lastEventID: "0")
+          let gap = try #require(try await stream.next())
+          #expect(gap.name == "gap" && gap.json["oldest"] as? Int == 3)
+        }
+      }
+    }
+  }
+}

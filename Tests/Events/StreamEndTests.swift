@@ -1,0 +1,96 @@
+import Database
+import Foundation
+import Support
+import Testing
+import Wire
+
+/// A stream counts for its user until its client has gone, however slowly that reads, and no longer.
+@Suite struct StreamEndTests {
+  /// Less than the time between two comments.
+  private static let limit = Duration.seconds(10)
+
+  /// A stream of the user's own topic, when it has begun or was refused.
+  private func stream(of user: UserID, _ token: String, at port: Int) async throws -> RawConnection {
+    let stream = try await RawConnection(port: port)
+    let target = "/realtime/v1/events?topic=users:\(user)"
+    try await stream.send("GET \(target) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n\r\n")
+    try await eventually("the beginning") {
+      let text = try await stream.received()
+      return text.contains("\nid: ") || text.contains("too_many_streams")
+    }
+    return stream
+  }
+
+  /// Opens ten streams of a user, closes their clients, and opens ten others.
+  private func replaceTenStreams(of user: UserID, _ token: String, at port: Int) async throws {
+    var open: [RawConnection] = []
+    for _ in 0..<10 { open.append(try await stream(of: user, token, at: port)) }
+    #expect(open.allSatisfy(\.isStream))
+    // The premise: there is no room for another.
+    let refused = try await stream(of: user, token, at: port)
+    #expect(!refused.isStream)
+    for connection in open + [refused] { connection.close() }
+    var others: [RawConnection] = []
+    try await eventually("ten others", within: Self.limit) {
+      let next = try await stream(of: user, token, at: port)
+      if next.isStream { others.append(next) } else { next.close() }
+      return others.count == 10
+    }
+    for connection in others { connection.close() }
+  }
+
+  @Test(arguments: engines) func whoHasClosedTenStreamsOpensTenOthers(_ engine: Engine) async throws {
+    try await withEvents(engine) { fixture in
+      let alice = try fixture.person()
+      try await replaceTenStreams(of: alice.id, alice.token, at: fixture.port)
+    }
+  }
+
+  @Test func whoHasClosedThemThroughTheGatewayDoesToo() async throws {
+    try await withStack(.sqlite) { stack in
+      let alice = try await stack.signIn("alice")
+      try await replaceTenStreams(of: alice.id, alice.access, at: stack.gateway.port)
+    }
+  }
+
+  @Test(arguments: engines) func whoOnlyEndsItsSideReadsOn(_ engine: Engine) async throws {
+    try await withEvents(engine, ["EVENTS_SOCKETS_PER_USER": "1"]) { fixture in
+      let alice = try fixture.person()
+      let stream = try await stream(of: alice.id, alice.token, at: fixture.port)
+      try await stream.endOutput()
+      try await eventually("a comment", within: Self.limit) { try await stream.received().contains(":\n\n\r\n") }
+      for number in 1...2 {
+        try await fixture.deliver([fixture.event(number, "users:\(alice.id)")])
+        try await eventually("the event") { try await stream.received().contains(#""seq":\#(number),"#) }
+      }
+      // It counts.
+      let refused = try await self.stream(of: alice.id, alice.token, at: fixture.port)
+      #expect(!refused.isStream)
+      for connection in [stream, refused] { connection.close() }
+    }
+  }
+
+  /// More than the buffers of both sides and the stream hold.
+  @Test(arguments: engines) func whoReadsNothingForAWhileGetsEverythingInTheEnd(_ engine: Engine) async throws {
+    try await withEvents(engine) { fixture in
+      let alice = try fixture.reader(of: "lists:42")
+      var stream = try await EventStreamClient(fixture.events, "topic=lists:42", token: alice.token)
+      _ = try await stream.nextBlock()
+      let filler = JSONValue.string(String(repeating: "x", count: 45_000))
+      for batch in 0..<20 {
+        try await fixture.deliver(
+          (1...20).map { index in
+            FeedEvent(
+              id: .new(at: fixture.clock.now), topics: ["lists:42"], name: "task_changed",
+              payload: .object(["number": .integer(batch * 20 + index), "filler": filler]), at: fixture.clock.now)
+          })
+      }
+      let events = try await stream.next(400)
+      #expect(events.map(\.id) == (1...400).map(String.init) && events.map(\.number) == Array(1...400))
+    }
+  }
+}
+
+extension RawConnection {
+  fileprivate var isStream: Bool { String(decoding: bytes, as: UTF8.self).hasPrefix("HTTP/1.1 200 ") }
+}
