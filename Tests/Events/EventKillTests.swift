@@ -161,6 +161,9 @@ import Wire
     #expect(progress.acknowledged.count > 5 * Self.killCount)
   }
 
+  /// A list has room for 5,000 tasks: the more kills, the fewer are created between two of them.
+  private static let pause = Duration.milliseconds(max(10, 3 * killCount))
+
   /// Creates tasks, each until that is acknowledged.
   private static func write(to list: Int, _ lists: Browser, _ progress: Progress) async {
     var number = 0
@@ -179,7 +182,7 @@ import Wire
         try? await Task.sleep(for: .milliseconds(20))
       }
       // `try?`: as above.
-      try? await Task.sleep(for: .milliseconds(10))
+      try? await Task.sleep(for: pause)
     }
   }
 
