@@ -28,6 +28,12 @@ package struct Table: Sendable {
   /// Whether PUT is understood: the insert or change of the one row of a key.
   let isReplaceable: Bool
   let writes: TableWrites
+  /// What `*` selects.
+  let outputs: [Output]
+  /// The name in the database of the column that identifies a row.
+  let storedKey: SQL
+  /// The places of the columns, by their names.
+  private let places: [String: Int]
 
   package init(
     _ name: String, from source: SQL, columns: [Column], relations: [Relation] = [],
@@ -44,10 +50,13 @@ package struct Table: Sendable {
     self.key = key
     self.isReplaceable = isReplaceable
     self.writes = writes
-    precondition(columns.contains { $0.name == key }, "\(name) has no column \(key)")
+    outputs = columns.map { .column(OutputColumn($0)) }
+    storedKey = SQL(stringLiteral: columns.first { $0.name == key }?.stored ?? key)
+    places = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
+    precondition(places[key] != nil, "\(name) has no column \(key)")
   }
 
-  func column(_ name: String) -> Column? { columns.first { $0.name == name } }
+  func column(_ name: String) -> Column? { places[name].map { columns[$0] } }
 
   /// Whether anybody may do that to any of its rows.
   package func allows(_ method: RestRequest.Method) -> Bool {
@@ -59,9 +68,6 @@ package struct Table: Sendable {
     case .delete: access.deletes != nil
     }
   }
-
-  /// The name in the database of the column that identifies a row.
-  var storedKey: SQL { SQL(stringLiteral: column(key)?.stored ?? key) }
 }
 
 /// Which rows a caller sees and changes: conditions that are part of every statement on the table.
