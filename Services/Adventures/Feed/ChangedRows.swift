@@ -1,6 +1,5 @@
 import Database
 import EventFeed
-import Foundation
 import RestQueries
 import Wire
 
@@ -35,8 +34,11 @@ enum ChangedRows {
   }
 
   private static func rows(in answer: RestAnswer) throws -> [[String: JSONValue]] {
-    try JSON.decode([JSONValue].self, from: Data(answer.body)).map { value in
-      if case .object(let members) = value { members } else { [:] }
+    // What is stored is as deep as a body may be, and deeper in an answer.
+    let nestingMax = 2 * JSONReader.nestingMax
+    guard case .array(let rows) = try JSONReader.tree(of: answer.body, nestingMax: nestingMax) else { return [] }
+    return rows.map { row in
+      if case .object(let members) = JSONValue(row) { members } else { [:] }
     }
   }
 

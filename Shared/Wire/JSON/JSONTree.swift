@@ -62,9 +62,13 @@ extension JSONTree {
   package static func write(_ text: String, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
     defer { output.append(UInt8(ascii: "\"")) }
-    let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
-    // Most texts are, and are copied whole.
-    guard !isPlain else { return output += text.utf8 }
+    // Most texts are plain, and are copied whole.
+    let isCopied = text.utf8.withContiguousStorageIfAvailable { bytes in
+      guard bytes.allSatisfy(isPlain) else { return false }
+      output.append(contentsOf: bytes)
+      return true
+    }
+    guard isCopied != true else { return }
     for byte in text.utf8 {
       switch byte {
       case UInt8(ascii: "\""): output += "\\\"".utf8
@@ -76,5 +80,9 @@ extension JSONTree {
       default: output.append(byte)
       }
     }
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 }
