@@ -10,6 +10,8 @@ package struct SQL: Sendable, ExpressibleByStringInterpolation {
   private let piecesBefore: [Int]
   /// False for a statement whose text depends on a request: connections do not keep it prepared beyond a bound.
   package private(set) var isRepeated = true
+  /// How many bytes its rows may have together (``Row/byteCount``); nil without a bound.
+  package private(set) var resultBytesMax: Int?
 
   package init(stringLiteral text: String) {
     self.init(text: text, bindings: [], piecesBefore: [])
@@ -33,6 +35,13 @@ package struct SQL: Sendable, ExpressibleByStringInterpolation {
   package var composedForRequest: SQL {
     var statement = self
     statement.isRepeated = false
+    return statement
+  }
+
+  /// The same statement, whose rows are read only up to a number of bytes: one that has more of them fails.
+  package func bounded(toBytes max: Int) -> SQL {
+    var statement = self
+    statement.resultBytesMax = max
     return statement
   }
 
