@@ -19,15 +19,21 @@ enum ChangedRows {
   }
 
   /// The rows with these ids as their owner sees them; nothing where no events are recorded.
+  ///
+  /// - Throws: ``RestQueries/RestFailure`` 54000 when they are too large to be in events: nothing is changed.
   static func records(
     of table: Table, _ keys: [String], for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
   ) throws -> [[String: JSONValue]] {
     guard EventFeed.isRecording(on: db) else { return [] }
     var records: [[String: JSONValue]] = []
+    var bytes = 0
+    let batchSize = batchSize(of: table)
     for start in stride(from: 0, to: keys.count, by: batchSize) {
       let ids = keys[start..<min(start + batchSize, keys.count)].joined(separator: ",")
       let request = RestRequest(.get, table.name, query: "id=in.(\(ids))")
       let answer = try RestOperation(request, in: AdventureTables.schema).answer(for: caller, on: db, engine)
+      bytes += answer.body.count
+      guard bytes <= QueryBounds.answerBytesMax else { throw RestFailure.changeTooLarge }
       records += try rows(in: answer)
     }
     return records
@@ -42,7 +48,8 @@ enum ChangedRows {
     }
   }
 
-  private static let batchSize = 100
+  /// How many rows are read at once. Each may have two megabytes of JSON, and an answer has a bound.
+  private static func batchSize(of table: Table) -> Int { table.columns.contains { $0.type == .json } ? 7 : 100 }
 
   /// - Parameter record: with its `id`.
   static func change(_ table: Table, _ type: RowChange.Kind, _ record: [String: JSONValue]) -> RowChange {
@@ -52,6 +59,13 @@ enum ChangedRows {
   static func deletion(_ table: Table, _ key: String) -> RowChange {
     .of(table.name, .delete, key: ["id": key])
   }
+}
+
+extension RestFailure {
+  static let changeTooLarge = RestFailure(
+    400, "54000", "The request changes too much",
+    details: "The changed rows have more than \(QueryBounds.answerBytesMax) bytes.",
+    hint: "Name fewer rows, or add a limit.")
 }
 
 extension RestRequest.Method {

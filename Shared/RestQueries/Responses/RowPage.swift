@@ -25,12 +25,14 @@ struct RowPage {
 
   /// RFC 4180 with line feeds, as PostgreSQL writes it.
   private func csv(_ writer: RowWriter) throws -> [UInt8] {
-    var lines = [writer.names.map(Self.quoted).joined(separator: ",")]
+    var output = Array(writer.names.map(Self.quoted).joined(separator: ",").utf8)
     for row in rows {
       let texts = try writer.texts(of: row.lazy.map(Cell.value))
-      lines.append(texts.map { $0.map(Self.quoted) ?? "" }.joined(separator: ","))
+      output += "\n".utf8
+      output += texts.map { $0.map(Self.quoted) ?? "" }.joined(separator: ",").utf8
+      guard output.count <= QueryBounds.answerBytesMax else { throw RestFailure.answerTooLarge }
     }
-    return Array(lines.joined(separator: "\n").utf8)
+    return output
   }
 
   private static func quoted(_ text: String) -> String {

@@ -77,11 +77,13 @@ struct RowWriter {
   }
 
   /// - Parameter cells: one for each member.
+  /// - Throws: ``RestFailure`` 54000 when the output becomes too large: names are in each object, also in embedded ones.
   func write(_ cells: some Sequence<Cell>, to output: inout [UInt8]) throws {
     output.append(UInt8(ascii: "{"))
     var isFirst = true
     try writeMembers(cells, to: &output, &isFirst)
     output.append(UInt8(ascii: "}"))
+    guard output.count <= QueryBounds.answerBytesMax else { throw RestFailure.answerTooLarge }
   }
 
   private func writeMembers(

@@ -145,7 +145,7 @@ extension RestOperation {
   }
 
   private func shownRows(of keys: [String], _ writer: StatementWriter) throws -> SQL {
-    try writer.select(shown, ofKeys: keys).composedForRequest
+    try writer.select(shown, ofKeys: keys).forAnswer
   }
 
   private func page(of keys: [String], _ rows: [Row]) throws -> RowPage {
