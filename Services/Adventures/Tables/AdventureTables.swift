@@ -21,7 +21,7 @@ extension AdventureTables {
       Column("stops", .json), Column("route_data", .json), Column("status", .text),
       Column("created_at", .timestamp, .createdAt), Column("updated_at", .timestamp, .updatedAt),
     ],
-    isReplaceable: true, access: .ownersOnly(owner))
+    isReplaceable: true, rowsPerOwnerMax: 1000, access: .ownersOnly(owner))
 
   static let places = Table(
     "saved_places", from: "saved_place",
@@ -31,7 +31,7 @@ extension AdventureTables {
       Column("place_type", .text) { place, _ in place.category },
       Column("created_at", .timestamp, .createdAt), Column("updated_at", .timestamp, .updatedAt),
     ],
-    isReplaceable: true, access: .ownersOnly(owner))
+    isReplaceable: true, rowsPerOwnerMax: 5000, access: .ownersOnly(owner))
 
   static let shares = Table(
     "eta_shares", from: "eta_share",

@@ -20,6 +20,12 @@ extension RestFailure {
       hint: "Name fewer rows, or add a limit.")
   }
 
+  static func tooManyOwnRows(of table: String, max: Int) -> RestFailure {
+    RestFailure(
+      400, "54000", "There are too many rows of one user in \(table)", details: "at most \(max)",
+      hint: "Delete rows that are not needed any more.")
+  }
+
   static let answerTooLarge = RestFailure(
     400, "54000", "The answer is too large", details: "It has more than \(QueryBounds.answerBytesMax) bytes.",
     hint: "Ask for fewer rows at a time, or for fewer columns.")

@@ -27,18 +27,22 @@ package struct Table: Sendable {
   let nested: [String]
   /// Whether PUT is understood: the insert or change of the one row of a key.
   let isReplaceable: Bool
+  /// How many rows one caller may own. The bound holds however many inserts there are at the same time.
+  let rowsPerOwnerMax: Int?
   let writes: TableWrites
   /// What `*` selects.
   let outputs: [Output]
   /// The name in the database of the column that identifies a row.
   let storedKey: SQL
+  /// The column with the id of a row's owner.
+  let owner: Column?
   /// The places of the columns, by their names.
   private let places: [String: Int]
 
   package init(
     _ name: String, from source: SQL, columns: [Column], relations: [Relation] = [],
     unique uniqueColumns: [[String]] = [], key: String = "id", nested: [String] = [], isReplaceable: Bool = false,
-    access: Access, writes: TableWrites = TableWrites()
+    rowsPerOwnerMax: Int? = nil, access: Access, writes: TableWrites = TableWrites()
   ) {
     self.nested = nested
     self.name = name
@@ -49,11 +53,14 @@ package struct Table: Sendable {
     self.access = access
     self.key = key
     self.isReplaceable = isReplaceable
+    self.rowsPerOwnerMax = rowsPerOwnerMax
     self.writes = writes
     outputs = columns.map { .column(OutputColumn($0)) }
     storedKey = SQL(stringLiteral: columns.first { $0.name == key }?.stored ?? key)
+    owner = columns.first { if case .owner = $0.writing { true } else { false } }
     places = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
     precondition(places[key] != nil, "\(name) has no column \(key)")
+    precondition(rowsPerOwnerMax == nil || owner != nil, "\(name) has no owners")
   }
 
   func column(_ name: String) -> Column? { places[name].map { columns[$0] } }
