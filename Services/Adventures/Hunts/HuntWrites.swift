@@ -22,7 +22,7 @@ struct HuntWrites: TableWriting {
     }
   }
 
-  func written() { changes.send() }
+  func written(for caller: RestQueries.Caller) { changes.send() }
 
   private func insert(
     _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
