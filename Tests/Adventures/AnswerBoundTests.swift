@@ -24,6 +24,22 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func allOfThemAreExported(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      try await addLargePlans(34, of: alice, stack)
+      let checkpoints = Array(repeating: #"{"title": "Here"}"#, count: 12).joined(separator: ",")
+      for title in ["One", "Two"] {
+        try await alice.insert("scavenger_hunts", #"{"title": "\#(title)", "checkpoints": [\#(checkpoints)]}"#)
+      }
+      let export = try await stack.adventures.with(stack.with(key: "auth")).get("/internal/users/\(alice.id)/data")
+      #expect((export["adventure_plans"] as? [Any])?.count == 34, "\(export.status)")
+      let hunts = export["scavenger_hunts"] as? [[String: Any]]
+      #expect(hunts?.map { $0.text("title") } == ["One", "Two"])
+      #expect(hunts?.map { ($0["hunt_checkpoints"] as? [Any])?.count } == [12, 12])
+    }
+  }
+
   /// Each changed row is in an event.
   @Test(arguments: engines) func largePlansAreChangedAFewAtATime(_ engine: Engine) async throws {
     try await withEvents(of: engine) { stack, receiver in

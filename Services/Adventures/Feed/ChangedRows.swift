@@ -27,9 +27,8 @@ enum ChangedRows {
     guard EventFeed.isRecording(on: db) else { return [] }
     var records: [[String: JSONValue]] = []
     var bytes = 0
-    let batchSize = batchSize(of: table)
-    for start in stride(from: 0, to: keys.count, by: batchSize) {
-      let ids = keys[start..<min(start + batchSize, keys.count)].joined(separator: ",")
+    for start in stride(from: 0, to: keys.count, by: table.pageSize) {
+      let ids = keys[start..<min(start + table.pageSize, keys.count)].joined(separator: ",")
       let request = RestRequest(.get, table.name, query: "id=in.(\(ids))")
       let answer = try RestOperation(request, in: AdventureTables.schema).answer(for: caller, on: db, engine)
       bytes += answer.body.count
@@ -47,9 +46,6 @@ enum ChangedRows {
       if case .object(let members) = JSONValue(row) { members } else { [:] }
     }
   }
-
-  /// How many rows are read at once. Each may have two megabytes of JSON, and an answer has a bound.
-  private static func batchSize(of table: Table) -> Int { table.columns.contains { $0.type == .json } ? 7 : 100 }
 
   /// - Parameter record: with its `id`.
   static func change(_ table: Table, _ type: RowChange.Kind, _ record: [String: JSONValue]) -> RowChange {

@@ -13,6 +13,11 @@ enum AdventureTables {
   static let owner: RowExpression = { row, caller in "\(row.user_id) = \(caller.id)" }
 }
 
+extension Table {
+  /// How many rows always fit into an answer: one with JSON may have three megabytes.
+  var pageSize: Int { columns.contains { $0.type == .json } ? 5 : 100 }
+}
+
 extension AdventureTables {
   static let plans = Table(
     "adventure_plans", from: "adventure_plan",
