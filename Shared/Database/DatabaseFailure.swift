@@ -18,6 +18,8 @@ package enum DatabaseFailure: Error, Hashable, Sendable {
   case full(String)
   /// Text with a NUL character, which PostgreSQL cannot store.
   case nulInText
+  /// The rows of a statement have more bytes than it allows.
+  case resultTooLarge(bytesMax: Int)
   /// The column is missing or its value is not of the expected type.
   case unreadable(column: String)
   /// The file, the schema or the URL is not usable; the process must not start.

@@ -33,3 +33,34 @@ package struct Row: Sendable {
     return values[index]
   }
 }
+
+extension Row {
+  /// Of the texts and bytes in it; a number counts as eight.
+  package var byteCount: Int {
+    values.reduce(0) { count, value in
+      switch value {
+      case .null: count
+      case .integer: count + 8
+      case .text(let text): count + text.utf8.count
+      case .bytes(let bytes): count + bytes.count
+      }
+    }
+  }
+}
+
+/// The rows of a result while they are read, up to the bound of their statement.
+package struct BoundedRows {
+  package private(set) var rows: [Row] = []
+  private let bytesMax: Int?
+  private var bytes = 0
+
+  package init(of statement: SQL) { bytesMax = statement.resultBytesMax }
+
+  /// - Throws: ``DatabaseFailure/resultTooLarge(bytesMax:)``
+  package mutating func append(_ row: Row) throws {
+    rows.append(row)
+    guard let bytesMax else { return }
+    bytes += row.byteCount
+    guard bytes <= bytesMax else { throw DatabaseFailure.resultTooLarge(bytesMax: bytesMax) }
+  }
+}

@@ -10,6 +10,8 @@ package struct SQL: Sendable, ExpressibleByStringInterpolation {
   private let piecesBefore: [Int]
   /// False for a statement whose text depends on a request: connections do not keep it prepared beyond a bound.
   package private(set) var isRepeated = true
+  /// How many bytes its rows may have together (``Row/byteCount``); nil without a bound.
+  package private(set) var resultBytesMax: Int?
 
   package init(stringLiteral text: String) {
     self.init(text: text, bindings: [], piecesBefore: [])
@@ -36,6 +38,13 @@ package struct SQL: Sendable, ExpressibleByStringInterpolation {
     return statement
   }
 
+  /// The same statement, whose rows are read only up to a number of bytes: one that has more of them fails.
+  package func bounded(toBytes max: Int) -> SQL {
+    var statement = self
+    statement.resultBytesMax = max
+    return statement
+  }
+
   /// Fragments, with `separator` between them.
   package static func joined(_ fragments: [SQL], by separator: String) -> SQL {
     var joined = StringInterpolation(literalCapacity: 64 * fragments.count, interpolationCount: fragments.count)
@@ -46,27 +55,19 @@ package struct SQL: Sendable, ExpressibleByStringInterpolation {
     return SQL(stringInterpolation: joined)
   }
 
-  /// The pieces of the text around the placeholders.
-  fileprivate var pieces: [Substring] {
-    var rest = Substring(text)
-    var pieces: [Substring] = []
-    for (index, length) in piecesBefore.enumerated() {
-      let end = rest.utf8.index(rest.startIndex, offsetBy: length)
-      pieces.append(rest[..<end])
-      rest = rest[end...].dropFirst("$\(index + 1)".utf8.count)
-    }
-    return pieces + [rest]
-  }
+  /// The bytes of `$1`, `$2`, ….
+  private static func placeholderLength(_ number: Int) -> Int { 1 + String(number).utf8.count }
 
   package struct StringInterpolation: StringInterpolationProtocol {
     var text = ""
     var bindings: [Value] = []
     var piecesBefore: [Int] = []
     private var pieceStart = 0
+    private let interpolationCount: Int
 
     package init(literalCapacity: Int, interpolationCount: Int) {
+      self.interpolationCount = interpolationCount
       text.reserveCapacity(literalCapacity + 3 * interpolationCount)
-      bindings.reserveCapacity(interpolationCount)
     }
 
     package mutating func appendLiteral(_ literal: String) { text += literal }
@@ -78,15 +79,23 @@ package struct SQL: Sendable, ExpressibleByStringInterpolation {
     /// A fragment that several statements share, or a part of a statement, whose bindings are numbered anew.
     package mutating func appendInterpolation(_ fragment: SQL) {
       guard !fragment.bindings.isEmpty else { return text += fragment.text }
-      let pieces = fragment.pieces
-      for (piece, binding) in zip(pieces, fragment.bindings) {
-        text += piece
+      let source = fragment.text
+      var start = source.utf8.startIndex
+      for (index, binding) in fragment.bindings.enumerated() {
+        let end = source.utf8.index(start, offsetBy: fragment.piecesBefore[index])
+        text.append(contentsOf: source[start..<end])
         bind(binding)
+        start = source.utf8.index(end, offsetBy: SQL.placeholderLength(index + 1))
       }
-      text += pieces.last ?? ""
+      text.append(contentsOf: source[start...])
     }
 
     private mutating func bind(_ value: Value) {
+      // Not before: most parts of a composed statement have no bindings.
+      if bindings.isEmpty {
+        bindings.reserveCapacity(interpolationCount)
+        piecesBefore.reserveCapacity(interpolationCount)
+      }
       bindings.append(value)
       piecesBefore.append(text.utf8.count - pieceStart)
       text += "$\(bindings.count)"

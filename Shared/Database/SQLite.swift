@@ -144,11 +144,11 @@ private struct SQLiteConnection: Connection {
       let statement = try statement(for: sql)
       let cursor = try GRDB.Row.fetchCursor(statement, arguments: try arguments(sql))
       let columns = statement.columnNames
-      var rows: [Row] = []
+      var bounded = BoundedRows(of: sql)
       while let row = try cursor.next() {
-        rows.append(Row(columns: columns, values: row.databaseValues.map(Value.init)))
+        try bounded.append(Row(columns: columns, values: row.databaseValues.map(Value.init)))
       }
-      return rows
+      return bounded.rows
     }
   }
 

@@ -77,10 +77,7 @@ final class ConnectionHandle {
     let names = transactionSettings == nil ? try prepare(all.map(\.text)) : all.map { _ in "" }
     let parameters = try all.map { try Parameters($0.bindings) }
     if transactionSettings == nil, let name = names.first, names.count == 1 {
-      let result = try checkedResult(
-        parameters[0].withPointers { count, values, lengths, formats in
-          PQexecPrepared(pointer, name, count, values, lengths, formats, 0)
-        })
+      let result = try runAlone(all[0], named: name, parameters[0])
       return statements.isEmpty ? [] : [result]
     }
     let isSent =
@@ -89,14 +86,28 @@ final class ConnectionHandle {
       && PQpipelineSync(pointer) == 1
     guard isSent else { throw markLost() }
     let results = Result {
-      if begin != nil { try readBeginResult() }
-      for _ in opening.dropFirst() { _ = try nextPipelineResult() }
-      let results = try statements.map { _ in try nextPipelineResult() }
-      if end != nil { _ = try nextPipelineResult() }
+      if let begin { try readBeginResult(of: begin) }
+      for statement in opening.dropFirst() { _ = try nextPipelineResult(of: statement) }
+      let results = try statements.map { try nextPipelineResult(of: $0) }
+      if let end { _ = try nextPipelineResult(of: end) }
       return results
     }
     leavePipeline()
     return try results.get()
+  }
+
+  /// Runs a prepared statement without a pipeline.
+  private func runAlone(_ statement: SQL, named name: String, _ parameters: Parameters) throws -> QueryResult {
+    guard statement.resultBytesMax != nil else {
+      return try checkedResult(
+        parameters.withPointers { count, values, lengths, formats in
+          PQexecPrepared(pointer, name, count, values, lengths, formats, 0)
+        })
+    }
+    guard send(statement.text, named: name, parameters) else { throw markLost() }
+    let result = Result { try nextResult(of: statement) }
+    while !isLost, let other = PQgetResult(pointer) { PQclear(other) }
+    return try result.get()
   }
 
   /// A statement without a name is parsed with each execution, and belongs to no session.
@@ -110,22 +121,43 @@ final class ConnectionHandle {
 
   /// Discards the connection when the transaction did not begin: the outcome of the statements after it is unknown. A
   /// server that has become a standby since it was connected to does not begin one that writes.
-  private func readBeginResult() throws {
-    do { _ = try nextPipelineResult() } catch {
+  private func readBeginResult(of begin: SQL) throws {
+    do { _ = try nextPipelineResult(of: begin) } catch {
       isLost = true
       guard case DatabaseFailure.other(let message) = error else { throw error }
       throw DatabaseFailure.unavailable(message)
     }
   }
 
-  /// Reads the result of one statement, up to the nil that ends it.
-  private func nextPipelineResult() throws -> QueryResult {
-    let result = PQgetResult(pointer)
-    guard result == nil || PQgetResult(pointer) == nil else {
-      PQclear(result)
+  /// Reads the result of one statement, up to the nil that ends it. After a failure the nil is read with the end of the
+  /// pipeline.
+  private func nextPipelineResult(of statement: SQL) throws -> QueryResult {
+    let result = try nextResult(of: statement)
+    if let other = PQgetResult(pointer) {
+      PQclear(other)
       throw markLost()
     }
-    return try checkedResult(result)
+    return result
+  }
+
+  /// Reads the result of one statement. The rows of one with a bound arrive one by one (libpq's single-row mode), so
+  /// that what is beyond it is never in memory: it is not read, and the connection is closed.
+  private func nextResult(of statement: SQL) throws -> QueryResult {
+    guard statement.resultBytesMax != nil else { return try checkedResult(PQgetResult(pointer)) }
+    guard PQsetSingleRowMode(pointer) == 1 else { throw markLost() }
+    var rows = BoundedRows(of: statement)
+    var columns: ResultColumns?
+    while let result = PQgetResult(pointer) {
+      guard PQresultStatus(result) == PGRES_SINGLE_TUPLE else { return try checkedResult(result, after: rows.rows) }
+      defer { PQclear(result) }
+      let known = columns ?? ResultColumns(result)
+      columns = known
+      do { try rows.append(known.row(0, of: result)) } catch {
+        isLost = true
+        throw error
+      }
+    }
+    throw markLost()
   }
 
   /// Reads past the statements that were not run. On a broken connection the end of the pipeline never arrives; the
@@ -148,8 +180,8 @@ final class ConnectionHandle {
     isLost = true
   }
 
-  private func checkedResult(_ result: OpaquePointer?) throws -> QueryResult {
-    let queryResult = QueryResult(result)
+  private func checkedResult(_ result: OpaquePointer?, after rows: [Row] = []) throws -> QueryResult {
+    let queryResult = QueryResult(result, after: rows)
     try check(result)
     return queryResult
   }

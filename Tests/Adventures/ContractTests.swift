@@ -277,9 +277,16 @@ import Testing
         #expect(metrics.status == 200)
         #expect(metrics["databaseSize"] is NSNull)
       }
-      let operators = try await stack.adventures.bearing(alice.access).with(["X-Admin-Key": TestStack.adminKey])
-        .get("/rest/v1/rpc/get_system_metrics")
+      let app = stack.adventures.bearing(alice.access)
+      let operators = try await app.with(["X-Admin-Key": TestStack.adminKey]).get("/rest/v1/rpc/get_system_metrics")
       #expect(operators.string("databaseSize").hasSuffix(" kB"), "\(operators.text)")
+      let others = try await app.with(["X-Admin-Key": "a guess"]).get("/rest/v1/rpc/get_system_metrics")
+      #expect(others.status == 200 && others["databaseSize"] is NSNull, "\(others.text)")
+      for name in ["activeConnections", "maxConnections"] {
+        // SQLite has none to count.
+        #expect((operators.int(name) ?? 0 > 0) == (engine == .postgres), "\(operators.text)")
+        #expect(others[name] is NSNull, "\(others.text)")
+      }
     }
   }
 

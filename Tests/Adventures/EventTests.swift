@@ -86,6 +86,23 @@ import Wire
     }
   }
 
+  /// In time, although nothing is looked for in this hour but what a change has told of.
+  @Test(arguments: engines) func anEndIsToldWhenItComes(_ engine: Engine) async throws {
+    try await withEvents(of: engine, pollInterval: .seconds(3600)) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let hunt = try await alice.makeHunt()
+      let end = stack.clock.now.addingTimeInterval(4).formatted(.iso8601)
+      let changed = try await alice.rest(.PATCH, "scavenger_hunts?id=eq.\(hunt.id)", #"{"end_time": "\#(end)"}"#)
+      #expect(changed.status == 200, "\(changed.text)")
+      let share = #"{"route_data": {}, "recipients": ["\#(bob.id)"], "expires_at": "\#(end)"}"#
+      try await alice.insert("eta_shares", share)
+      for (topic, name) in [("scavenger_hunts:\(hunt.id)", "hunt_ended"), ("eta_shares:\(bob.id)", "eta_ended")] {
+        try await eventually("\(name)") { receiver.events(on: topic).contains { $0.name == name } }
+      }
+      #expect(stack.clock.now.formatted(.iso8601) >= end)
+    }
+  }
+
   @Test(arguments: engines) func whoTakesPartIsNotifiedOfTheStart(_ engine: Engine) async throws {
     try await withEvents(of: engine) { stack, receiver in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))

@@ -33,9 +33,45 @@ import Testing
     }
   }
 
+  @Test(arguments: engines) func withoutItsDatabaseItIsUnhealthy(_ engine: Engine) async throws {
+    try await withStack(engine, TestStack.eventsURL) { stack in
+      let alice = try await stack.signIn("alice")
+      try await alice.insert("saved_places", #"{"name": "Here"}"#)
+      let addresses = stack.dependencies.serviceAddresses
+      let availability = Availability()
+      try await stack.withAdventures(wrapDatabase: { UnreliableDatabase(inner: $0, availability: availability) }) {
+        browser in
+        let app = browser.bearing(alice.access)
+        try await expect("healthy", [], from: app, auth: "healthy", storage: "healthy", realtime: "healthy")
+        let counts = try await app.get("/rest/v1/rpc/health_check_detailed")["table_counts"] as? [String: Any]
+        #expect(counts?.int("saved_places") == 1)
+
+        availability.isAvailable = false
+        #expect(try await app.get("/rest/v1/saved_places").status == 503)
+        let away = "The database does not answer."
+        try await expect(
+          "unhealthy", [away], from: app, auth: "healthy", storage: "healthy", realtime: "healthy",
+          database: "unhealthy")
+        let unknown = try await app.get("/rest/v1/rpc/health_check_detailed")["tableCounts"] as? [String: Any]
+        #expect(unknown?.isEmpty == true)
+        // It stays the worst of several.
+        addresses.set(.groups, to: Self.closedPort)
+        try await expect(
+          "unhealthy", [away, "The service groups is not ready."], from: app, auth: "healthy", storage: "unhealthy",
+          realtime: "healthy", database: "unhealthy")
+
+        availability.isAvailable = true
+        addresses.set(.groups, to: stack.groups.base)
+        try await expect("healthy", [], from: app, auth: "healthy", storage: "healthy", realtime: "healthy")
+        #expect(try await app.get("/rest/v1/saved_places").list.count == 1)
+      }
+    }
+  }
+
   /// What was answered before holds for some seconds.
   private func expect(
-    _ status: String, _ errors: [String], from app: Browser, auth: String, storage: String, realtime: String
+    _ status: String, _ errors: [String], from app: Browser, auth: String, storage: String, realtime: String,
+    database: String = "healthy"
   ) async throws {
     let function = "/rest/v1/rpc/health_check"
     try await eventually("\(status) \(errors)") {
@@ -49,7 +85,7 @@ import Testing
     #expect(short.string("status") == status && short["error"] as? String == errors.first, "\(short.text)")
     for reply in [short, detailed] {
       let services = try #require(reply["services"] as? [String: Any])
-      #expect(services.text("realtime") == realtime && services.text("database") == "healthy", "\(reply.text)")
+      #expect(services.text("realtime") == realtime && services.text("database") == database, "\(reply.text)")
     }
   }
 
@@ -89,4 +125,42 @@ import Testing
     #expect(await probes.unready() == [.auth])
     #expect(await probes.unready() == [])
   }
+}
+
+/// Whether a database answers.
+private final class Availability: Sendable {
+  private let state = Mutex(true)
+
+  var isAvailable: Bool {
+    get { state.withLock { $0 } }
+    set { state.withLock { $0 = newValue } }
+  }
+}
+
+private struct UnreliableDatabase: Database {
+  let inner: any Database
+  let availability: Availability
+
+  var engine: Engine { inner.engine }
+
+  func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
+    try requireAnswer()
+    return try await inner.read(body)
+  }
+
+  @discardableResult
+  func write<T: Sendable>(
+    _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
+  ) async throws -> T {
+    try requireAnswer()
+    return try await inner.write(isolation, body)
+  }
+
+  private func requireAnswer() throws {
+    guard availability.isAvailable else { throw DatabaseFailure.unavailable("away") }
+  }
+
+  func migrate(_ migrations: [Migration]) async throws { try await inner.migrate(migrations) }
+  func truncateWriteAheadLog() async throws { try await inner.truncateWriteAheadLog() }
+  func close() async { await inner.close() }
 }

@@ -18,6 +18,11 @@ import Wire
     let price: SQL = "'é $1' || \("x") || '$2'"
     #expect(("select \(7), \(price)" as SQL).text == "select $1, 'é $1' || $2 || '$2'")
     #expect(outer.preceded(by: "explain").text.hasPrefix("explain select $1 where (a = $2"))
+    // A placeholder of several digits is one.
+    let eleven = SQL.joined((1...11).map { number -> SQL in "\(number)" }, by: ", ")
+    let all: SQL = "select \(0), \(eleven), \(eleven)"
+    #expect(all.text == "select " + (1...23).map { "$\($0)" }.joined(separator: ", "))
+    #expect(all.bindings == ([0] + Array(1...11) + Array(1...11)).map(\.binding))
     #expect(outer.isRepeated && !outer.composedForRequest.isRepeated)
   }
 

@@ -9,6 +9,7 @@ import NIOHTTP1
 package struct Browser: Sendable {
   package let base: String
   package var headers: [String: String] = [:]
+  private var client = OutboundHTTP.client
 
   package init(_ base: String) { self.base = base }
 
@@ -35,6 +36,19 @@ package struct Browser: Sendable {
     return browser
   }
 
+  /// A copy that waits longer for an answer than services wait for each other.
+  package var patient: Browser {
+    var browser = self
+    browser.client = Self.patientClient
+    return browser
+  }
+
+  private static let patientClient: HTTPClient = {
+    let timeout = HTTPClient.Configuration.Timeout(connect: .seconds(1), read: .seconds(60), write: .seconds(10))
+    return HTTPClient(
+      eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: HTTPClient.Configuration(timeout: timeout))
+  }()
+
   package func get(_ path: String) async throws -> Reply { try await send(.GET, path) }
 
   package func delete(_ path: String) async throws -> Reply { try await send(.DELETE, path) }
@@ -57,7 +71,7 @@ package struct Browser: Sendable {
       }
       request.body = .bytes(ByteBuffer(data: body))
     }
-    let response = try await OutboundHTTP.client.execute(request, timeout: .seconds(60))
+    let response = try await client.execute(request, timeout: .seconds(60))
     let data = Data(buffer: try await response.body.collect(upTo: 64 * 1024 * 1024))
     // `try?`: nil for a body that is not JSON.
     let json = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)

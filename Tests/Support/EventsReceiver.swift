@@ -105,12 +105,12 @@ extension TestStack {
 
 /// Runs all services while `body` runs, and records the events that they deliver.
 package func withEvents(
-  of engine: Engine, _ overrides: [String: String] = [:],
+  of engine: Engine, _ overrides: [String: String] = [:], pollInterval: Duration = .seconds(1),
   _ body: (TestStack, EventsReceiver) async throws -> Void
 ) async throws {
   let receiver = EventsReceiver()
   try await running([receiver.server()]) {
-    try await withStack(engine, TestStack.eventsURL.merging(overrides) { $1 }) { stack in
+    try await withStack(engine, TestStack.eventsURL.merging(overrides) { $1 }, pollInterval: pollInterval) { stack in
       try await stack.deliverEvents(to: receiver)
       try await body(stack, receiver)
     }

@@ -1,6 +1,5 @@
 import Database
 import EventFeed
-import Foundation
 import RestQueries
 import Wire
 
@@ -20,27 +19,33 @@ enum ChangedRows {
   }
 
   /// The rows with these ids as their owner sees them; nothing where no events are recorded.
+  ///
+  /// - Throws: ``RestQueries/RestFailure`` 54000 when they are too large to be in events: nothing is changed.
   static func records(
     of table: Table, _ keys: [String], for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine
   ) throws -> [[String: JSONValue]] {
     guard EventFeed.isRecording(on: db) else { return [] }
     var records: [[String: JSONValue]] = []
-    for start in stride(from: 0, to: keys.count, by: batchSize) {
-      let ids = keys[start..<min(start + batchSize, keys.count)].joined(separator: ",")
+    var bytes = 0
+    for start in stride(from: 0, to: keys.count, by: table.pageSize) {
+      let ids = keys[start..<min(start + table.pageSize, keys.count)].joined(separator: ",")
       let request = RestRequest(.get, table.name, query: "id=in.(\(ids))")
       let answer = try RestOperation(request, in: AdventureTables.schema).answer(for: caller, on: db, engine)
+      bytes += answer.body.count
+      guard bytes <= QueryBounds.answerBytesMax else { throw RestFailure.changeTooLarge }
       records += try rows(in: answer)
     }
     return records
   }
 
   private static func rows(in answer: RestAnswer) throws -> [[String: JSONValue]] {
-    try JSON.decode([JSONValue].self, from: Data(answer.body)).map { value in
-      if case .object(let members) = value { members } else { [:] }
+    // What is stored is as deep as a body may be, and deeper in an answer.
+    let nestingMax = 2 * JSONReader.nestingMax
+    guard case .array(let rows) = try JSONReader.tree(of: answer.body, nestingMax: nestingMax) else { return [] }
+    return rows.map { row in
+      if case .object(let members) = JSONValue(row) { members } else { [:] }
     }
   }
-
-  private static let batchSize = 100
 
   /// - Parameter record: with its `id`.
   static func change(_ table: Table, _ type: RowChange.Kind, _ record: [String: JSONValue]) -> RowChange {
@@ -50,6 +55,13 @@ enum ChangedRows {
   static func deletion(_ table: Table, _ key: String) -> RowChange {
     .of(table.name, .delete, key: ["id": key])
   }
+}
+
+extension RestFailure {
+  static let changeTooLarge = RestFailure(
+    400, "54000", "The request changes too much",
+    details: "The changed rows have more than \(QueryBounds.answerBytesMax) bytes.",
+    hint: "Name fewer rows, or add a limit.")
 }
 
 extension RestRequest.Method {

@@ -17,8 +17,9 @@ struct AdventuresPersonalDataStore: PersonalDataStoring {
     let caller = RestQueries.Caller(user, at: now())
     var export: [String: [JSONValue]] = [:]
     for (table, owner) in Self.ownedTables {
-      export[table.name] = try await rows(of: table, query: "\(owner)=eq.\(user)", for: caller)
+      export[table.name] = try await rows(of: table, where: "\(owner)=eq.\(user)", for: caller)
     }
+    export[AdventureTables.hunts.name] = try await hunts(of: user, for: caller)
     export[AdventureTables.participants.name] = try await participations(of: user)
     export[AdventureTables.submissions.name] = try await submissions(of: user)
     return export
@@ -26,17 +27,27 @@ struct AdventuresPersonalDataStore: PersonalDataStoring {
 
   private static let ownedTables = [
     (AdventureTables.plans, "user_id"), (AdventureTables.places, "user_id"), (AdventureTables.shares, "user_id"),
-    (AdventureTables.hunts, "created_by"),
   ]
 
-  private func rows(of table: Table, query: String, for caller: RestQueries.Caller) async throws -> [JSONValue] {
+  /// With their checkpoints, which may be more than an answer can have.
+  private func hunts(of user: UserID, for caller: RestQueries.Caller) async throws -> [JSONValue] {
+    var hunts: [JSONValue] = []
+    for hunt in try await rows(of: AdventureTables.hunts, where: "created_by=eq.\(user)", for: caller) {
+      guard case .object(var members) = hunt, case .string(let id)? = members["id"] else { continue }
+      members[AdventureTables.checkpoints.name] = .array(
+        try await rows(of: AdventureTables.checkpoints, where: "hunt_id=eq.\(id)", for: caller))
+      hunts.append(.object(members))
+    }
+    return hunts
+  }
+
+  private func rows(
+    of table: Table, where condition: String, for caller: RestQueries.Caller
+  ) async throws -> [JSONValue] {
     var rows: [JSONValue] = []
-    let isHunts = table.name == AdventureTables.hunts.name
-    // One by one: the checkpoints of several may be more than an answer can have.
-    let limit = isHunts ? 1 : QueryBounds.rowsMax
-    let select = isHunts ? "&select=*,hunt_checkpoints(*)" : ""
+    let limit = table.pageSize
     while true {
-      let request = RestRequest(.get, table.name, query: "\(query)\(select)&limit=\(limit)&offset=\(rows.count)")
+      let request = RestRequest(.get, table.name, query: "\(condition)&limit=\(limit)&offset=\(rows.count)")
       let answer = try await AdventureTables.schema.answer(request, for: caller, in: database)
       let page = try JSON.decode([JSONValue].self, from: Data(answer.body))
       rows += page

@@ -11,7 +11,6 @@ struct PlanWrites: TableWriting {
     try operation.require("stops", "must be an array", \.isArray)
     try operation.require("route_data", "must be an object", \.isObject)
     let answer = try operation.answer(for: caller, on: db, engine)
-    if operation.isInsert { try RowCounts.requirePlans(of: caller.id, on: db) }
     try OwnRowEvents(topic: EventTopic.adventures(caller.id), name: "adventure", idName: "adventure_id")
       .record(operation, answer, for: caller, on: db, engine)
     return answer

@@ -13,6 +13,11 @@ enum AdventureTables {
   static let owner: RowExpression = { row, caller in "\(row.user_id) = \(caller.id)" }
 }
 
+extension Table {
+  /// How many rows always fit into an answer: one with JSON may have three megabytes.
+  var pageSize: Int { columns.contains { $0.type == .json } ? 5 : 100 }
+}
+
 extension AdventureTables {
   static let plans = Table(
     "adventure_plans", from: "adventure_plan",
@@ -21,7 +26,7 @@ extension AdventureTables {
       Column("stops", .json), Column("route_data", .json), Column("status", .text),
       Column("created_at", .timestamp, .createdAt), Column("updated_at", .timestamp, .updatedAt),
     ],
-    isReplaceable: true, access: .ownersOnly(owner))
+    isReplaceable: true, rowsPerOwnerMax: 1000, access: .ownersOnly(owner))
 
   static let places = Table(
     "saved_places", from: "saved_place",
@@ -31,7 +36,7 @@ extension AdventureTables {
       Column("place_type", .text) { place, _ in place.category },
       Column("created_at", .timestamp, .createdAt), Column("updated_at", .timestamp, .updatedAt),
     ],
-    isReplaceable: true, access: .ownersOnly(owner))
+    isReplaceable: true, rowsPerOwnerMax: 5000, access: .ownersOnly(owner))
 
   static let shares = Table(
     "eta_shares", from: "eta_share",

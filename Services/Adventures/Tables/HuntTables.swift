@@ -24,7 +24,7 @@ extension AdventureTables {
       Column("created_at", .timestamp, .createdAt), Column("updated_at", .timestamp, .updatedAt),
     ],
     relations: [.many("hunt_checkpoints", by: "hunt_id"), .many("hunt_participants", by: "hunt_id")],
-    nested: ["checkpoints"],
+    nested: ["checkpoints"], rowsPerOwnerMax: 1000,
     access: Access(
       sees: { hunt, caller in isVisible(hunt.id, caller) },
       inserts: { hunt, caller in "\(hunt.group_id) is null or \(hunt.group_id) in (\(list: caller.groups))" },

@@ -20,11 +20,15 @@ extension RestFailure {
       hint: "Name fewer rows, or add a limit.")
   }
 
-  static func answerTooLarge(bytesMax: Int) -> RestFailure {
+  static func tooManyOwnRows(of table: String, max: Int) -> RestFailure {
     RestFailure(
-      400, "54000", "The answer is too large", details: "The embedded rows have more than \(bytesMax) bytes.",
-      hint: "Ask for fewer rows at a time, or for fewer columns.")
+      400, "54000", "There are too many rows of one user in \(table)", details: "at most \(max)",
+      hint: "Delete rows that are not needed any more.")
   }
+
+  static let answerTooLarge = RestFailure(
+    400, "54000", "The answer is too large", details: "It has more than \(QueryBounds.answerBytesMax) bytes.",
+    hint: "Ask for fewer rows at a time, or for fewer columns.")
 
   static func unacceptable(_ accept: String) -> RestFailure {
     RestFailure(406, "PGRST107", "None of these media types are available: \(accept.prefix(200))")
@@ -109,6 +113,7 @@ extension RestFailure {
       self.init(400, "23502", "null value in column \"\(name)\" of relation \"\(table)\" violates not-null constraint")
     case .refused(let message): self.init(403, "42501", message)
     case .nulInText: self = .nulInText
+    case .resultTooLarge: self = .answerTooLarge
     case .other(let message):
       // A value that does not fit its column (class 22), or is larger than any may be (class 54), in the words of the
       // database.

@@ -20,8 +20,8 @@ package enum QueryBounds {
   static let jsonValuesMax = 500
   /// Of an answer, and of one embedded array. A larger `limit` is lowered to it.
   package static let rowsMax = 1000
-  /// Of all that is embedded in the rows of an answer.
-  static let embeddedBytesMax = 16 * 1024 * 1024
+  /// Of an answer: of the values that are read for it, and of the text that they become.
+  package static let answerBytesMax = 16 * 1024 * 1024
   static let offsetMax = 1_000_000_000
   /// Of the array in a body.
   package static let bodyRowsMax = 1000

@@ -71,9 +71,18 @@ struct Scanner {
   }
 
   private func string(_ part: ArraySlice<Unicode.Scalar>) -> String {
-    var view = String.UnicodeScalarView()
-    view.append(contentsOf: part)
-    return String(view)
+    // Most texts are ASCII, which is what they are encoded as.
+    guard part.allSatisfy(\.isASCII) else {
+      var view = String.UnicodeScalarView()
+      view.append(contentsOf: part)
+      return String(view)
+    }
+    return String(unsafeUninitializedCapacity: part.count) { bytes in
+      for (index, scalar) in part.enumerated() {
+        bytes.initializeElement(at: index, to: UInt8(truncatingIfNeeded: scalar.value))
+      }
+      return part.count
+    }
   }
 }
 
@@ -115,7 +124,10 @@ extension Scanner {
   }
 
   private static func isNameScalar(_ scalar: Unicode.Scalar) -> Bool {
-    scalar == "_" || scalar == "$" || scalar.properties.isAlphabetic || scalar.properties.numericType == .decimal
+    switch scalar {
+    case "a"..."z", "A"..."Z", "0"..."9", "_", "$": true
+    default: !scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType == .decimal)
+    }
   }
 
   /// `column->key->0->>key`

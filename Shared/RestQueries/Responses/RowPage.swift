@@ -7,27 +7,32 @@ struct RowPage {
   let rows: [ArraySlice<Value>]
 
   func body(_ format: AnswerFormat) throws -> [UInt8] {
-    if format == .csv { return try csv() }
+    let writer = RowWriter(resource, isStripped: format.isStripped)
+    if format == .csv { return try csv(writer) }
     var output: [UInt8] = []
-    let writer = RowWriter(isStripped: format.isStripped)
+    output.reserveCapacity(rows.count * resource.outputs.count * Self.memberBytes)
     if !format.isObject { output.append(UInt8(ascii: "[")) }
     for (index, row) in rows.enumerated() {
       if index > 0 { output.append(UInt8(ascii: ",")) }
-      try writer.write(row.map(Cell.value), of: resource, to: &output)
+      try writer.write(row.lazy.map(Cell.value), to: &output)
     }
     if !format.isObject { output.append(UInt8(ascii: "]")) }
     return output
   }
 
+  /// About what a member takes.
+  private static let memberBytes = 32
+
   /// RFC 4180 with line feeds, as PostgreSQL writes it.
-  private func csv() throws -> [UInt8] {
-    let writer = RowWriter(isStripped: false)
-    var lines = [writer.names(of: resource).map(Self.quoted).joined(separator: ",")]
+  private func csv(_ writer: RowWriter) throws -> [UInt8] {
+    var output = Array(writer.names.map(Self.quoted).joined(separator: ",").utf8)
     for row in rows {
-      let texts = try writer.texts(of: row.map(Cell.value), resource)
-      lines.append(texts.map { $0.map(Self.quoted) ?? "" }.joined(separator: ","))
+      let texts = try writer.texts(of: row.lazy.map(Cell.value))
+      output += "\n".utf8
+      output += texts.map { $0.map(Self.quoted) ?? "" }.joined(separator: ",").utf8
+      guard output.count <= QueryBounds.answerBytesMax else { throw RestFailure.answerTooLarge }
     }
-    return Array(lines.joined(separator: "\n").utf8)
+    return output
   }
 
   private static func quoted(_ text: String) -> String {

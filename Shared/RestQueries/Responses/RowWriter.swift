@@ -27,48 +27,103 @@ enum Cell {
   }
 }
 
-/// Writes rows as JSON objects. Both engines return the same values, and only this code knows how they look.
+/// Writes the rows of a resource as JSON objects. Both engines return the same values, and only this code knows how they
+/// look. What all rows have in common is prepared once.
 struct RowWriter {
-  let isStripped: Bool
+  /// A member of each object.
+  private struct Member {
+    enum Kind {
+      case column(ColumnType, Cast?)
+      case count(Cast)
+      case one(RowWriter)
+      case many(RowWriter)
+      /// The members of one row are members of the object.
+      case spread(RowWriter)
+    }
 
-  func write(_ cells: [Cell], of resource: Resource, to output: inout [UInt8]) throws {
+    let name: String
+    /// `,"name":`
+    let start: [UInt8]
+    let kind: Kind
+
+    init(_ name: String, _ kind: Kind) {
+      self.name = name
+      self.kind = kind
+      var start = Array(",".utf8)
+      JSONTree.write(name, to: &start)
+      self.start = start + ":".utf8
+    }
+  }
+
+  private let members: [Member]
+  private let isStripped: Bool
+
+  /// - Parameter isStripped: whether members that are null are left out.
+  init(_ resource: Resource, isStripped: Bool) {
+    self.isStripped = isStripped
+    members = resource.outputs.compactMap { output -> Member? in
+      switch output {
+      case .column(let column): return Member(column.name, .column(column.type, column.cast))
+      case .count(let name, let cast): return Member(name, .count(cast ?? .integer))
+      case .embed(let index):
+        let embed = resource.embeds[index]
+        // One that is only joined is not shown.
+        guard !embed.resource.outputs.isEmpty else { return nil }
+        let writer = RowWriter(embed.resource, isStripped: isStripped)
+        if embed.isSpread { return Member(embed.name, .spread(writer)) }
+        return Member(embed.name, embed.relation.cardinality == .one ? .one(writer) : .many(writer))
+      }
+    }
+  }
+
+  /// - Parameter cells: one for each member.
+  /// - Throws: ``RestFailure`` 54000 when the output becomes too large: names are in each object, also in embedded ones.
+  func write(_ cells: some Sequence<Cell>, to output: inout [UInt8]) throws {
     output.append(UInt8(ascii: "{"))
     var isFirst = true
-    try writeMembers(cells, of: resource, to: &output, &isFirst)
+    try writeMembers(cells, to: &output, &isFirst)
     output.append(UInt8(ascii: "}"))
+    guard output.count <= QueryBounds.answerBytesMax else { throw RestFailure.answerTooLarge }
   }
 
   private func writeMembers(
-    _ cells: [Cell], of resource: Resource, to output: inout [UInt8], _ isFirst: inout Bool
+    _ cells: some Sequence<Cell>, to output: inout [UInt8], _ isFirst: inout Bool
   ) throws {
-    var remaining = cells[...]
-    for member in resource.outputs {
-      if case .embed(let index) = member, resource.embeds[index].resource.outputs.isEmpty { continue }
-      guard let cell = remaining.popFirst() else { return }
-      try writeMember(member, cell, of: resource, to: &output, &isFirst)
+    for (member, cell) in zip(members, cells) { try write(member, cell, to: &output, &isFirst) }
+  }
+
+  private func write(
+    _ member: Member, _ cell: Cell, to output: inout [UInt8], _ isFirst: inout Bool
+  ) throws {
+    switch member.kind {
+    case .column(let type, let cast):
+      let value = cell.value
+      guard !isStripped || value != .null else { return }
+      Self.write(member.start, to: &output, &isFirst)
+      if let cast { return try cast.write(value, of: type, to: &output) }
+      type.write(isStripped && type == .json ? try Self.stripped(value) : value, to: &output)
+    case .count(let cast):
+      Self.write(member.start, to: &output, &isFirst)
+      try cast.write(cell.value, of: .integer, to: &output)
+    case .spread(let writer):
+      try writer.writeMembers(try writer.spreadCells(cell), to: &output, &isFirst)
+    case .one(let writer):
+      let tree = try cell.tree()
+      guard !isStripped || tree != .null else { return }
+      Self.write(member.start, to: &output, &isFirst)
+      try writer.writeRow(tree, to: &output)
+    case .many(let writer):
+      let tree = try cell.tree()
+      guard !isStripped || tree != .null else { return }
+      Self.write(member.start, to: &output, &isFirst)
+      try writer.writeRows(tree, to: &output)
     }
   }
 
-  private func writeMember(
-    _ member: Output, _ cell: Cell, of resource: Resource, to output: inout [UInt8], _ isFirst: inout Bool
-  ) throws {
-    switch member {
-    case .column(let name, _, let type, let cast):
-      guard !isStripped || cell.value != .null else { return }
-      writeName(name, to: &output, &isFirst)
-      if let cast { return try cast.write(cell.value, of: type, to: &output) }
-      type.write(isStripped && type == .json ? try Self.stripped(cell.value) : cell.value, to: &output)
-    case .count(let name, let cast):
-      writeName(name, to: &output, &isFirst)
-      try (cast ?? .integer).write(cell.value, of: .integer, to: &output)
-    case .embed(let index):
-      let embed = resource.embeds[index]
-      let tree = try cell.tree()
-      if embed.isSpread { return try writeSpread(tree, embed, to: &output, &isFirst) }
-      guard !isStripped || tree != .null else { return }
-      writeName(embed.name, to: &output, &isFirst)
-      try write(tree, embed, to: &output)
-    }
+  /// The beginning of a member, without its comma where it is the first.
+  private static func write(_ start: [UInt8], to output: inout [UInt8], _ isFirst: inout Bool) {
+    output += isFirst ? start.dropFirst() : start[...]
+    isFirst = false
   }
 
   /// Stored JSON without its members that are null.
@@ -76,34 +131,24 @@ struct RowWriter {
     .text(try JSONReader.tree(of: value.text ?? "null").withoutNulls.text)
   }
 
-  private func writeName(_ name: String, to output: inout [UInt8], _ isFirst: inout Bool) {
-    if !isFirst { output.append(UInt8(ascii: ",")) }
-    isFirst = false
-    JSONTree.write(name, to: &output)
-    output.append(UInt8(ascii: ":"))
+  /// Those of the one row. Without a row all members are null.
+  private func spreadCells(_ cell: Cell) throws -> [Cell] {
+    guard case .array(let elements) = try cell.tree() else { return members.map { _ in .tree(.null) } }
+    return elements.map(Cell.tree)
   }
 
-  /// Without a row all members are null.
-  private func writeSpread(
-    _ tree: JSONTree, _ embed: Embed, to output: inout [UInt8], _ isFirst: inout Bool
-  ) throws {
-    let cells: [Cell] =
-      if case .array(let elements) = tree { elements.map(Cell.tree) } else {
-        embed.resource.outputs.map { _ in .tree(.null) }
-      }
-    try writeMembers(cells, of: embed.resource, to: &output, &isFirst)
-  }
-
-  private func write(_ tree: JSONTree, _ embed: Embed, to output: inout [UInt8]) throws {
+  private func writeRow(_ tree: JSONTree, to output: inout [UInt8]) throws {
     guard case .array(let elements) = tree else { return output += "null".utf8 }
-    if embed.relation.cardinality == .one {
-      return try write(elements.map(Cell.tree), of: embed.resource, to: &output)
-    }
+    try write(elements.lazy.map(Cell.tree), to: &output)
+  }
+
+  private func writeRows(_ tree: JSONTree, to output: inout [UInt8]) throws {
+    guard case .array(let elements) = tree else { return output += "null".utf8 }
     output.append(UInt8(ascii: "["))
     for (index, element) in elements.enumerated() {
       if index > 0 { output.append(UInt8(ascii: ",")) }
       guard case .array(let cells) = element else { continue }
-      try write(cells.map(Cell.tree), of: embed.resource, to: &output)
+      try write(cells.lazy.map(Cell.tree), to: &output)
     }
     output.append(UInt8(ascii: "]"))
   }
@@ -111,44 +156,29 @@ struct RowWriter {
 
 /// For CSV.
 extension RowWriter {
-  func names(of resource: Resource) -> [String] {
-    visible(resource).flatMap { output -> [String] in
-      switch output {
-      case .column(let name, _, _, _), .count(let name, _): return [name]
-      case .embed(let index):
-        let embed = resource.embeds[index]
-        return embed.isSpread ? names(of: embed.resource) : [embed.name]
-      }
+  var names: [String] {
+    members.flatMap { member -> [String] in
+      if case .spread(let writer) = member.kind { writer.names } else { [member.name] }
     }
   }
 
   /// The text of each member, nil for null.
-  func texts(of cells: [Cell], _ resource: Resource) throws -> [String?] {
-    try zip(visible(resource), cells).flatMap { output, cell -> [String?] in
-      switch output {
-      case .column(_, _, let type, nil): return [type.plainText(cell.value)]
-      case .column, .count: return [try text(of: output, cell, resource)]
-      case .embed(let index):
-        let embed = resource.embeds[index]
-        guard embed.isSpread else { return [try text(of: output, cell, resource)] }
-        guard case .array(let elements) = try cell.tree() else { return names(of: embed.resource).map { _ in nil } }
-        return try texts(of: elements.map(Cell.tree), embed.resource)
+  func texts(of cells: some Sequence<Cell>) throws -> [String?] {
+    try zip(members, cells).flatMap { member, cell -> [String?] in
+      switch member.kind {
+      case .column(let type, nil): return [type.plainText(cell.value)]
+      case .spread(let writer): return try writer.texts(of: try writer.spreadCells(cell))
+      default: return [try text(of: member, cell)]
       }
     }
   }
 
   /// The JSON of a member, without the quotes of a text.
-  private func text(of member: Output, _ cell: Cell, _ resource: Resource) throws -> String? {
+  private func text(of member: Member, _ cell: Cell) throws -> String? {
     var output: [UInt8] = Array("{".utf8)
     var isFirst = true
-    try writeMember(member, cell, of: resource, to: &output, &isFirst)
+    try write(member, cell, to: &output, &isFirst)
     guard case .object(let members) = try JSONReader.tree(of: output + "}".utf8) else { return nil }
     return members.first?.value.plainText
-  }
-
-  private func visible(_ resource: Resource) -> [Output] {
-    resource.outputs.filter { output in
-      if case .embed(let index) = output { !resource.embeds[index].resource.outputs.isEmpty } else { true }
-    }
   }
 }

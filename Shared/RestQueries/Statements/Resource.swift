@@ -14,10 +14,25 @@ struct Resource: Sendable {
 
 /// One member of an answer's objects.
 enum Output: Sendable {
-  case column(name: String, Field, ColumnType, Cast?)
+  case column(OutputColumn)
   case count(name: String, Cast?)
   /// The index of the embedded resource.
   case embed(Int)
+}
+
+/// A column, or a value in its JSON, as a member of an answer's objects.
+struct OutputColumn: Sendable {
+  /// Of the member.
+  let name: String
+  let column: Column
+  let path: [JSONStep]
+  /// Of the value that is selected, before it is cast.
+  let type: ColumnType
+  let cast: Cast?
+}
+
+extension OutputColumn {
+  init(_ column: Column) { self.init(name: column.name, column: column, path: [], type: column.type, cast: nil) }
 }
 
 /// A resource within another.
@@ -79,7 +94,7 @@ extension Resource {
 
   private mutating func add(_ selected: SelectedColumn) throws {
     if selected == .all {
-      outputs += table.columns.map { .column(name: $0.name, Field(column: $0.name), $0.type, nil) }
+      outputs = outputs.isEmpty ? table.outputs : outputs + table.outputs
       return
     }
     let cast = try selected.cast.map(Cast.init)
@@ -88,8 +103,12 @@ extension Resource {
       outputs.append(.count(name: selected.alias ?? "count", cast))
       return
     }
-    let type = try type(of: selected.field)
-    outputs.append(.column(name: selected.alias ?? selected.field.outputName, selected.field, type, cast))
+    let field = selected.field
+    let column = try column(of: field)
+    let output = OutputColumn(
+      name: selected.alias ?? field.outputName, column: column, path: field.path,
+      type: try column.type(at: field.path), cast: cast)
+    outputs.append(.column(output))
   }
 
   private mutating func add(
@@ -125,13 +144,19 @@ extension Resource {
 
   func embed(_ name: String) -> Embed? { embedIndex(name).map { embeds[$0] } }
 
-  /// The type of a column, or of what a JSON path gives.
-  func type(of field: Field) throws -> ColumnType {
+  func column(of field: Field) throws -> Column {
     guard let column = table.column(field.column) else {
       throw RestFailure.unknownColumn(field.column, of: table.name)
     }
-    guard let last = field.path.last else { return column.type }
-    guard column.type.isJSON else { throw RestFailure.noOperator(last.isText ? "->>" : "->", for: column.type.name) }
+    return column
+  }
+}
+
+extension Column {
+  /// The type of the column, or of what a JSON path gives.
+  func type(at path: [JSONStep]) throws -> ColumnType {
+    guard let last = path.last else { return type }
+    guard type.isJSON else { throw RestFailure.noOperator(last.isText ? "->>" : "->", for: type.name) }
     return last.isText ? .text : .json
   }
 }

@@ -2,12 +2,13 @@ import Database
 
 extension RestOperation {
   func read(_ writer: StatementWriter, on db: any Connection) throws -> RestAnswer {
-    let page = try writer.select(resource).composedForRequest
+    let readResource = readResource
+    let page = try writer.select(readResource).forAnswer
     let isCounted = preferences.count != nil && !resource.isCount
     let statements = isCounted ? [page, try writer.count(resource).composedForRequest] : [page]
     let results = try db.rows(of: statements)
     let rows = results.first ?? []
-    try resource.requireBounded(rows)
+    try readResource.requireBounded(rows)
     let total = isCounted ? try results.last?.first?.get("total", as: Int.self) : nil
     if let total, resource.offset > total {
       throw RestFailure.badRange(
@@ -20,9 +21,22 @@ extension RestOperation {
       range: Self.contentRange(first: resource.offset, count: rows.count, total: total))
   }
 
+  /// HEAD is answered without a body: nothing is read of its rows but their number.
+  private var readResource: Resource {
+    guard request.method == .head, !resource.isCount else { return resource }
+    var counted = resource
+    counted.outputs = []
+    return counted
+  }
+
   /// `0-9/57`; without a total `0-9/*`, without rows `*/57`.
   static func contentRange(first: Int, count: Int, total: Int?) -> String {
     let range = count == 0 ? "*" : "\(first)-\(first + count - 1)"
     return "\(range)/\(total.map(String.init) ?? "*")"
   }
+}
+
+extension SQL {
+  /// The statement of the rows of an answer.
+  var forAnswer: SQL { composedForRequest.bounded(toBytes: QueryBounds.answerBytesMax) }
 }

@@ -9,12 +9,12 @@ struct PageColumn {
 }
 
 /// Bounds an answer whose rows have other rows in them: each array has a bound, but there is one in each row, and in
-/// each of those.
+/// each of those. Other rows are bounded as they are read.
 extension StatementWriter {
   /// The page up to the row by which what is embedded becomes too large. That row is without it, and its last column is
   /// 1; that of the others is 0.
   func bounded(_ page: SQL, _ columns: [PageColumn]) -> SQL {
-    let max = SQL(stringLiteral: String(QueryBounds.embeddedBytesMax))
+    let max = SQL(stringLiteral: String(QueryBounds.answerBytesMax))
     let sizes = columns.filter(\.isEmbedded).map { column -> SQL in
       choose(
         "coalesce(length(cast(page.\(column.name) as blob)), 0)",
@@ -37,16 +37,17 @@ extension StatementWriter {
 extension Resource {
   /// Whether each of its rows has an array of rows, or has one in the row that it embeds.
   var embedsMany: Bool {
-    embeds.contains { embed in
-      let isArray = embed.relation.cardinality == .many && !embed.resource.isCount
-      return !embed.resource.outputs.isEmpty && (isArray || embed.resource.embedsMany)
-    }
+    !outputs.isEmpty
+      && embeds.contains { embed in
+        let isArray = embed.relation.cardinality == .many && !embed.resource.isCount
+        return !embed.resource.outputs.isEmpty && (isArray || embed.resource.embedsMany)
+      }
   }
 
   /// - Parameter rows: of a page of this resource.
   /// - Throws: ``RestFailure`` 54000 when what they embed is too large.
   func requireBounded(_ rows: [Row]) throws {
     guard embedsMany, rows.last?.values.last == .integer(1) else { return }
-    throw RestFailure.answerTooLarge(bytesMax: QueryBounds.embeddedBytesMax)
+    throw RestFailure.answerTooLarge
   }
 }

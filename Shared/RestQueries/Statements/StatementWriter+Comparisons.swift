@@ -4,14 +4,10 @@ import Database
 struct Operand {
   let value: SQL
   let type: ColumnType
-  let field: Field
-  let resource: Resource
 
-  init(_ value: SQL, _ type: ColumnType, _ field: Field, _ resource: Resource) {
+  init(_ value: SQL, _ type: ColumnType) {
     self.value = value
     self.type = type
-    self.field = field
-    self.resource = resource
   }
 }
 
@@ -70,7 +66,7 @@ extension StatementWriter {
 
   /// JSON is greater or less than a number only if it is a number.
   private func compareJSONNumber(_ operand: Operand, _ comparison: Comparison, _ text: String) throws -> SQL {
-    let number = try jsonNumber(operand.field, in: operand.resource)
+    let number = jsonNumber(operand.value)
     return "(\(number) \(symbol(comparison)) \(try bound(text, .number)))"
   }
 

@@ -24,13 +24,13 @@ extension StatementWriter {
     if resource.table.column(field.column) == nil, let embed = resource.embed(field.column) {
       return try existence(embed, filter.test, in: resource)
     }
-    let type = try resource.type(of: field)
-    let value = try expression(field, in: resource)
+    let column = try resource.column(of: field)
+    let type = try column.type(at: field.path)
+    let value = expression(column, at: field.path, of: resource.row)
     switch filter.test {
-    case .compare(let comparison, let text):
-      return try compare(Operand(value, type, field, resource), comparison, text)
+    case .compare(let comparison, let text): return try compare(Operand(value, type), comparison, text)
     case .compareEach(let comparison, let quantifier, let texts):
-      let operand = Operand(value, type, field, resource)
+      let operand = Operand(value, type)
       let parts = try texts.map { text in try text.map { try compare(operand, comparison, $0) } ?? "null" }
       guard !parts.isEmpty else { return quantifier == .any ? "false" : "true" }
       return "(\(SQL.joined(parts, by: quantifier == .any ? " or " : " and ")))"

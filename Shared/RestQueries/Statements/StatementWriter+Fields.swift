@@ -2,18 +2,14 @@ import Database
 
 /// Fields and the order of rows.
 extension StatementWriter {
-  /// - Throws: ``RestFailure`` for an unknown column and a path in what is not JSON.
-  func expression(_ field: Field, in resource: Resource) throws -> SQL {
-    _ = try resource.type(of: field)
-    guard let column = resource.table.column(field.column) else {
-      throw RestFailure.unknownColumn(field.column, of: resource.table.name)
-    }
-    let value = column.expression(resource.row, caller)
-    guard let last = field.path.last else { return value }
-    return try jsonValue(value, field.path, isText: last.isText)
+  /// The value of a column of the row, or what a path in its JSON leads to.
+  func expression(_ column: Column, at path: [JSONStep], of row: RowName) -> SQL {
+    let value = column.expression(row, caller)
+    guard let last = path.last else { return value }
+    return jsonValue(value, path, isText: last.isText)
   }
 
-  private func jsonValue(_ value: SQL, _ path: [JSONStep], isText: Bool) throws -> SQL {
+  private func jsonValue(_ value: SQL, _ path: [JSONStep], isText: Bool) -> SQL {
     if engine == .sqlite {
       let function: SQL = isText ? "rest_json_text" : "rest_json"
       return "\(function)(\(value), \(JSONStep.text(of: path)))"
@@ -30,9 +26,8 @@ extension StatementWriter {
   }
 
   /// The number that JSON is, null for other JSON.
-  func jsonNumber(_ field: Field, in resource: Resource) throws -> SQL {
-    let value = try expression(field, in: resource)
-    return choose(
+  func jsonNumber(_ value: SQL) -> SQL {
+    choose(
       "rest_json_number(\(value), '[]')",
       postgres: """
         (case json_typeof((\(value))::json) when 'number' then ((\(value))::json #>> '{}')::double precision end)
@@ -45,7 +40,7 @@ extension StatementWriter {
   }
 
   func order(of resource: Resource) throws -> SQL {
-    let key = resource.table.columns.first { $0.name == resource.table.key }
+    let key = resource.table.column(resource.table.key)
     let asked = try resource.orders.flatMap { try terms($0, in: resource) }
     let last = key.map { orderable($0.expression(resource.row, caller), $0.type) } ?? "1"
     return SQL.joined(asked + [last], by: ", ")
@@ -65,13 +60,12 @@ extension StatementWriter {
 
   /// JSON is ordered by its numbers, then by its text.
   private func values(of field: Field, in resource: Resource) throws -> [SQL] {
-    let type = try resource.type(of: field)
-    let value = try expression(field, in: resource)
+    let column = try resource.column(of: field)
+    let type = try column.type(at: field.path)
+    let value = expression(column, at: field.path, of: resource.row)
     guard type.isJSON else { return [orderable(value, type)] }
     guard type == .json else { throw RestFailure.noOperator("<", for: type.name) }
-    return [
-      try jsonNumber(field, in: resource), choose(value, postgres: "(\(value))::text collate \"C\""),
-    ]
+    return [jsonNumber(value), choose(value, postgres: "(\(value))::text collate \"C\"")]
   }
 
   private func directed(_ value: SQL, _ term: OrderTerm) -> SQL {

@@ -91,7 +91,7 @@ struct StatementWriter {
   /// - Returns: nil for a resource that is only joined.
   private func cell(_ output: Output, of resource: Resource) throws -> SQL? {
     switch output {
-    case .column(_, let field, _, _): return try expression(field, in: resource)
+    case .column(let output): return expression(output.column, at: output.path, of: resource.row)
     case .count: return "count(*)"
     case .embed(let index):
       let embed = resource.embeds[index]
@@ -118,8 +118,8 @@ struct StatementWriter {
   /// A value within a JSON array: text, except for what both engines write alike.
   private func jsonCell(_ output: Output, of resource: Resource) throws -> SQL? {
     guard let cell = try cell(output, of: resource) else { return nil }
-    guard case .column(_, _, let type, _) = output else { return cell }
-    switch type {
+    guard case .column(let column) = output else { return cell }
+    switch column.type {
     case .integer, .boolean: return cell
     case .number: return choose("rest_number_text(\(cell))", postgres: "(\(cell))::text")
     default: return choose(cell, postgres: "(\(cell))::text")

@@ -27,12 +27,22 @@ package struct Table: Sendable {
   let nested: [String]
   /// Whether PUT is understood: the insert or change of the one row of a key.
   let isReplaceable: Bool
+  /// How many rows one caller may own. The bound holds however many inserts there are at the same time.
+  let rowsPerOwnerMax: Int?
   let writes: TableWrites
+  /// What `*` selects.
+  let outputs: [Output]
+  /// The name in the database of the column that identifies a row.
+  let storedKey: SQL
+  /// The column with the id of a row's owner.
+  let owner: Column?
+  /// The places of the columns, by their names.
+  private let places: [String: Int]
 
   package init(
     _ name: String, from source: SQL, columns: [Column], relations: [Relation] = [],
     unique uniqueColumns: [[String]] = [], key: String = "id", nested: [String] = [], isReplaceable: Bool = false,
-    access: Access, writes: TableWrites = TableWrites()
+    rowsPerOwnerMax: Int? = nil, access: Access, writes: TableWrites = TableWrites()
   ) {
     self.nested = nested
     self.name = name
@@ -43,11 +53,17 @@ package struct Table: Sendable {
     self.access = access
     self.key = key
     self.isReplaceable = isReplaceable
+    self.rowsPerOwnerMax = rowsPerOwnerMax
     self.writes = writes
-    precondition(columns.contains { $0.name == key }, "\(name) has no column \(key)")
+    outputs = columns.map { .column(OutputColumn($0)) }
+    storedKey = SQL(stringLiteral: columns.first { $0.name == key }?.stored ?? key)
+    owner = columns.first { if case .owner = $0.writing { true } else { false } }
+    places = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
+    precondition(places[key] != nil, "\(name) has no column \(key)")
+    precondition(rowsPerOwnerMax == nil || owner != nil, "\(name) has no owners")
   }
 
-  func column(_ name: String) -> Column? { columns.first { $0.name == name } }
+  func column(_ name: String) -> Column? { places[name].map { columns[$0] } }
 
   /// Whether anybody may do that to any of its rows.
   package func allows(_ method: RestRequest.Method) -> Bool {
@@ -59,9 +75,6 @@ package struct Table: Sendable {
     case .delete: access.deletes != nil
     }
   }
-
-  /// The name in the database of the column that identifies a row.
-  var storedKey: SQL { SQL(stringLiteral: column(key)?.stored ?? key) }
 }
 
 /// Which rows a caller sees and changes: conditions that are part of every statement on the table.

@@ -12,7 +12,7 @@ extension ColumnType {
     case (.number, _): Self.writeNumber(value, to: &output)
     case (.json, _): output += (value.text ?? "null").utf8
     case (.textArray, .text(let text)), (.uuidArray, .text(let text)): Self.writeArray(text, to: &output)
-    case (.timestamp, .text(let text)): JSONTree.write(Self.time(text), to: &output)
+    case (.timestamp, .text(let text)): Self.writeTime(text, to: &output)
     default: JSONTree.write(value.text ?? "", to: &output)
     }
   }
@@ -43,20 +43,27 @@ extension ColumnType {
     output += (Int64(exactly: number).map(String.init) ?? String(number)).utf8
   }
 
-  /// In whole seconds, from the formats of both engines.
-  private static func time(_ text: String) -> String {
-    wholeSeconds(text) ?? TimestampText.stored(text).map(RFC3339.seconds) ?? text
+  private static func writeTime(_ text: String, to output: inout [UInt8]) {
+    guard let end = secondsEnd(text) else { return JSONTree.write(time(text), to: &output) }
+    output.append(UInt8(ascii: "\""))
+    output += text.utf8[..<end]
+    output += "Z\"".utf8
   }
 
-  /// `2026-11-22T08:15:30Z` from the same with or without a fraction, as both engines write a year of four digits.
-  private static func wholeSeconds(_ text: String) -> String? {
+  /// In whole seconds, from the formats of both engines.
+  private static func time(_ text: String) -> String {
+    if let end = secondsEnd(text) { return "\(text[..<end])Z" }
+    return TimestampText.stored(text).map(RFC3339.seconds) ?? text
+  }
+
+  /// Where the seconds end in `2026-11-22T08:15:30Z`, with or without a fraction, as both engines write a year of four
+  /// digits.
+  private static func secondsEnd(_ text: String) -> String.Index? {
     let bytes = text.utf8
     guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z") else { return nil }
+    let end = bytes.index(bytes.startIndex, offsetBy: 19)
     // PostgreSQL has no fraction where it is zero.
-    guard bytes.count > 20 else { return text }
-    let fraction = bytes.index(bytes.startIndex, offsetBy: 19)
-    guard bytes[fraction] == UInt8(ascii: ".") else { return nil }
-    return "\(text[..<fraction])Z"
+    return bytes.count == 20 || bytes[end] == UInt8(ascii: ".") ? end : nil
   }
 }
 

@@ -62,9 +62,9 @@ extension JSONTree {
   package static func write(_ text: String, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
     defer { output.append(UInt8(ascii: "\"")) }
-    // Most texts need no escapes, and are copied whole.
+    // Most texts are plain, and are copied whole.
     let isCopied = text.utf8.withContiguousStorageIfAvailable { bytes in
-      guard bytes.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else { return false }
+      guard bytes.allSatisfy(isPlain) else { return false }
       output.append(contentsOf: bytes)
       return true
     }
@@ -80,5 +80,9 @@ extension JSONTree {
       default: output.append(byte)
       }
     }
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 }
