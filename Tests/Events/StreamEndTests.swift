@@ -25,7 +25,7 @@ import Wire
   private func replaceTenStreams(of user: UserID, _ token: String, at port: Int) async throws {
     var open: [RawConnection] = []
     for _ in 0..<10 { open.append(try await stream(of: user, token, at: port)) }
-    #expect(open.allSatisfy(\.isStream))
+    #expect(open.allSatisfy { $0.isStream })
     // The premise: there is no room for another.
     let refused = try await stream(of: user, token, at: port)
     #expect(!refused.isStream)
