@@ -81,8 +81,9 @@ import Wire
     var nothing = Nothing()
 
     private enum CodingKeys: String, CodingKey {
-      case zoo, a, b, c, d, e, text, short, bool, number, float, large, whole, date, url, data, id, color, none, emptyList
-      case emptyObject, names, numbered, byColor, lists, optionals, dates, nested, twice, nothing, u, v, w, x, y
+      case zoo, a, b, c, d, e, text, short, bool, number, float, large, whole, date, url, data, id, color
+      case none, emptyList, emptyObject, names, numbered, byColor, lists, optionals, dates, nested, twice, nothing, u,
+        v, w, x, y
     }
 
     func encode(to encoder: any Encoder) throws {
