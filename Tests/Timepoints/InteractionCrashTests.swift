@@ -22,7 +22,11 @@ import Wire
       let clock = Task {
         while !Task.isCancelled {
           try await Task.sleep(for: .milliseconds(50))
-          guard crashes.isDead else { continue }
+          guard crashes.isDead else {
+            // What a live process has leased when a call to credits failed ends, too, while all callers wait for it.
+            stack.clock.advance(by: .milliseconds(100))
+            continue
+          }
           // What the dead process had leased and claimed ends.
           stack.clock.advance(by: .seconds(61))
           crashes.revive()
