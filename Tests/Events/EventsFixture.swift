@@ -62,6 +62,19 @@ struct EventsFixture: Sendable {
     return accepted
   }
 
+  /// Delivers events with their number, and as many bytes beside it, as payload, twenty at a time.
+  func deliverLargeEvents(_ count: Int, to topic: String, bytes: Int) async throws {
+    let filler = JSONValue.string(String(repeating: "x", count: bytes))
+    for start in stride(from: 1, through: count, by: 20) {
+      try await deliver(
+        (start...min(start + 19, count)).map { number in
+          FeedEvent(
+            id: .new(at: clock.now), topics: [topic], name: "task_changed",
+            payload: .object(["number": .integer(number), "filler": filler]), at: clock.now)
+        })
+    }
+  }
+
   /// An event with its number as payload.
   func event(
     _ number: Int, _ topics: String..., name: String = "task_changed", change: RowChange? = nil,

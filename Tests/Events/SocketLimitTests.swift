@@ -156,15 +156,7 @@ import Wire
       try await socket.join("realtime:lists:42", alice.token)
       try await socket.channel.setOption(.autoRead, value: false).get()
       // More than the buffers of both sides hold.
-      let filler = JSONValue.string(String(repeating: "x", count: 30_000))
-      for batch in 0..<20 {
-        try await fixture.deliver(
-          (1...20).map { index in
-            FeedEvent(
-              id: .new(at: fixture.clock.now), topics: ["lists:42"], name: "task_changed",
-              payload: .object(["number": .integer(batch * 20 + index), "filler": filler]), at: fixture.clock.now)
-          })
-      }
+      try await fixture.deliverLargeEvents(400, to: "lists:42", bytes: 30_000)
       try await socket.channel.setOption(.autoRead, value: true).get()
       var (reader, numbers) = (socket, [Int]())
       while numbers.count < 400 {

@@ -76,15 +76,7 @@ import Wire
       let alice = try fixture.reader(of: "lists:42")
       var stream = try await EventStreamClient(fixture.events, "topic=lists:42", token: alice.token)
       _ = try await stream.nextBlock()
-      let filler = JSONValue.string(String(repeating: "x", count: 45_000))
-      for batch in 0..<20 {
-        try await fixture.deliver(
-          (1...20).map { index in
-            FeedEvent(
-              id: .new(at: fixture.clock.now), topics: ["lists:42"], name: "task_changed",
-              payload: .object(["number": .integer(batch * 20 + index), "filler": filler]), at: fixture.clock.now)
-          })
-      }
+      try await fixture.deliverLargeEvents(400, to: "lists:42", bytes: 45_000)
       let events = try await stream.next(400)
       #expect(events.map(\.id) == (1...400).map(String.init) && events.map(\.number) == Array(1...400))
     }

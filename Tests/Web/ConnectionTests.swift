@@ -14,7 +14,7 @@ import Wire
   private static let get = "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n"
 
   @Test func requestsOfAConnectionAreRespondedToInTheirOrder() async throws {
-    try await withServer { server in
+    try await withEchoServer { server in
       let connection = try await server.connect()
       try await connection.send(
         "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n" + Self.get + "HEAD /echo HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -29,7 +29,7 @@ import Wire
   }
 
   @Test func aHeadMayArriveByteByByte() async throws {
-    try await withServer { server in
+    try await withEchoServer { server in
       let connection = try await server.connect()
       for byte in Self.get.utf8 { try await connection.send([byte]) }
       try await eventually("the response") { try await connection.received().hasSuffix("GET /echo 0") }
@@ -45,7 +45,7 @@ import Wire
     "GET /%2e%2e%2fecho HTTP/1.1\r\nHost: a\r\n\r\n", "GET /echo HTTP/1.1\r\nHost: a\r\nX_User_ID: 1\r\n\r\n",
     "GET /echo HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\n\r\n", "\u{16}\u{3}\u{1}\u{0}",
   ]) func whatTwoProgramsCouldReadDifferentlyIsRefused(request: String) async throws {
-    try await withServer { server in
+    try await withEchoServer { server in
       let connection = try await server.connect()
       try await connection.send(request)
       let text = try await connection.untilClosed()
@@ -61,7 +61,7 @@ import Wire
     ("GET /echo HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 25 * 1024))\r\n\r\n", 431),
     ("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nExpect: tea\r\n\r\n", 417),
   ]) func whatIsNotServedSaysWhy(request: String, status: Int) async throws {
-    try await withServer { server in
+    try await withEchoServer { server in
       let connection = try await server.connect()
       try await connection.send(request)
       #expect(try await connection.untilClosed().hasPrefix("HTTP/1.1 \(status) "))
@@ -69,7 +69,7 @@ import Wire
   }
 
   @Test func bodiesAreReadHoweverTheyArrive() async throws {
-    try await withServer { server in
+    try await withEchoServer { server in
       let small = try await server.connect()
       try await small.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc")
       try await Task.sleep(for: .milliseconds(30))
@@ -95,7 +95,7 @@ import Wire
   }
 
   @Test func aMalformedChunkEndsTheRequestAndTheConnection() async throws {
-    try await withServer { server in
+    try await withEchoServer { server in
       let connection = try await server.connect()
       try await connection.send(
         "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1;x=y\r\nx\r\n0\r\n\r\n" + Self.get)
@@ -106,7 +106,7 @@ import Wire
   }
 
   @Test func whoWaitsForContinueIsTold() async throws {
-    try await withServer { server in
+    try await withEchoServer { server in
       for length in [5, 20_000] {
         let connection = try await server.connect()
         try await connection.send(
@@ -120,7 +120,7 @@ import Wire
   }
 
   @Test func anEarlyResponseKeepsTheConnectionWhereLittleIsMissing() async throws {
-    try await withServer { server in
+    try await withEchoServer { server in
       let kept = try await server.connect()
       try await kept.send("POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: 20000\r\n\r\n")
       try await eventually("the response") { try await kept.received().hasSuffix("early") }
@@ -138,7 +138,7 @@ import Wire
   }
 
   @Test func streamsAreChunkedAndCutOffVisibly() async throws {
-    try await withServer { server in
+    try await withEchoServer { server in
       let whole = try await server.connect()
       try await whole.send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
       try await eventually("the end") { try await whole.received().hasSuffix("3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n") }
@@ -156,7 +156,7 @@ import Wire
   }
 
   @Test func someStatusesHaveNoBodyAndNoLength() async throws {
-    try await withServer { server in
+    try await withEchoServer { server in
       for status in [204, 304] {
         let connection = try await server.connect()
         try await connection.send("GET /\(status) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
@@ -168,7 +168,7 @@ import Wire
   }
 
   @Test func whoReadsSlowlyGetsEverything() async throws {
-    try await withServer { server in
+    try await withEchoServer { server in
       let slow = try await server.connect(receiveBytes: 8 * 1024)
       try await slow.send("GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
       let text = try await slow.untilClosed()
@@ -177,7 +177,7 @@ import Wire
   }
 
   @Test func partsOfAKnownLengthAreSentAsTheyCome() async throws {
-    try await withServer { server in
+    try await withEchoServer { server in
       let connection = try await server.connect()
       try await connection.send("GET /parts HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
       let text = try await connection.untilClosed()
@@ -187,7 +187,7 @@ import Wire
   }
 
   @Test func whoNeverReadsIsCutOff() async throws {
-    try await withServer(.init(write: .milliseconds(300))) { server in
+    try await withEchoServer(.init(write: .milliseconds(300))) { server in
       let never = try await server.connect(receiveBytes: 8 * 1024)
       try await never.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
       try await eventually("the end of the request") { server.cutCount == 1 }
@@ -196,7 +196,7 @@ import Wire
   }
 
   @Test func whatIsWrittenReachesWhoStopsSendingOrIsNotWaitedFor() async throws {
-    let readers = try await withServer { server in
+    let readers = try await withEchoServer { server in
       let halfClosed = try await server.connect(receiveBytes: 8 * 1024)
       try await halfClosed.send("GET /big HTTP/1.1\r\nHost: a\r\n\r\n")
       try await halfClosed.endOutput()
@@ -209,7 +209,7 @@ import Wire
   }
 
   @Test func theHeadOfAStreamComesBeforeItsFirstPart() async throws {
-    try await withServer { server in
+    try await withEchoServer { server in
       let connection = try await server.connect()
       try await connection.send("GET /late-stream HTTP/1.1\r\nHost: a\r\n\r\n")
       try await eventually("the head") { try await connection.received().hasSuffix("chunked\r\n\r\n") }
@@ -220,7 +220,7 @@ import Wire
   }
 
   @Test func aStreamIsToldThatItsClientHasEndedItsSideOrHasGone() async throws {
-    try await withServer { server in
+    try await withEchoServer { server in
       let request = "GET /until-client-end HTTP/1.1\r\nHost: a\r\n\r\n"
       for isBegun in [true, false] {
         let halfClosed = try await server.connect()
@@ -242,7 +242,7 @@ import Wire
 
   @Test func silentAndDrippingConnectionsEnd() async throws {
     let timeouts = ConnectionTimeouts(idle: .milliseconds(400), head: .milliseconds(300), body: .milliseconds(300))
-    try await withServer(timeouts) { server in
+    try await withEchoServer(timeouts) { server in
       let silent = try await server.connect()
       #expect(try await silent.untilClosed() == "")
       let body = try await server.connect()
@@ -261,7 +261,7 @@ import Wire
   }
 
   @Test func aRequestThatIsBrokenOffFails() async throws {
-    try await withServer { server in
+    try await withEchoServer { server in
       let connection = try await server.connect()
       try await connection.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 20000\r\n\r\nabc")
       try await eventually("the request") { server.count == 1 }
@@ -271,7 +271,7 @@ import Wire
   }
 
   @Test func aStopEndsIdleConnectionsAtOnceAndOthersAfterTheirResponse() async throws {
-    let (idle, busy) = try await withServer { server in
+    let (idle, busy) = try await withEchoServer { server in
       let idle = try await server.connect()
       try await idle.send(Self.get)
       try await eventually("the response") { try await idle.received().hasSuffix("GET /echo 0") }
@@ -283,143 +283,5 @@ import Wire
     #expect(try await idle.untilClosed().hasSuffix("GET /echo 0"))
     let text = try await busy.untilClosed()
     #expect(text.hasSuffix("GET /slow 0") && text.contains("connection: close"))
-  }
-}
-
-/// A server whose responses say what it was asked.
-private final class EchoServer: Sendable {
-  let port = ListeningPort()
-  let largeBytes = 6_000_000
-  static let bigBytes = 4_000_000
-  /// Lets the late stream go on.
-  let goOn = ChangeSignal()
-  private let counts = Mutex((all: 0, cut: 0))
-
-  /// How many requests have begun.
-  var count: Int { counts.withLock { $0.all } }
-  /// How many streams were cut off by their reader.
-  var cutCount: Int { counts.withLock { $0.cut } }
-
-  func connect(receiveBytes: Int? = nil) async throws -> RawConnection {
-    try await RawConnection(port: try await port.number, receiveBytes: receiveBytes)
-  }
-
-  func respond(to request: Request) async -> Response {
-    counts.withLock { $0.all += 1 }
-    do { return try await response(to: request) } catch {
-      return Failure(describing: error, logger: quiet).response(to: request, requestID: "1")
-    }
-  }
-
-  private func response(to request: Request) async throws -> Response {
-    switch request.uri.path {
-    case "/slow": try await Task.sleep(for: .milliseconds(200))
-    case "/early": return text("early")
-    case "/204": return Response(status: .noContent, body: .init(byteBuffer: ByteBuffer(string: "x")))
-    case "/304": return Response(status: .notModified)
-    case "/stream": return stream { _ in }
-    case "/broken-stream": return stream { _ in throw CancellationError() }
-    case "/broken-length": return stream(length: 7) { _ in throw CancellationError() }
-    case "/large": return large
-    case "/big": return text(String(repeating: "x", count: Self.bigBytes))
-    case "/late-stream": return lateStream
-    case "/until-client-end": return untilClientEnd
-    case "/parts": return parts
-    default: break
-    }
-    var length = 0
-    for try await bytes in request.body { length += bytes.readableBytes }
-    return text("\(request.method) \(request.uri.path) \(length)")
-  }
-
-  private func text(_ text: String) -> Response {
-    Response(
-      status: .ok, headers: [.contentType: "text/plain"], body: .init(byteBuffer: ByteBuffer(string: text)))
-  }
-
-  private func stream(length: Int? = nil, _ inBetween: @escaping @Sendable (Int) throws -> Void) -> Response {
-    Response(
-      status: .ok,
-      body: .init(contentLength: length) { writer in
-        try await writer.write(ByteBuffer(string: "one"))
-        try inBetween(1)
-        try await writer.write(ByteBuffer(string: "two"))
-        try await writer.finish(nil)
-      })
-  }
-
-  private var lateStream: Response {
-    Response(
-      status: .ok,
-      body: .init { [goOn] writer in
-        await goOn.wait(after: 0)
-        try await writer.write(ByteBuffer(string: "late"))
-        try await writer.finish(nil)
-      })
-  }
-
-  /// Writes when its client has ended its side, and again when it has gone after that, or a moment later.
-  private var untilClientEnd: Response {
-    Response(
-      status: .ok,
-      body: .init { [self] writer in
-        let ended = ChangeSignal()
-        try await writer.onClientEnd { ended.send() }
-        await ended.wait(after: 0)
-        let version = ended.version
-        do {
-          try await writer.write(ByteBuffer(string: "ended"))
-          await ended.wait(after: version, atMost: .seconds(1))
-          try await writer.write(ByteBuffer(string: "stay"))
-        } catch {
-          counts.withLock { $0.cut += 1 }
-          throw error
-        }
-        try await writer.finish(nil)
-      })
-  }
-
-  private var parts: Response {
-    Response(
-      status: .ok,
-      body: .init(contentLength: 1_000_000) { writer in
-        for _ in 0..<4 { try await writer.write(ByteBuffer(repeating: UInt8(ascii: "x"), count: 250_000)) }
-        try await writer.finish(nil)
-      })
-  }
-
-  private var large: Response {
-    Response(
-      status: .ok,
-      body: .init { [self] writer in
-        let part = ByteBuffer(repeating: UInt8(ascii: "x"), count: 100_000)
-        do {
-          for _ in 0..<largeBytes / 100_000 { try await writer.write(part) }
-        } catch {
-          counts.withLock { $0.cut += 1 }
-          throw error
-        }
-        try await writer.finish(nil)
-      })
-  }
-}
-
-private func withServer<T>(
-  _ timeouts: ConnectionTimeouts = ConnectionTimeouts(), _ body: (EchoServer) async throws -> T
-) async throws -> T {
-  let server = EchoServer()
-  let service = HTTPService(
-    respond: { request, _ in await server.respond(to: request) },
-    refuse: {
-      $0.response(
-        to: Request(head: .init(method: .get, scheme: nil, authority: nil, path: "/"), body: .init(buffer: .init())),
-        requestID: "1")
-    }, logger: quiet, timeouts: timeouts)
-  let http = EventLoopServer.service(service, host: "127.0.0.1", port: 0) { channel in
-    server.port.opened(on: channel.localAddress?.port ?? 0)
-  }
-  return try await running([http]) {
-    _ = try await server.port.number
-    return try await body(server)
   }
 }
