@@ -1,11 +1,7 @@
 import Foundation
-import HTTPTypes
-import Hummingbird
 import NIOCore
 import Support
-import Synchronization
 import Testing
-import Wire
 
 @testable import Web
 
