@@ -22,19 +22,22 @@ COPY .build/programs /programs
 
 FROM ${PROGRAMS} AS programs
 
-# What the program needs of Debian and nothing else: the libraries that it is linked with and those that they need,
-# certificates of authorities, time zones, and where names of users and hosts are found.
+# What the program needs of Debian and nothing else: the libraries that it is linked with, those that it loads, and what
+# they need; certificates of authorities, time zones, and where names of users and hosts are found.
 FROM debian:bookworm-slim AS runtime
 ARG SERVICE=kith
-COPY --from=programs /programs/$SERVICE.packages /tmp/packages
+COPY --from=programs /programs/$SERVICE.packages /programs/$SERVICE.libraries /tmp/
 RUN apt-get update \
-  && xargs apt-get install -y --no-install-recommends ca-certificates tzdata </tmp/packages \
+  && xargs apt-get install -y --no-install-recommends ca-certificates tzdata </tmp/$SERVICE.packages \
   && rm -rf /var/lib/apt/lists/*
 COPY --from=programs /programs/$SERVICE /runtime/usr/local/bin/kith-service
 WORKDIR /runtime
 RUN useradd --system --user-group --uid 10001 --home-dir /data --shell /nonexistent kith \
   && install -d -m 700 /owned/data && install -d -m 1777 tmp \
-  && ldd usr/local/bin/kith-service | awk '$3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }' \
+  && ldconfig -p | awk 'NR == FNR { loaded[$1]; next } $1 in loaded { print $NF }' /tmp/$SERVICE.libraries - \
+    >/tmp/loaded \
+  && ldd usr/local/bin/kith-service $(cat /tmp/loaded) \
+    | awk '$3 ~ /^\// { print $3 } $1 ~ /^\// && NF > 1 { print $1 }' | sort -u - /tmp/loaded \
     | xargs -I LIBRARY cp -L --parents LIBRARY . \
   && cp -L --parents /etc/ssl/certs/ca-certificates.crt /etc/passwd /etc/group /etc/nsswitch.conf . \
   && cp -R --parents /usr/share/zoneinfo . && rm -rf usr/share/zoneinfo/right usr/share/zoneinfo/posix
