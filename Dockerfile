@@ -22,24 +22,40 @@ COPY .build/programs /programs
 
 FROM ${PROGRAMS} AS programs
 
-# What the program needs of Debian and nothing else: the libraries that it is linked with and those that they need,
-# certificates of authorities, time zones, and where names of users and hosts are found.
-FROM debian:bookworm-slim AS runtime
-ARG SERVICE=kith
-COPY --from=programs /programs/$SERVICE.packages /tmp/packages
+# What all programs need of Debian and nothing else: the libraries that each of them is linked with, and those that they
+# need; certificates of authorities, time zones, and where names of users and hosts are found. It is a layer of its own,
+# the same in all images, so that it is once on the disk, and in memory.
+FROM debian:bookworm-slim AS common
 RUN apt-get update \
-  && xargs apt-get install -y --no-install-recommends ca-certificates tzdata </tmp/packages \
+  && apt-get install -y --no-install-recommends ca-certificates tzdata libpq5 libsqlite3-0 libstdc++6 \
   && rm -rf /var/lib/apt/lists/*
-COPY --from=programs /programs/$SERVICE /runtime/usr/local/bin/kith-service
-WORKDIR /runtime
+WORKDIR /common
 RUN useradd --system --user-group --uid 10001 --home-dir /data --shell /nonexistent kith \
-  && install -d -m 700 /owned/data && install -d -m 1777 tmp \
-  && ldd usr/local/bin/kith-service | awk '$3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }' \
+  && install -d -m 1777 tmp \
+  && ldconfig -p | awk '$1 ~ /^lib(pq[.]so[.]5|sqlite3[.]so[.]0|stdc[+][+][.]so[.]6)$/ { print $NF }' >/tmp/linked \
+  && ldd $(cat /tmp/linked) | awk '$3 ~ /^\// { print $3 } $1 ~ /^\// && NF > 1 { print $1 }' | sort -u - /tmp/linked \
     | xargs -I LIBRARY cp -L --parents LIBRARY . \
   && cp -L --parents /etc/ssl/certs/ca-certificates.crt /etc/passwd /etc/group /etc/nsswitch.conf . \
   && cp -R --parents /usr/share/zoneinfo . && rm -rf usr/share/zoneinfo/right usr/share/zoneinfo/posix
 
+# The program, and what it needs beyond: other libraries that it is linked with, and those that it loads.
+FROM common AS runtime
+ARG SERVICE=kith
+COPY --from=programs /programs/$SERVICE.packages /programs/$SERVICE.libraries /tmp/
+RUN apt-get update \
+  && xargs apt-get install -y --no-install-recommends --no-upgrade </tmp/$SERVICE.packages \
+  && rm -rf /var/lib/apt/lists/*
+COPY --from=programs /programs/$SERVICE /runtime/usr/local/bin/kith-service
+WORKDIR /runtime
+RUN install -d -m 700 /owned/data \
+  && ldconfig -p | awk 'NR == FNR { loaded[$1]; next } $1 in loaded { print $NF }' /tmp/$SERVICE.libraries - \
+    >/tmp/loaded \
+  && ldd usr/local/bin/kith-service $(cat /tmp/loaded) \
+    | awk '$3 ~ /^\// { print $3 } $1 ~ /^\// && NF > 1 { print $1 }' | sort -u - /tmp/loaded \
+    | while read -r library; do [ -e "/common$library" ] || cp -L --parents "$library" .; done
+
 FROM scratch
+COPY --from=common /common /
 ARG SERVICE=kith
 ARG VERSION=dev
 ARG REVISION=unknown

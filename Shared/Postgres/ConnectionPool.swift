@@ -5,7 +5,8 @@ import Synchronization
 
 /// Runs jobs on a bounded number of connections, first come first served. A connection that has finished a job takes
 /// the next one itself, without a thread hop, and reads that wait one after the other share its round trip. A job that
-/// waits longer than `acquireTimeout` is rejected, as is every job once `waitingMax` jobs wait.
+/// waits longer than `acquireTimeout` is rejected, as is every job once `waitingMax` jobs wait. Connections that nothing
+/// has needed for `idleTimeMax` are closed, but one: each is a process of the server's.
 final class ConnectionPool: Sendable {
   /// Exactly one of `work` and `reject` is called, once.
   private struct Job: Sendable {
@@ -31,27 +32,34 @@ final class ConnectionPool: Sendable {
   }
 
   private struct State {
-    var idle: [PooledConnection] = []
-    var createdCount = 0
+    /// In the order in which they became idle, and since when they are.
+    var idle: [(connection: PooledConnection, since: ContinuousClock.Instant)] = []
+    var connectionCount = 0
     /// A connection was told to take jobs and has not done so yet.
     var isWaking = false
     var waiting: Deque<Job> = []
     var hasTimeoutTask = false
+    var hasRetirementTask = false
     var isClosed = false
   }
 
   private let state = Mutex(State())
   private let size: Int
   private let acquireTimeout: Duration
+  private let idleTimeMax: Duration
   /// Bounds the memory of the waiting jobs.
   private let waitingMax = 1024
   /// How many reads share a round trip: so many may have to wait for one of them.
   private static let sharedReadsMax = 8
   private let makeConnection: @Sendable (Int) -> PooledConnection
 
-  init(size: Int, acquireTimeout: Duration, makeConnection: @escaping @Sendable (Int) -> PooledConnection) {
+  init(
+    size: Int, acquireTimeout: Duration, idleTimeMax: Duration,
+    makeConnection: @escaping @Sendable (Int) -> PooledConnection
+  ) {
     self.size = size
     self.acquireTimeout = acquireTimeout
+    self.idleTimeMax = idleTimeMax
     self.makeConnection = makeConnection
   }
 
@@ -102,7 +110,7 @@ final class ConnectionPool: Sendable {
       }
       return (state.idle, state.waiting)
     }
-    for connection in idle { connection.close() }
+    for (connection, _) in idle { connection.close() }
     for job in waiting { job.reject(DatabaseFailure.unavailable("closed")) }
   }
 
@@ -129,10 +137,11 @@ final class ConnectionPool: Sendable {
     let connection = state.withLock { state -> PooledConnection? in
       guard !state.isWaking, !state.waiting.isEmpty else { return nil }
       // The one that became idle last, so that the threads of the others can stay asleep.
-      var connection = state.idle.popLast()
-      if connection == nil, state.createdCount < size {
-        state.createdCount += 1
-        connection = makeConnection(state.createdCount)
+      var connection = state.idle.popLast()?.connection
+      if connection == nil, state.connectionCount < size {
+        state.connectionCount += 1
+        connection = makeConnection(state.connectionCount)
+        startRetirementTask(&state)
       }
       state.isWaking = connection != nil
       return connection
@@ -165,7 +174,7 @@ final class ConnectionPool: Sendable {
         return []
       }
       guard let first = state.waiting.popFirst() else {
-        state.idle.append(connection)
+        state.idle.append((connection, .now))
         return []
       }
       var jobs = [first]
@@ -199,6 +208,32 @@ final class ConnectionPool: Sendable {
     }
     for job in expired { job.reject(DatabaseFailure.unavailable("no connection came free in \(acquireTimeout)")) }
     return next
+  }
+
+  /// Starts the task that closes connections that nothing needs, unless it runs. It ends when one is left.
+  private func startRetirementTask(_ state: inout State) {
+    guard state.connectionCount > 1, !state.hasRetirementTask else { return }
+    state.hasRetirementTask = true
+    // Weak, so that it does not keep a pool that nothing uses any more until it wakes.
+    Task { [weak self, idleTimeMax] in
+      repeat { try await Task.sleep(for: idleTimeMax) } while self?.retireIdleConnections() ?? false
+    }
+  }
+
+  /// Returns whether there is still more than one connection.
+  private func retireIdleConnections() -> Bool {
+    let (retired, isNeeded) = state.withLock { state in
+      let latest = ContinuousClock.now - idleTimeMax
+      var retired: [PooledConnection] = []
+      while state.connectionCount > 1, let first = state.idle.first, first.since <= latest {
+        retired.append(state.idle.removeFirst().connection)
+        state.connectionCount -= 1
+      }
+      state.hasRetirementTask = !state.isClosed && state.connectionCount > 1
+      return (retired, state.hasRetirementTask)
+    }
+    for connection in retired { connection.close() }
+    return isNeeded
   }
 
   /// Rejects a job that waits or has not been enqueued yet. A running job is not interrupted.

@@ -36,13 +36,14 @@ package final class Postgres: Database {
   ///   - appendOnlyTables: tables whose rows the role of `url` may not update or delete, when another role owns them.
   ///   - connections: the maximum of this process; they are opened on first use.
   ///   - acquireTimeout: how long a call waits for a free connection.
+  ///   - idleTimeMax: how long connections that nothing needs stay open. One does always.
   ///   - statementTimeoutMilliseconds: the server cancels a statement that takes longer, so that no request holds a
   ///     connection indefinitely.
   /// - Throws: ``DatabaseFailure/unusable`` for a URL with `pgbouncer=true` without a `directURL`.
   package init(
     url: String, schema: String, directURL: String? = nil, readURL: String? = nil,
     migrationURL: String? = nil, appendOnlyTables: [String] = [], connections: Int,
-    acquireTimeout: Duration = .seconds(5),
+    acquireTimeout: Duration = .seconds(5), idleTimeMax: Duration = .seconds(60),
     statementTimeoutMilliseconds: Int = Postgres.statementTimeoutMilliseconds, logger: Logger
   ) throws {
     let url = try PostgresURL(url)
@@ -57,7 +58,7 @@ package final class Postgres: Database {
     let settings = Self.settings(
       schema, statementTimeoutMilliseconds: statementTimeoutMilliseconds, readsByDefault: true)
     let makePool = { (name: String, url: PostgresURL) in
-      ConnectionPool(size: connections, acquireTimeout: acquireTimeout) { number in
+      ConnectionPool(size: connections, acquireTimeout: acquireTimeout, idleTimeMax: idleTimeMax) { number in
         PooledConnection(name: "\(schema)-\(name)-\(number)") { try ConnectionHandle(url, settings) }
       }
     }

@@ -121,6 +121,33 @@ import Testing
     }
   }
 
+  /// Each connection is a process of the server's.
+  @Test func connectionsThatNothingNeedsAreClosedButOne() async throws {
+    try await withTestDatabase(.postgres) { testDatabase in
+      let database = try Postgres(
+        url: testDatabase.databaseURL, schema: "test", connections: 6, idleTimeMax: .milliseconds(500), logger: quiet)
+      try await database.migrate(Self.schema)
+      let sessions: SQL = """
+        select count(*) as n from pg_stat_activity
+        where datname = current_database() and backend_type = 'client backend'
+        """
+      for _ in 1...2 {
+        let used = try await atOnce(6) { _ in
+          try await database.read { db in
+            _ = try db.rows("select pg_sleep(0.3)")
+            return try db.row("select pg_backend_pid() as pid")?.get("pid", as: Int.self)
+          }
+        }
+        #expect(Set(used).count > 1, "the premise: they need more than one")
+        // The last one answers that it is alone.
+        try await eventually("one session") {
+          try await database.readOnce { try $0.row(sessions)?.get("n", as: Int.self) } == 1
+        }
+      }
+      await database.close()
+    }
+  }
+
   @Test func aRestartOfTheServerCostsOnlyWhatWasUnderWay() async throws {
     try await withPostgresServer { postgresServer in
       let database = try Postgres(url: postgresServer.url, schema: "test", connections: 4, logger: quiet)

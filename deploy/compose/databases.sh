@@ -25,8 +25,9 @@ role "$OWNER_PASSWORD" kith_owner
 for service in auth invites groups lists credits events adventures timepoints; do
   eval "password=\$$(echo "$service" | tr '[:lower:]' '[:upper:]')_PASSWORD"
   role "$password" "$service"
+  # Copied as files: by way of PostgreSQL's buffers, as it is by default, the copies would stay in its memory.
   psql -q -v ON_ERROR_STOP=1 -v name="$service" <<'SQL'
-select format('create database %I owner kith_owner', :'name')
+select format('create database %I owner kith_owner strategy file_copy', :'name')
   where not exists (select from pg_database where datname = :'name') \gexec
 revoke all on database :"name" from public;
 grant connect on database :"name" to :"name";

@@ -7,17 +7,10 @@ enum Vips {
   static let pixelsMax = 50_000_000
   private static let quality: Int32 = 82
 
-  /// Starts the library once, with only the decoders of ``ImageFormat``, one thread for each image, and no cache.
-  /// False when it fails.
-  private static let hasStarted: Bool = {
-    guard kith_vips_start("kith") == 0 else { return false }
-    vips_operation_block_set("VipsForeignLoad", 1)
-    for decoder in ["Jpeg", "Png", "Heif", "Webp"] { vips_operation_block_set("VipsForeignLoad\(decoder)", 0) }
-    vips_concurrency_set(1)
-    vips_cache_set_max(0)
-    vips_cache_set_max_mem(0)
-    vips_cache_set_max_files(0)
-    return true
+  /// Why the library cannot be used, else nil. It is loaded and started by the first use.
+  private static let fault: String? = {
+    guard let text = kith_vips_start("kith") else { return nil }
+    return String(cString: text)
   }()
 
   /// Renders a photo in both sizes: upright, in sRGB, transparency flattened onto white. Blocks.
@@ -27,7 +20,7 @@ enum Vips {
   static func renditions(
     of bytes: UnsafeRawBufferPointer, as format: ImageFormat, within timeout: Duration
   ) throws -> Renditions {
-    guard hasStarted else { throw Failure.broken }
+    if let fault { throw UnusableLibrary(description: fault) }
     switch format {
     case .jpeg:
       guard try JPEGMarkers(of: bytes).scanCount <= JPEGMarkers.scanCountMax else { throw Failure.photoTooSlow }
@@ -43,11 +36,10 @@ enum Vips {
 
   /// Encodes a picture of at most ``pixelsMax`` pixels, as it was drawn, in both sizes. Blocks.
   static func renditions(of bitmap: Bitmap) throws -> Renditions {
-    guard hasStarted else { throw Failure.broken }
-    defer { vips_error_clear() }
+    if let fault { throw UnusableLibrary(description: fault) }
+    defer { kith_vips_clear_errors() }
     let image = bitmap.bytes.withUnsafeBytes { bytes in
-      vips_image_new_from_memory_copy(
-        bytes.baseAddress, bytes.count, Int32(bitmap.width), Int32(bitmap.height), 3, VIPS_FORMAT_UCHAR)
+      kith_vips_bitmap(bytes.baseAddress, bytes.count, Int32(bitmap.width), Int32(bitmap.height))
     }
     return try renditions(of: VipsReference(image))
   }
@@ -56,10 +48,10 @@ enum Vips {
     _ bytes: UnsafeRawBufferPointer, as format: ImageFormat, within timeout: Duration
   ) throws -> Renditions {
     // The library appends to one error buffer of all threads. It is cleared so that it does not grow; nothing reads it.
-    defer { vips_error_clear() }
-    let source = try VipsReference(vips_source_new_from_memory(bytes.baseAddress, bytes.count))
+    defer { kith_vips_clear_errors() }
+    let source = try VipsReference(kith_vips_source(bytes.baseAddress, bytes.count))
     let end = UnsafeMutablePointer<gint64>.allocate(capacity: 1)
-    end.initialize(to: g_get_monotonic_time() + gint64(timeout / .microseconds(1)))
+    end.initialize(to: kith_vips_microseconds() + gint64(timeout / .microseconds(1)))
     defer { end.deallocate() }
 
     let reduced = try opened(source, as: format).transformed {
@@ -67,10 +59,10 @@ enum Vips {
     }
     let pixels = reduced.use { reduced in
       kith_vips_ends(reduced, end)
-      return vips_image_copy_memory(reduced)
+      return kith_vips_computed(reduced)
     }
     guard let pixels else {
-      throw g_get_monotonic_time() > end.pointee ? Failure.photoTooSlow : Failure.photoUnreadable
+      throw kith_vips_microseconds() > end.pointee ? Failure.photoTooSlow : Failure.photoUnreadable
     }
     return try renditions(of: VipsReference(pixels))
   }
@@ -112,7 +104,7 @@ enum Vips {
   }
 
   private static func size(of image: VipsReference<VipsImage>) -> (width: Int, height: Int) {
-    image.use { (Int(vips_image_get_width($0)), Int(vips_image_get_height($0))) }
+    image.use { (Int(kith_vips_width($0)), Int(kith_vips_height($0))) }
   }
 
   /// The factor by which the JPEG decoder itself shrinks (2, 4 or 8; else 1), such that its output is at least 1.5
@@ -125,18 +117,17 @@ enum Vips {
 
   private static func compression(of image: VipsReference<VipsImage>) -> String {
     image.use { image in
-      var text: UnsafePointer<CChar>?
-      guard vips_image_get_string(image, "heif-compression", &text) == 0, let text else { return "" }
+      guard let text = kith_vips_heif_compression(image) else { return "" }
       return String(cString: text)
     }
   }
 
   private static func flattenedUpright(_ pixels: VipsReference<VipsImage>) throws -> VipsReference<VipsImage> {
     var image = pixels
-    if image.use({ vips_image_hasalpha($0) }) != 0 { image = try image.transformed { kith_vips_flattened($0) } }
+    if image.use({ kith_vips_has_alpha($0) }) != 0 { image = try image.transformed { kith_vips_flattened($0) } }
     image = try image.transformed { kith_vips_in_srgb($0) }
     image = try image.transformed { kith_vips_turned($0) }
-    return try image.transformed { vips_image_copy_memory($0) }
+    return try image.transformed { kith_vips_computed($0) }
   }
 
   private static func jpeg(_ image: VipsReference<VipsImage>) throws -> [UInt8] {
@@ -145,9 +136,14 @@ enum Vips {
     guard image.use({ kith_vips_jpeg_bytes($0, quality, &bytes, &count) }) == 0, let bytes else {
       throw Failure.photoUnreadable
     }
-    defer { g_free(bytes) }
+    defer { kith_vips_free(bytes) }
     return Array(UnsafeRawBufferPointer(start: bytes, count: count))
   }
+}
+
+/// The library is not there, or not of the version that the program was built with.
+private struct UnusableLibrary: Error, CustomStringConvertible {
+  let description: String
 }
 
 /// A reference to an object of the library, which is released on `deinit`.
@@ -160,7 +156,7 @@ private final class VipsReference<Object> {
     self.pointer = pointer
   }
 
-  deinit { g_object_unref(pointer) }
+  deinit { kith_vips_release(pointer) }
 
   /// The only access to the object. Keeps it alive until the call has returned, which the compiler does not ensure.
   func use<T>(_ body: (UnsafeMutablePointer<Object>) -> T) -> T { withExtendedLifetime(self) { body(pointer) } }

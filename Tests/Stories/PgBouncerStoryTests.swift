@@ -1,0 +1,70 @@
+import Database
+import Foundation
+import Support
+import Testing
+import Web
+import Wire
+
+/// All services behind PgBouncer in transaction mode, where each transaction may have another session of the server.
+@Suite(.enabled(if: engines.contains(.postgres) && PgBouncer.isInstalled)) struct PgBouncerStoryTests {
+  @Test func everyServiceIsServedByTwoSessions() async throws {
+    try await withPostgresServer { server in
+      try await withPgBouncer(before: server.url) { pooler in
+        let urls = ["DATABASE_URL": pooler.url, "DIRECT_DATABASE_URL": server.url]
+        try await withStack(.sqlite, TestStack.eventsURL.merging(urls) { $1 }) { stack in
+          let scenario = try await StackScenario(stack)
+          for service in ServiceName.allCases { try await scenario.expectServed(service, "through PgBouncer") }
+          try await expectJoins(scenario)
+          try await expectTasks(scenario)
+          try await expectCredits(scenario)
+          // Two of PgBouncer's, those by which events and timepoints are notified, and up to two of who counts here.
+          #expect(try await sessionCount(stack, server) <= 6)
+        }
+      }
+    }
+  }
+
+  /// An invite is claimed in one database and joined in another.
+  private func expectJoins(_ scenario: StackScenario) async throws {
+    let tasks = "/api/v1/lists/\(scenario.lists.own)/tasks"
+    #expect(try await scenario.carol.browser.get(tasks).status == 404)
+    #expect(try await scenario.carolJoinsTheList().status == 200)
+    #expect(try await scenario.carol.browser.get(tasks).status == 200)
+    #expect(try await scenario.carolJoinsTheCollection().status == 200)
+  }
+
+  private func expectTasks(_ scenario: StackScenario) async throws {
+    let tasks = "/api/v1/lists/\(scenario.lists.shared)/tasks"
+    let users = [scenario.alice, scenario.bob]
+    let statuses = try await atOnce(40) { number in
+      try await users[number % 2].browser.post(tasks, ["task": ["title": "Task \(number)"]]).status
+    }
+    #expect(statuses.allSatisfy { $0 == 201 })
+    let shown = try await scenario.bob.browser.get("/api/v1/lists/\(scenario.lists.shared)")
+    #expect((shown["list"] as? [String: Any])?["tasks_count"] as? Int == 41)
+  }
+
+  private func expectCredits(_ scenario: StackScenario) async throws {
+    let (alice, id) = (scenario.alice.browser, scenario.alice.id.description)
+    let admin = scenario.stack.gateway.with(["X-Admin-Key": TestStack.adminKey, "Idempotency-Key": "once"])
+    let statuses = try await atOnce(10) { _ in
+      try await admin.post("/api/v1/credits/admin/grant", ["user_id": id, "amount": 100]).status
+    }
+    #expect(statuses.contains(200))
+    #expect(try await scenario.makeScene().status == 200)
+    #expect(try await alice.get("/api/v1/credits/balance").int("balance") == 145)
+    let history = try await alice.get("/api/v1/credits/history").list
+    #expect(history.map { $0["amount"] as? Int } == [-5, 100, 50])
+    #expect(try await alice.get("/api/v1/users/me/timepoints").int("total") == 1)
+  }
+
+  private func sessionCount(_ stack: TestStack, _ server: PostgresServer) async throws -> Int {
+    let direct = stack.dependencies.settings.overlaid(["DATABASE_URL": server.url])
+    let database = try await Dependencies(direct, logger: quiet).openDatabase(ServiceSchema("auth", []))
+    let row = try await database.read { db in
+      try db.row("select count(*) as found from pg_stat_activity where backend_type = 'client backend'")
+    }
+    await database.close()
+    return try row?.get("found", as: Int.self) ?? 0
+  }
+}
