@@ -213,11 +213,13 @@ package func eventually(
   _ condition: () async throws -> Bool
 ) async throws {
   let end = ContinuousClock.now + limit
-  while ContinuousClock.now < end {
+  while true {
+    // Read before the condition, which is thus checked once more after the limit, however long the machine stalled.
+    let isLast = ContinuousClock.now >= end
     if try await condition() { return }
+    guard !isLast else { throw Unexpected(reply: "\(what()) did not come") }
     try await Task.sleep(for: .milliseconds(20))
   }
-  throw Unexpected(reply: "\(what()) did not come")
 }
 
 /// Advances the clock in steps until a condition is true, but not while a message is leased: a delay of some fifty
