@@ -124,10 +124,10 @@ import Wire
       let alice = try await stack.signIn("alice")
       let issuer = AccessTokenSigner(
         KeyRing(.init(signing: SigningKey(secret: "a test secret that is long enough 0123456789"))))
-      let now = stack.clock.now
       let statuses = try await atOnce(16) { _ in
         var statuses: Set<Int> = []
         for _ in 0..<1200 {
+          let now = stack.clock.now
           let token = AccessToken(user: alice.id, session: .new(at: now), issuedAt: now, lifetime: .seconds(900))
           let reply = try await stack.gateway.bearing(try issuer.sign(token)).send(.HEAD, "/api/v1/auth/me")
           statuses.insert(reply.status)

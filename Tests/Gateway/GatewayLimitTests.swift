@@ -36,13 +36,14 @@ import Web
 
   /// Passwords and refresh tokens may share a path. A query that could be either counts as a sign-in.
   @Test func aRefreshIsToldFromASignInByItsWholeQuery() async throws {
-    try await withGateway(["RATE_LIMIT_SIGN_IN": "7", "RATE_LIMIT_REFRESH": "3"]) { gateway in
+    // So few that none comes back while a busy machine sends these requests.
+    try await withGateway(["RATE_LIMIT_SIGN_IN": "1", "RATE_LIMIT_REFRESH": "3"]) { gateway in
       for query in [
         "", "?", "?grant=password", "?grant=refresh&grant=password", "?grant=password&grant=refresh", "?Grant=refresh",
         "?grant=refres%68",
       ] {
         let response = try await gateway.browser.post("/try\(query)")
-        #expect(response.headers["ratelimit-policy"] == ["\"sign-in\";q=7;w=60"], "\(query)")
+        #expect(response.headers["ratelimit-policy"] == ["\"sign-in\";q=1;w=60"], "\(query)")
       }
       #expect(try await gateway.browser.post("/try?grant=password").status == 429)
       for path in ["/try?grant=refresh", "/try/?grant=refresh", "/try?grant=refresh"] {
@@ -91,6 +92,9 @@ import Web
 
   @Test func whatTheGatewayAnswersByItselfIsCountedToo() async throws {
     try await withGateway(["RATE_LIMIT": "4"]) { gateway in
+      let service = gateway.browser.with(gateway.stack.with(key: "plain"))
+      // Not counted. The document is then cached, so that the others take less time than a request needs to come back.
+      #expect(try await service.get("/openapi.json").status == 200)
       for (method, path, status) in [
         ("GET", "/openapi.json", 200), ("GET", "/", 200), ("GET", "/nowhere", 404), ("PUT", "/count", 405),
         ("PUT", "/count", 429), ("GET", "/openapi.json", 429), ("GET", "/nowhere", 429), ("GET", "/health", 200),
@@ -101,7 +105,6 @@ import Web
         let isCounted = ![200, 204].contains(status) || ["/", "/openapi.json"].contains(path)
         #expect(response.headers["ratelimit-policy"] == (isCounted ? ["\"anonymous\";q=4;w=60"] : []))
       }
-      let service = gateway.browser.with(gateway.stack.with(key: "plain"))
       #expect(try await service.get("/openapi.json").status == 200)
     }
   }

@@ -26,12 +26,15 @@ struct RedisLimitTests {
 
   @Test func everyGatewayKnowsWhatTheOthersAllowed() async throws {
     try await withLimiters(2, try RedisURL(redisURL ?? "")) { gateways in
-      let alice = LimitKey.user(.random(in: 0 ... .max), .user)
+      let (alice, start) = (LimitKey.user(.random(in: 0 ... .max), .user), ContinuousClock.now)
       for used in 1...10 {
         let verdict = try await gateways[used % 2].take(alice)
-        #expect(verdict.isAllowed && verdict.remaining == 10 - used && verdict.limit == 10)
+        #expect(verdict.isAllowed && verdict.limit == 10)
+        #expect((10 - used...10 - used + refilledSince(start)).contains(verdict.remaining))
       }
-      for gateway in gateways { #expect(try await !gateway.take(alice).isAllowed) }
+      var allowed = 0
+      for gateway in gateways where try await gateway.take(alice).isAllowed { allowed += 1 }
+      #expect(allowed <= refilledSince(start))
       // Other users, and her other classes, are counted separately.
       let bob = LimitKey.user(.random(in: 0 ... .max), .user)
       #expect(try await gateways[0].take(bob).remaining == 9)
@@ -41,13 +44,13 @@ struct RedisLimitTests {
   }
 
   @Test func retryAfterIsTrueToTheMillisecond() async throws {
-    try await withLimiters(2, try RedisURL(redisURL ?? ""), ["RATE_LIMIT_USER": "30"]) { gateways in
+    try await withLimiters(2, try RedisURL(redisURL ?? ""), ["RATE_LIMIT_USER": "10"]) { gateways in
       let key = LimitKey.user(.random(in: 0 ... .max), .user)
       for _ in 0..<100 { if try await !gateways[0].take(key).isAllowed { break } }
       // This gateway has no entry yet, so this is the verdict of Redis.
       let refusal = try await gateways[1].take(key)
       let wait = refusal.retryAfter
-      #expect(!refusal.isAllowed && wait > 0 && wait <= 2 * second)
+      #expect(!refusal.isAllowed && wait > 0 && wait <= 6 * second)
       try await Task.sleep(for: .nanoseconds(wait + millisecond))
       #expect(try await gateways[1].take(key).isAllowed)
     }
@@ -55,14 +58,14 @@ struct RedisLimitTests {
 
   @Test func aKeyGoesWhenItsQuotaIsWholeAgain() async throws {
     let url = redisURL ?? ""
-    try await withLimiters(1, try RedisURL(url), ["RATE_LIMIT_SIGN_IN": "100"]) { gateways in
+    try await withLimiters(1, try RedisURL(url), ["RATE_LIMIT_SIGN_IN": "6"]) { gateways in
       let network = UInt32.random(in: 0...0xFFFF)
       let address = try #require(IPAddress("2001:db8:0:\(String(network, radix: 16))::1"))
       #expect(try await gateways[0].take(.address(address, .signIn)).isAllowed)
       let hex = String(repeating: "0", count: 8 - String(network, radix: 16).count) + String(network, radix: 16)
       let name = "kith:limit:sign-in:i:20010db8\(hex)0000000000000000"
       let left = try #require(Int(try await redisCLI(url, "pttl", name)))
-      #expect((1...600).contains(left))
+      #expect((1...10_000).contains(left))
       try await eventually("the end of the key") { try await redisCLI(url, "exists", name) == "0" }
     }
   }
@@ -72,10 +75,11 @@ struct RedisLimitTests {
     let log = RecordedLog()
     try await withLimiters(1, try RedisURL(url), log: log) { gateways in
       let key = LimitKey.user(.random(in: 0 ... .max), .user)
+      let start = ContinuousClock.now
       #expect(try await gateways[0].take(key).remaining == 9)
       #expect(try await redisCLI(url, "script", "flush") == "OK")
       let verdicts = try await atOnce(20) { _ in try await gateways[0].take(key) }
-      #expect(verdicts.filter(\.isAllowed).count == 9)
+      #expect((9...9 + refilledSince(start)).contains(verdicts.filter(\.isAllowed).count))
       #expect(await gateways[0].isShared)
       #expect(log.lines.isEmpty)
     }

@@ -15,7 +15,10 @@ struct RedisOutageTests {
     let redis = try await RedisServer.start()
     let start = ContinuousClock.now
     try await withLimiters(2, try RedisURL(redis.url), log: log) { gateways in
-      for used in 1...6 { #expect(try await gateways[used % 2].take(key).remaining == 10 - used) }
+      for used in 1...6 {
+        let verdict = try await gateways[used % 2].take(key)
+        #expect((10 - used...10 - used + refilledSince(start)).contains(verdict.remaining))
+      }
       await redis.kill()
       // Used quotas are kept: each gateway has four or five left.
       for gateway in gateways {
@@ -56,13 +59,15 @@ struct RedisOutageTests {
     let log = RecordedLog()
     let redis = try await RedisServer.start()
     try await redis.whileRunning {
-      try await withLimiters(1, try RedisURL(redis.url), log: log, timeout: .milliseconds(50)) { gateways in
+      // Longer than a Redis that runs takes on a busy machine, and so few requests that none comes back meanwhile.
+      let url = try RedisURL(redis.url)
+      try await withLimiters(1, url, ["RATE_LIMIT_USER": "2"], log: log, timeout: .seconds(1)) { gateways in
         redis.child.signal(SIGSTOP)
         defer { redis.child.signal(SIGCONT) }
         let start = ContinuousClock.now
         let verdicts = try await atOnce(20) { _ in try await gateways[0].take(key) }
-        #expect(verdicts.filter(\.isAllowed).count == 10)
-        #expect(ContinuousClock.now - start < .seconds(5), "one time-out for all, on however busy a machine")
+        #expect(verdicts.filter(\.isAllowed).count == 2)
+        #expect(ContinuousClock.now - start < .seconds(10), "one time-out for all twenty")
         // Connections succeed, but the handshake does not: Redis stays unavailable, and no request waits.
         for _ in 0..<5 {
           #expect(await !gateways[0].isShared)
@@ -70,7 +75,7 @@ struct RedisOutageTests {
           try await Task.sleep(for: .milliseconds(100))
         }
         #expect(log.count(.warning) == 1 && log.count(.notice) == 0)
-        #expect(log.lines.first?.contains("no answer within 50 ms") == true)
+        #expect(log.lines.first?.contains("no answer within 1000 ms") == true)
         redis.child.signal(SIGCONT)
         try await eventually("Redis") { await gateways[0].isShared }
         #expect(log.count(.warning) == 1 && log.count(.notice) == 1)
@@ -86,10 +91,10 @@ struct RedisOutageTests {
       let right = "s3cret%2F%40%3A%25"
       for user in [":\(right)", "default:\(right)", "bob:hunter2"] {
         try await withLimiters(2, try RedisURL("redis://\(user)@127.0.0.1:\(redis.port)/3")) { gateways in
-          let key = LimitKey.user(.random(in: 0 ... .max), .user)
+          let (key, start) = (LimitKey.user(.random(in: 0 ... .max), .user), ContinuousClock.now)
           for used in 1...10 {
             let verdict = try await gateways[used % 2].take(key)
-            #expect(verdict.remaining == 10 - used)
+            #expect((10 - used...10 - used + refilledSince(start)).contains(verdict.remaining))
           }
         }
       }
@@ -149,10 +154,11 @@ struct RedisOutageTests {
         ])
       try await redis.whileRunning {
         let right = try RedisURL("rediss://localhost:\(port)", trustRoots: certificate)
+        let start = ContinuousClock.now
         try await withLimiters(2, right) { gateways in
           for used in 1...10 {
             let verdict = try await gateways[used % 2].take(key)
-            #expect(verdict.remaining == 10 - used)
+            #expect((10 - used...10 - used + refilledSince(start)).contains(verdict.remaining))
           }
         }
         for wrong in [

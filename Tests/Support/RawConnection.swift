@@ -67,14 +67,21 @@ package final class RawConnection: Sendable {
   /// Everything received so far.
   package var bytes: [UInt8] { collected.bytes.withLock { $0 } }
 
-  /// - Throws: ``Unexpected`` when the other side does not close.
+  /// - Throws: ``Unexpected`` when the other side neither closes nor sends anything for a minute.
   package func untilClosed() async throws -> String {
-    try await eventually("the close") {
-      if channel.isActive { channel.read() }
-      return !channel.isActive
+    var before = receivedCount
+    while channel.isActive {
+      // Again for each part: how many there are depends on the buffers, and how long each takes on the machine.
+      try await eventually("the close") {
+        if channel.isActive { channel.read() }
+        return !channel.isActive || receivedCount > before
+      }
+      before = receivedCount
     }
     return String(decoding: bytes, as: UTF8.self)
   }
+
+  private var receivedCount: Int { collected.bytes.withLock { $0.count } }
 
   /// Ends the sending side only.
   package func endOutput() async throws { try await channel.close(mode: .output) }
