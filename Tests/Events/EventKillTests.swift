@@ -212,7 +212,8 @@ import Wire
         // Then it loses its connection by itself.
         let last = events.count + Int.random(in: 1...100, using: &random)
         while !isFinished(), events.count < last {
-          let event = try await socket.nextEvent()
+          // Not long, as there may be no other before the end.
+          let event = try await socket.nextEvent(within: .seconds(30))
           guard event.name != "gap", event.seq == events.count + 1 else {
             throw Fault(what: "after \(events.count): \(event)")
           }

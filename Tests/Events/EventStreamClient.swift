@@ -1,5 +1,4 @@
 import AsyncHTTPClient
-import Clients
 import Foundation
 import NIOCore
 import Support
@@ -29,7 +28,7 @@ struct EventStreamClient {
     var request = HTTPClientRequest(url: "\(browser.base)/realtime/v1/events?\(query)")
     if let token { request.headers.add(name: "authorization", value: "Bearer \(token)") }
     if let lastEventID { request.headers.add(name: "last-event-id", value: lastEventID) }
-    let response = try await OutboundHTTP.client.execute(request, timeout: .seconds(60))
+    let response = try await Browser.client.execute(request, timeout: .seconds(60))
     status = Int(response.status.code)
     contentType = response.headers.first(name: "content-type")
     chunks = response.body.makeAsyncIterator()

@@ -10,12 +10,13 @@ import Wire
   @Test(arguments: engines) func whoIsRemovedAndAddedWhileJoiningHasAChannel(_ engine: Engine) async throws {
     try await withEvents(engine) { fixture in
       let (alice, bob) = (try fixture.reader(of: "lists:42"), try fixture.reader(of: "lists:42"))
-      fixture.owner.setDelay(.seconds(2))
+      // Less than the service waits, which is five seconds.
+      fixture.owner.setDelay(.seconds(3))
       let (hers, his) = (try await SocketClient.connect(fixture), try await SocketClient.connect(fixture))
       let join = #"{"config":{},"access_token":"\#(alice.token)"}"#
       let ref = try await hers.push("realtime:lists:42", "phx_join", join)
       let refused = try await his.push("realtime:lists:42", "phx_join", join.replacing(alice.token, with: bob.token))
-      try await Task.sleep(for: .milliseconds(500))
+      try await eventually("both questions") { fixture.owner.questions == 2 }
       func change(_ number: Int, _ user: UserID, _ mayRead: Bool) -> FeedEvent {
         fixture.event(number, "lists:42", access: [AccessChange(topic: "lists:42", user: user, mayRead: mayRead)])
       }

@@ -137,7 +137,7 @@ import Wire
         for number in 1...3 {
           _ = try await writer.append([event(number)], at: Date())
           let position = appended + number
-          try await eventually("event \(number)", within: .seconds(30)) { observer.lastPosition == position }
+          try await eventually("event \(number)") { observer.lastPosition == position }
         }
       }
       await database.close()

@@ -105,6 +105,15 @@ import Wire
 
   /// Rows without numbers that a slow reader has missed, on a channel whose events have numbers.
   @Test func whatIsMissedOnAChannelOfNumbersIsAGapWithItsNumber() async throws {
+    // On a busy machine the deliveries may take longer than a reader may be slow, which ends its socket.
+    var isGapNumbered = false
+    for _ in 0..<5 where !isGapNumbered { isGapNumbered = try await isWhatIsMissedAGapWithItsNumber() }
+    #expect(isGapNumbered, "in five attempts")
+  }
+
+  /// False when the socket was closed before everything was read.
+  private func isWhatIsMissedAGapWithItsNumber() async throws -> Bool {
+    let isWhole = Kept<Bool>()
     try await withEvents(.sqlite) { fixture in
       let hunt = UserID.new(at: fixture.clock.now)
       let (topic, submissions) = ("scavenger_hunts:\(hunt)", "checkpoint_submissions:\(hunt)")
@@ -129,7 +138,11 @@ import Wire
       try await socket.channel.setOption(.autoRead, value: true).get()
       var (numbers, gaps) = ([Int](), [Int?]())
       while numbers.count < 400 || gaps.isEmpty {
-        let event = try await socket.nextEvent()
+        let event: SocketClient.Message
+        do { event = try await socket.nextEvent() } catch {
+          guard socket.isClosed else { throw error }
+          return isWhole.set(false)
+        }
         if event.name == "gap" {
           gaps.append(event.payload["payload"]?["seq"]?.int)
           #expect(gaps.last == numbers.count)
@@ -138,7 +151,9 @@ import Wire
         }
       }
       #expect(numbers == Array(1...400) && gaps.count == 1)
+      isWhole.set(true)
     }
+    return isWhole.value ?? false
   }
 
   @Test(arguments: engines) func aWrongFilterIsToldAfterTheJoin(_ engine: Engine) async throws {

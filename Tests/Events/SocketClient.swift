@@ -141,9 +141,10 @@ final class SocketClient: Sendable {
 
   /// The first message that satisfies a condition; it and what came before it are then gone.
   func next(
-    _ what: String = "a message", line: Int = #line, where isExpected: @Sendable (Message) -> Bool = { _ in true }
+    _ what: String = "a message", within limit: Duration = .seconds(60), line: Int = #line,
+    where isExpected: @Sendable (Message) -> Bool = { _ in true }
   ) async throws -> Message {
-    let end = ContinuousClock.now + .seconds(30)
+    let end = ContinuousClock.now + limit
     while true {
       let version = state.signal.version
       let found = state.state.withLock { state -> Message? in
@@ -161,8 +162,8 @@ final class SocketClient: Sendable {
   }
 
   /// The next broadcast of the feed.
-  func nextEvent() async throws -> Message {
-    try await next("an event") { $0.event == "broadcast" || $0.event == "postgres_changes" }
+  func nextEvent(within limit: Duration = .seconds(60)) async throws -> Message {
+    try await next("an event", within: limit) { $0.event == "broadcast" || $0.event == "postgres_changes" }
   }
 
   func nextPresenceDiff() async throws -> Message {

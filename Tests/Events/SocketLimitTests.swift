@@ -135,7 +135,7 @@ import Wire
   }
 
   @Test(arguments: engines) func aSilentClientIsPingedAndThenClosed(_ engine: Engine) async throws {
-    try await withEvents(engine, ["EVENTS_PING_SECONDS": "1"]) { fixture in
+    try await withEvents(engine, ["EVENTS_PING_SECONDS": "4"]) { fixture in
       let answering = try await SocketClient.connect(fixture)
       let raw = try await RawConnection(port: fixture.port)
       try await raw.send(

@@ -11,6 +11,7 @@ final class TopicOwner: Sendable {
     var readers: [String: Set<UserID>] = [:]
     var isDown = false
     var accessCalls = 0
+    var questions = 0
     var delay = Duration.zero
   }
 
@@ -19,6 +20,8 @@ final class TopicOwner: Sendable {
 
   var url: String { get async throws { "http://127.0.0.1:\(try await listening.number)" } }
   var accessCalls: Int { state.withLock { $0.accessCalls } }
+  /// How often it was asked about one topic, also what it has not answered yet.
+  var questions: Int { state.withLock { $0.questions } }
 
   func allow(_ user: UserID, _ topic: String) {
     state.withLock { _ = $0.readers[topic, default: []].insert(user) }
@@ -36,7 +39,11 @@ final class TopicOwner: Sendable {
     router.get("/internal/topics/access") { [self] request, _ -> Response in
       let topic = request.uri.queryParameters["topic"].map { String($0) } ?? ""
       let user = request.uri.queryParameters["user_id"].flatMap { UserID(String($0)) }
-      try await Task.sleep(for: state.withLock { $0.delay })
+      let delay = state.withLock { state in
+        state.questions += 1
+        return state.delay
+      }
+      try await Task.sleep(for: delay)
       return try state.withLock { state in
         guard !state.isDown else { throw HTTPError(.serviceUnavailable) }
         state.accessCalls += 1

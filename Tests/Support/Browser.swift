@@ -35,7 +35,7 @@ package struct Browser: Sendable {
   }
 
   /// Not the services' client, whose timeouts a busy machine can exceed although nothing is wrong.
-  private static let client: HTTPClient = {
+  package static let client: HTTPClient = {
     var configuration = HTTPClient.Configuration(
       redirectConfiguration: .disallow,
       timeout: .init(connect: .seconds(30), read: .seconds(60), write: .seconds(60)),

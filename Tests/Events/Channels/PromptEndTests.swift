@@ -5,7 +5,8 @@ import Testing
 import Wire
 
 /// How soon a channel is closed whose reader may read it no longer. Services look for work by themselves only once in an
-/// hour here, so each step is woken up by the one before it; and on a busy machine the fastest of a few attempts counts.
+/// hour here, so each step is woken up by the one before it. The fastest of a few attempts counts. Its limit is twice what
+/// is promised, as a busy machine takes longer for all: a step that nothing wakes up takes eight seconds, or an hour.
 @Suite struct PromptEndTests {
   private static let attempts = 5
 
@@ -29,11 +30,11 @@ import Wire
     return .now - start
   }
 
-  @Test(arguments: engines) func whoIsRemovedFromAListLosesItsChannelWithinASecond(_ engine: Engine) async throws {
+  @Test(arguments: engines) func whoIsRemovedFromAListLosesItsChannelWithinSeconds(_ engine: Engine) async throws {
     try await withPromptStack(engine) { stack in
       let alice = try await stack.signIn("alice").browser
       let bob = try await ChannelListener(stack.signIn("bob"), stack)
-      let taken = try await fastest(.seconds(1)) {
+      let taken = try await fastest(.seconds(2)) {
         let list = try await alice.done(.POST, "/api/v1/lists", ["list": ["name": "Groceries"]]).id(of: "list")
         let path = "/api/v1/lists/\(list)/memberships"
         let member = try await alice.done(
@@ -47,13 +48,13 @@ import Wire
           #expect(reason == "You no longer have permission to read from this Channel topic: lists:\(list)")
         }
       }
-      #expect(taken < .seconds(1))
+      #expect(taken < .seconds(2))
     }
   }
 
-  @Test(arguments: engines) func aSessionThatEndsTakesItsChannelsAlongWithinTwoSeconds(_ engine: Engine) async throws {
+  @Test(arguments: engines) func aSessionThatEndsTakesItsChannelsAlongWithinSeconds(_ engine: Engine) async throws {
     try await withPromptStack(engine) { stack in
-      let taken = try await fastest(.seconds(2)) {
+      let taken = try await fastest(.seconds(4)) {
         let alice = try await ChannelListener(stack.signIn("alice"), stack)
         let topic = "saved_places:\(alice.user.id)"
         try await alice.join(topic)
@@ -64,13 +65,13 @@ import Wire
           #expect(reason == "The session has ended")
         }
       }
-      #expect(taken < .seconds(2))
+      #expect(taken < .seconds(4))
     }
   }
 
-  @Test(arguments: engines) func aTokenThatExpiresTakesItsChannelsAlongWithinTwoSeconds(_ engine: Engine) async throws {
+  @Test(arguments: engines) func aTokenThatExpiresTakesItsChannelsAlongWithinSeconds(_ engine: Engine) async throws {
     try await withPromptStack(engine) { stack in
-      let taken = try await fastest(.seconds(2)) {
+      let taken = try await fastest(.seconds(4)) {
         let alice = try await ChannelListener(stack.signIn("alice"), stack)
         let topic = "saved_places:\(alice.user.id)"
         try await alice.join(topic)
@@ -81,7 +82,7 @@ import Wire
           #expect(reason == "Token has expired")
         }
       }
-      #expect(taken < .seconds(2))
+      #expect(taken < .seconds(4))
     }
   }
 }

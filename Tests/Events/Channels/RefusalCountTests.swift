@@ -102,13 +102,17 @@ import Wire
     let (registry, answer) = (Kept<MetricsRegistry>(), Kept<Task<String, any Error>>())
     try await withEvents(.sqlite) { fixture in
       registry.set(fixture.dependencies.registry)
+      // It is closed when the service stops.
+      let other = try await SocketClient.connect(fixture)
       let raw = try await RawConnection(port: fixture.port)
       try await raw.send("GET /realtime/v1/websocket?apikey=a HTTP/1.1\r\nHost: localhost\r\n")
       // Until the service has read it.
-      try await Task.sleep(for: .milliseconds(500))
+      try await Task.sleep(for: .seconds(1))
       answer.set(
         Task {
-          try await Task.sleep(for: .seconds(2))
+          try await other.untilClosed()
+          // Until each connection has been told of the stop.
+          try await Task.sleep(for: .seconds(1))
           try await raw.send(
             "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
               + "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")

@@ -23,13 +23,16 @@ import Wire
       // Replicas are killed in the middle of a delivery, and come back.
       let isDone = Flag()
       let chaos = Task {
+        var killCount = 0
         while !isDone.isRaised {
           let delivery = Task {
             try await withThrowingDiscardingTaskGroup { group in
               for service in replicas.flatMap(\.background) { group.addTask { try await service.run() } }
             }
           }
-          try await Task.sleep(for: .milliseconds(Int.random(in: 50...400)))
+          // Ever later, so that a delivery ends on any machine.
+          killCount += 1
+          try await Task.sleep(for: .milliseconds(Int.random(in: 50...400 + 20 * killCount)))
           delivery.cancel()
           _ = await delivery.result
         }

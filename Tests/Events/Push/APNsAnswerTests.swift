@@ -78,8 +78,7 @@ import Wire
       try await fixture.deliver([fixture.assignment("Task", to: alice, by: bob)])
       for count in 1...4 {
         try await eventually("failure \(count)") { apns.refusals.count == count }
-        // Until the failure is recorded; if that takes longer, the alert is sent again when its lease ends.
-        try await Task.sleep(for: .milliseconds(200))
+        try await fixture.tried()
         // Longer than the wait that it asks for.
         fixture.clock.advance(by: .seconds(7300))
       }

@@ -139,11 +139,11 @@ import Wire
       for seconds in [60, 1800, 3600] {
         try await fixture.tried()
         let count = apns.requestCount
-        fixture.clock.advance(by: .seconds(seconds - 20))
+        fixture.clock.advance(by: .seconds(seconds - 30))
         // Longer than the interval at which the outbox is read.
         try await Task.sleep(for: .milliseconds(1200))
         #expect(apns.requestCount == count, "before \(seconds) s")
-        fixture.clock.advance(by: .seconds(21))
+        fixture.clock.advance(by: .seconds(31))
         try await eventually("after \(seconds) s") { apns.requestCount == count + 1 }
       }
       try await eventually("its delivery") { apns.accepted.count == 2 }

