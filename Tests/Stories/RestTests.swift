@@ -19,14 +19,21 @@ import Web
     return counts
   }
 
-  /// The counts of five seconds of rest: of the third such time, as the start takes a while.
-  private func countsAtRest(_ services: [Browser]) async throws -> [String: Double] {
-    var (before, after) = (try await counts(services), [String: Double]())
-    for _ in 0..<3 {
+  /// The counts of five seconds of rest: of the third to the sixth such time, as the start takes a while, and longer on
+  /// a busy machine.
+  ///
+  /// - Parameter isLittle: whether the counts are those of a rest.
+  private func expectRest(_ services: [Browser], isLittle: ([String: Double]) -> Bool) async throws {
+    var counted: [String: Double] = [:]
+    var before = try await counts(services)
+    for number in 1...6 {
       try await Task.sleep(for: .seconds(5))
-      (before, after) = (after, try await counts(services))
+      let after = try await counts(services)
+      counted = after.merging(before) { $0 - $1 }.filter { $0.value != 0 }
+      before = after
+      if number >= 3, isLittle(counted) { return }
     }
-    return after.merging(before) { $0 - $1 }.filter { $0.value != 0 }
+    Issue.record("\(counted)")
   }
 
   private func services(_ environment: [String: String]) -> [Browser] {
@@ -39,13 +46,10 @@ import Web
       let kith = try await KithProcess.start(in: testDatabase)
       let services = services(kith.environment)
       #expect(try await !counts(services).isEmpty, "the premise")
-      var counted = try await countsAtRest(services)
-      for service in ["AUTH", "EVENTS"] where engine == .postgres {
-        let own = counted.filter { $0.key.contains(kith.environment["\(service)_PORT"] ?? "?") }
-        #expect(own.values.allSatisfy { $0 <= 7 })
-        for key in own.keys { counted[key] = nil }
+      let readers = engine == .postgres ? ["AUTH", "EVENTS"].map { kith.environment["\($0)_PORT"] ?? "?" } : []
+      try await expectRest(services) { counted in
+        counted.allSatisfy { name, count in readers.contains { name.contains($0) } && count <= 7 }
       }
-      #expect(counted.isEmpty, "\(counted)")
       #expect(await kith.stop() == 0)
     }
   }
@@ -55,13 +59,14 @@ import Web
       let processes = try ServiceProcesses(in: testDatabase)
       try await processes.ready()
       let environment = try #require(processes.all["gateway"]?.environment)
-      let counted = try await countsAtRest(services(environment))
-      let requests = counted.filter { $0.key.contains("kith_http_requests_total") }
-      // In five seconds the gateway and four services call auth at most once each, and a service is probed at most once.
-      #expect(requests.filter { $0.key.contains("/internal/sessions/ended") }.values.reduce(0, +) <= 5, "\(counted)")
-      #expect(requests.filter { $0.key.contains("/health/ready") }.values.reduce(0, +) <= 5, "\(counted)")
-      #expect(requests.values.reduce(0, +) <= 10, "\(counted)")
-      #expect(counted.values.reduce(0, +) <= 20, "\(counted)")
+      try await expectRest(services(environment)) { counted in
+        let requests = counted.filter { $0.key.contains("kith_http_requests_total") }
+        func count(_ route: String) -> Double { requests.filter { $0.key.contains(route) }.values.reduce(0, +) }
+        // In five seconds the gateway and four services call auth at most once each, and a service is probed at most
+        // once.
+        return count("/internal/sessions/ended") <= 5 && count("/health/ready") <= 5
+          && requests.values.reduce(0, +) <= 10 && counted.values.reduce(0, +) <= 20
+      }
       for process in processes.all.values { _ = await process.stop() }
     }
   }

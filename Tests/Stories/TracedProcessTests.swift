@@ -33,7 +33,8 @@ import Testing
         try await eventually { !collector.times.isEmpty }
         let began = ContinuousClock.now
         #expect(await kith.stop() == 0)
-        #expect(ContinuousClock.now - began < .seconds(15))
+        // The collector would hang for ten minutes.
+        #expect(ContinuousClock.now - began < .seconds(60))
       }
     }
   }

@@ -10,7 +10,6 @@ import Testing
     try await withTwilio { twilio in
       try await withMailServer { mail in
         try await withTestDatabase(engine) { testDatabase in
-          let beganAt = ContinuousClock.now
           let kith = try await KithProcess.start(in: testDatabase, Self.settings(twilio, mail))
           var story = ErasureStory(kith: kith, twilio: twilio, mail: mail)
           let user = try await story.run()
@@ -25,7 +24,6 @@ import Testing
           #expect(await kith.stop() == 0)
           #expect(try await alice.found(in: testDatabase) == [], "after a stop")
           #expect(try await bob.found(in: testDatabase) == bob.all)
-          #expect(ContinuousClock.now - beganAt < .seconds(60))
         }
       }
     }
@@ -80,7 +78,7 @@ import Testing
     let archive = testDatabase.folder.appending(path: name)
     let process = try KithProcess.launch(
       "kith", kith.environment, in: testDatabase, arguments: ["backup", archive.path])
-    let code = await process.child.end(within: .seconds(60))
+    let code = await process.child.end(within: .seconds(180))
     #expect(code == 0, "\(process.child.printed())")
     return archive
   }
