@@ -16,7 +16,7 @@ import Wire
     let queue = LogQueue(to: pipe.fileHandleForWriting)
     let reader = BackgroundReader(pipe.fileHandleForReading)
     log(Logger(label: "credits") { StandardOutputLogHandler(label: $0, format: format, level: level, queue: queue) })
-    queue.flush(within: 10)
+    queue.flush(within: 60)
     try pipe.fileHandleForWriting.close()
     return reader.text.split(separator: "\n").map(String.init)
   }

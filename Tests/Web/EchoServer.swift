@@ -12,7 +12,7 @@ final class EchoServer: Sendable {
   let port = ListeningPort()
   let largeBytes = 6_000_000
   static let bigBytes = 4_000_000
-  /// Lets the late stream go on.
+  /// Lets the late stream and the held response go on.
   let goOn = ChangeSignal()
   private let counts = Mutex((all: 0, cut: 0))
 
@@ -35,6 +35,7 @@ final class EchoServer: Sendable {
   private func response(to request: Request) async throws -> Response {
     switch request.uri.path {
     case "/slow": try await Task.sleep(for: .milliseconds(200))
+    case "/held": await goOn.wait(after: 0)
     case "/early": return text("early")
     case "/204": return Response(status: .noContent, body: .init(byteBuffer: ByteBuffer(string: "x")))
     case "/304": return Response(status: .notModified)

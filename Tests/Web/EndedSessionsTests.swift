@@ -17,12 +17,14 @@ import Wire
     let log = RecordedLog()
     let isDown = Mutex(false)
     let lastUpdate = Mutex(ContinuousClock.now)
-    let errorAfter = Duration.milliseconds(1500)
+    let errorAfter = Duration.seconds(4)
+    let attempts = Mutex(0)
     let session = SessionID.new(at: Date())
     let list = EndedSessionList()
     let dependencies = Dependencies(Settings([:]), logger: log.logger)
     list.addAge(to: dependencies)
     let feed = EndedSessionsFeed(list: list, in: dependencies, errorAfter: errorAfter) { _ in
+      attempts.withLock { $0 += 1 }
       guard !isDown.withLock({ $0 }) else { throw Down() }
       lastUpdate.withLock { $0 = .now }
       return EndedSessions(sessions: [.init(session: session, until: Date() + 900)], cursor: Date())
@@ -33,7 +35,9 @@ import Wire
       isDown.withLock { $0 = true }
       try await eventually { log.all.contains { $0.level == .error && $0.text.contains("out of date") } }
       #expect(ContinuousClock.now - lastUpdate.withLock { $0 } >= errorAfter)
-      try await Task.sleep(for: .milliseconds(2200))
+      // Other attempts fail, long before it is told again.
+      let failed = attempts.withLock { $0 }
+      try await eventually("three attempts") { attempts.withLock { $0 } >= failed + 3 }
       #expect(log.all.filter { $0.level == .error }.count == 1)
       #expect(list.contains(session))
       #expect(dependencies.registry.text().contains("kith_ended_sessions_age_seconds"))
@@ -57,20 +61,21 @@ import Wire
       try await running([other]) {
         let second = Browser("http://127.0.0.1:\(try await other.port.number)")
         try await eventually { try await second.get("/health/ready").status == 200 }
-        for _ in 0..<3 {
+        func endASession() async throws {
           let alice = try await stack.signIn("alice")
           let path = "/api/v1/credits/balance"
           #expect(try await second.bearing(alice.access).get(path).status == 200)
           #expect(try await stack.credits.bearing(alice.access).get(path).status == 200)
-          let began = ContinuousClock.now
           #expect(try await stack.gateway.post("/api/v1/auth/logout", ["refresh_token": alice.refresh]).status == 200)
           #expect(try await alice.browser.get(path).status == 401)
           for verifier in [second, stack.credits] {
             try await eventually { try await verifier.bearing(alice.access).get(path).status == 401 }
           }
-          // A call waits at auth for the end of sessions; a test machine may be slow.
-          #expect(ContinuousClock.now - began < .seconds(6))
         }
+        try await endASession()
+        // Now a call has just begun that waits at auth for the end of sessions: for eight seconds, if nothing ends it.
+        let isSoon = try await isDone(within: .seconds(7), endASession)
+        #expect(isSoon)
       }
     }
   }
@@ -83,13 +88,23 @@ import Wire
       let count = 60_000
       try await addEndedSessions(count, of: alice.id, stack)
       let users = UsersClient(in: stack.dependencies(of: "lists"))
-      let all = try await users.endedSessions(since: nil)
+      var list: EndedSessions?
+      try await eventually("all pages", within: .seconds(300)) {
+        // On a busy machine a page may take longer than services wait for it.
+        do { list = try await users.endedSessions(since: nil) } catch let failure as Failure
+          where failure.kind == .unavailable
+        { return false }
+        return true
+      }
+      let all = try #require(list)
       #expect(Set(all.sessions.map(\.session)).count == count + 1 && all.sessions.count == count + 1)
       #expect(try await users.endedSessions(since: all.cursor).sessions.count <= 1)
       let other = try buildGateway(stack.dependencies(of: "gateway"))
       try await running([other]) {
         let browser = Browser("http://127.0.0.1:\(try await other.port.number)")
-        try await eventually("readiness") { try await browser.get("/health/ready").status == 200 }
+        try await eventually("readiness", within: .seconds(300)) {
+          try await browser.get("/health/ready").status == 200
+        }
         #expect(try await browser.bearing(alice.access).get("/api/v1/credits/balance").status == 401)
       }
       let service = stack.auth.with(stack.with(key: "lists"))
@@ -137,60 +152,75 @@ import Wire
     try await withStack(engine) { stack in
       let replica = try await AuthReplica(of: Dependencies(stack.dependencies.settings, logger: quiet))
       let path = "/api/v1/credits/balance"
-      for _ in 0..<3 {
+      func endASession() async throws {
         let alice = try await stack.signIn("alice")
         #expect(try await stack.credits.bearing(alice.access).get(path).status == 200)
-        let began = ContinuousClock.now
         #expect(
           try await Browser(replica.url).post("/api/v1/auth/logout", ["refresh_token": alice.refresh]).status == 200)
         for verifier in [stack.credits, stack.gateway, stack.auth] {
           let path = verifier.base == stack.auth.base ? "/api/v1/auth/me" : path
           try await eventually { try await verifier.bearing(alice.access).get(path).status == 401 }
         }
-        #expect(ContinuousClock.now - began < .seconds(6))
       }
+      try await endASession()
+      // As in the test of one replica.
+      let isSoon = try await isDone(within: .seconds(7), endASession)
+      #expect(isSoon)
       try await replica.stop()
     }
   }
 
   @Test func aCallWithTheVersionWaitsForTheEndOfASession() async throws {
     try await withStack(.sqlite) { stack in
-      let alice = try await stack.signIn("alice")
       let auth = stack.auth.with(stack.with(key: "lists"))
       let version = try await stack.restingVersion()
-      var began = ContinuousClock.now
+      let began = ContinuousClock.now
       #expect(try await auth.get("/internal/sessions/ended?wait=1&version=\(version)").string("version") == version)
       #expect(ContinuousClock.now - began >= .seconds(1), "it waited")
-      began = .now
-      async let waiting = auth.get("/internal/sessions/ended?wait=8&version=\(version)")
-      try await Task.sleep(for: .milliseconds(100))
-      #expect(try await stack.gateway.post("/api/v1/auth/logout", ["refresh_token": alice.refresh]).status == 200)
-      let reply = try await waiting
-      #expect(reply.text.contains(try #require(Self.session(of: alice.access))))
-      #expect(reply.string("version") != version)
-      // A version of another replica, or of before a restart, and none.
-      for other in [version, "", "x", "\(UUID()).0", "\(version)0"] {
-        #expect(try await auth.get("/internal/sessions/ended?wait=8&version=\(other)").status == 200)
+      let isWokenUp = try await isDone(within: .seconds(9)) {
+        let alice = try await stack.signIn("alice")
+        let version = try await stack.restingVersion()
+        async let waiting = auth.get("/internal/sessions/ended?wait=10&version=\(version)")
+        try await Task.sleep(for: .milliseconds(100))
+        #expect(try await stack.gateway.post("/api/v1/auth/logout", ["refresh_token": alice.refresh]).status == 200)
+        let reply = try await waiting
+        #expect(reply.text.contains(try #require(Self.session(of: alice.access))))
+        #expect(reply.string("version") != version)
       }
-      #expect(try await auth.get("/internal/sessions/ended?wait=8").status == 200)
-      #expect(ContinuousClock.now - began < .seconds(8))
+      #expect(isWokenUp)
+      // A version of another replica, or of before a restart, and none.
+      for other in [version, "", "x", "\(UUID()).0", "\(version)0"].map({ "&version=\($0)" }) + [""] {
+        let isAtOnce = try await isDone(within: .seconds(9)) {
+          #expect(try await auth.get("/internal/sessions/ended?wait=10\(other)").status == 200)
+        }
+        #expect(isAtOnce, "\(other)")
+      }
       for wrong in [-1, 11] { #expect(try await auth.get("/internal/sessions/ended?wait=\(wrong)").status == 422) }
     }
   }
 
   @Test func aStopOfAuthDoesNotWaitForThoseWhoWait() async throws {
     try await withStack(.sqlite) { stack in
-      let replica = try await AuthReplica(of: stack.dependencies)
-      let browser = Browser(replica.url).with(stack.with(key: "lists"))
-      try await eventually { try await browser.get("/health/ready").status == 200 }
-      let version = try await browser.get("/internal/sessions/ended").string("version")
-      let began = ContinuousClock.now
-      async let waiting = browser.get("/internal/sessions/ended?wait=8&version=\(version)")
-      try await Task.sleep(for: .milliseconds(300))
-      try await replica.stop()
-      #expect(try await waiting.status == 200, "it was answered")
-      #expect(ContinuousClock.now - began < .seconds(8))
+      // On a busy machine the call may come after the stop, or take longer than it would wait.
+      var isEnded = false
+      for _ in 0..<3 where !isEnded { isEnded = try await isWaitEndedByStop(stack) }
+      #expect(isEnded)
     }
+  }
+
+  /// Whether a call that waits at a replica of auth is answered when that stops.
+  private func isWaitEndedByStop(_ stack: TestStack) async throws -> Bool {
+    let replica = try await AuthReplica(of: stack.dependencies)
+    let browser = Browser(replica.url).with(stack.with(key: "lists"))
+    try await eventually { try await browser.get("/health/ready").status == 200 }
+    let version = try await browser.get("/internal/sessions/ended").string("version")
+    let began = ContinuousClock.now
+    let waiting = Task { try await browser.get("/internal/sessions/ended?wait=10&version=\(version)").status }
+    try await Task.sleep(for: .seconds(1))
+    try await replica.stop()
+    // `try?`: the stop may have come first.
+    let status = try? await waiting.value
+    return status == 200 && ContinuousClock.now - began < .seconds(10)
   }
 
   private static func session(of token: String) -> String? {

@@ -32,9 +32,9 @@ import Testing
     let line = Array(String(repeating: "a", count: 99).utf8) + [UInt8(ascii: "\n")]
     for _ in 0..<10_000 { queue.add(line) }
     let reader = BackgroundReader(pipe.fileHandleForReading)
-    queue.flush(within: 10)
+    queue.flush(within: 60)
     queue.add(Array("end\n".utf8))
-    queue.flush(within: 10)
+    queue.flush(within: 60)
     try pipe.fileHandleForWriting.close()
     let lines = reader.text.split(separator: "\n")
     let whole = lines.count { $0.count == 99 }
@@ -49,7 +49,7 @@ import Testing
     let queue = Self.queue(to: full)
     for round in 1...3 {
       for _ in 0..<10 { queue.add(Array("a line\n".utf8)) }
-      queue.flush(within: 10)
+      queue.flush(within: 60)
       #expect(queue.droppedCount == round * 10)
     }
   }
@@ -68,23 +68,23 @@ import Testing
       try await eventually("a full pipe") { Self.isFull(path) }
       #expect(Self.contents(of: first, bytesMax: 1) == "a")
       close(first)
-      queue.flush(within: 10)
+      queue.flush(within: 60)
       let missing = queue.droppedCount
       #expect((1..<2000).contains(missing))
       queue.add(Array("lost\n".utf8))
-      queue.flush(within: 10)
+      queue.flush(within: 60)
       #expect(queue.droppedCount == missing + 1)
       let second = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
       defer { close(second) }
       // What the first reader has left in the pipe.
       let left = Self.contents(of: second, bytesMax: 100_000)
       queue.add(Array("read\n".utf8))
-      queue.flush(within: 10)
+      queue.flush(within: 60)
       // The first newline ends the line that was cut off, as one is unless the pipe had room for just that many lines.
       let end = left.hasSuffix("\n") ? "" : "\n"
       #expect(Self.contents(of: second) == "\(end)read\n\(missing + 1)\n")
       queue.add(Array("more\n".utf8))
-      queue.flush(within: 10)
+      queue.flush(within: 60)
       #expect(Self.contents(of: second) == "more\n")
     }
   }
@@ -98,7 +98,7 @@ import Testing
         group.addTask { for number in 0..<100 { queue.add(Array("\(writer) \(number)\n".utf8)) } }
       }
     }
-    queue.flush(within: 10)
+    queue.flush(within: 60)
     try pipe.fileHandleForWriting.close()
     let lines = reader.text.split(separator: "\n")
     #expect(lines.count == 5000)
@@ -113,7 +113,7 @@ import Testing
     let queue = Self.queue(to: pipe.fileHandleForWriting)
     for number in 0..<200 {
       queue.add(Array("\(number)\n".utf8))
-      queue.flush(within: 10)
+      queue.flush(within: 60)
       #expect(Self.contents(of: pipe.fileHandleForReading.fileDescriptor) == "\(number)\n")
     }
   }
