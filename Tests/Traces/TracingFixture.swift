@@ -16,6 +16,8 @@ struct TracingFixture {
     var options = SpanExporter.BatchOptions()
     options.scheduleDelay = .milliseconds(20)
     options.retryDelay = .milliseconds(5)
+    // A collector that answers is never too slow.
+    options.flushTimeout = .seconds(60)
     change(&options)
     guard let sampler = Sampler(ratio: ratio, isParentBased: isParentBased) else { throw Unexpected(reply: "\(ratio)") }
     let source = TelemetrySource([Attribute("service.name", "kith-test")], scope: "kith.test", version: "1")
