@@ -130,7 +130,7 @@ import Wire
       try await eventually("the beginning") { try await raw.received().contains("begun") }
       try await raw.send("0\r\n\r\n")
       // Longer than the service may take until its response begins.
-      try await Task.sleep(for: .milliseconds(1600))
+      try await Task.sleep(for: .seconds(5))
       gateway.service.resume()
       #expect(try await raw.untilClosed().contains("done"))
     }

@@ -31,7 +31,7 @@ struct TestGateway: Sendable {
     .init(.GET, "/echo", to: .credits), .init(.GET, "/leak", to: .credits),
     .init(.GET, "/guarded", to: .credits),
     .init(.GET, "/die", to: .credits), .init(.POST, "/die", to: .credits),
-    .init(.POST, "/early", to: .credits, bodyBytesMax: large, responseSeconds: 1),
+    .init(.POST, "/early", to: .credits, bodyBytesMax: large, responseSeconds: 4),
     .init(.GET, "/never", to: .credits, responseSeconds: 1), .init(.POST, "/small", to: .credits, bodyBytesMax: 1024),
     .init(.POST, "/hurry", to: .credits, bodySeconds: 1),
     .init(.GET, "/who", to: .credits, bearer: .required), .init(.DELETE, "/count", to: .credits),

@@ -89,7 +89,7 @@ import Testing
   /// The code of the mail with this number, which is sent in the background.
   private static func code(of server: MailServer, count: Int) async throws -> String {
     let clock = ContinuousClock()
-    let end = clock.now + .seconds(30)
+    let end = clock.now + .seconds(60)
     while server.messages.count < count, clock.now < end { try await Task.sleep(for: .milliseconds(20)) }
     let text = try #require(server.messages.last?.part("text/plain"))
     return String(try #require(text.firstMatch(of: /\b[0-9]{6}\b/)).output)

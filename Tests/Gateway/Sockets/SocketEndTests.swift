@@ -35,7 +35,7 @@ import Web
   }
 
   @Test func aClientThatIsSilentIsGivenUp() async throws {
-    try await withSocketGateway(tunnel: TunnelTimeouts(clientSilence: .seconds(3))) { gateway in
+    try await withSocketGateway(tunnel: TunnelTimeouts(clientSilence: .seconds(6))) { gateway in
       // The service is heard from all the time, which helps only while the client answers.
       let silent = try await gateway.open(.echo)
       let openedAt = ContinuousClock.now
@@ -58,7 +58,7 @@ import Web
   }
 
   @Test func aServiceThatIsSilentIsGivenUp() async throws {
-    try await withSocketGateway(tunnel: TunnelTimeouts(serviceSilence: .seconds(1))) { gateway in
+    try await withSocketGateway(tunnel: TunnelTimeouts(serviceSilence: .seconds(3))) { gateway in
       let raw = try await gateway.open(.deaf)
       try await raw.send(Self.hello)
       _ = try await raw.untilClosed()
