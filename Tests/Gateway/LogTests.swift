@@ -25,8 +25,9 @@ import Testing
       // A process that ends waits only two seconds for its log to be read, and a task may have to wait for a thread.
       let (lines, received) = AsyncStream.makeStream(of: Data?.self)
       Thread {
+        let isBlocking = fcntl(descriptor, F_SETFL, 0) == 0
         // `try?`: an unreadable log has no lines, and the test fails.
-        received.yield(fcntl(descriptor, F_SETFL, 0) == 0 ? try? log.readToEnd() : nil)
+        received.yield(isBlocking ? (try? log.readToEnd()) : nil)
         received.finish()
       }.start()
       #expect(await child.end() == 0)
