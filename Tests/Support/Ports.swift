@@ -14,7 +14,7 @@ package func freePort() throws -> Int {
 
 /// Sockets that are bound and do not listen. The oldest are closed when there are more than any test may still use.
 private let reserved = Mutex<[Int32]>([])
-private let reservedMax = 512
+private let reservedMax = 2048
 
 private func boundToLoopback() throws -> (descriptor: Int32, port: Int) {
   // Close-on-exec: a child process that inherited it could not listen on its port.
