@@ -116,7 +116,9 @@ let package = Package(
       ] + .buffers, resources: ["de", "en", "es", "fr", "pt"].map { "Push/Texts/\($0).json" }),
     .service(
       "Adventures",
-      ["Tokens", "Outbox", "EventFeed", "Quotas", "RestQueries", "RestRoutes", .httpTypes, .lifecycle, .logging]),
+      [
+        "Tokens", "Outbox", "EventFeed", "Quotas", "RestQueries", "RestRoutes", .httpTypes, .nio, .lifecycle, .logging,
+      ]),
     .service(
       "Timepoints",
       [

@@ -223,8 +223,10 @@ final class ConnectionHandle {
       throw DatabaseFailure.other("too many statements at once")
     }
     while true {
+      let counterBefore = counter
       let names = try texts.map { try prepare($0) }
-      if zip(texts, names).allSatisfy({ prepared[$0] == $1 }) { return names }
+      // Where none was prepared, none was deallocated.
+      if counter == counterBefore || zip(texts, names).allSatisfy({ prepared[$0] == $1 }) { return names }
     }
   }
 

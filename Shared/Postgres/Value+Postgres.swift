@@ -45,9 +45,12 @@ extension Value {
     guard bytes.count > 13, bytes[10] == UInt8(ascii: " "), bytes.suffix(3).elementsEqual("+00".utf8) else {
       return String(decoding: bytes, as: UTF8.self)
     }
-    var text = Array(bytes.dropLast(2))
-    text[10] = UInt8(ascii: "T")
-    text[text.count - 1] = UInt8(ascii: "Z")
-    return String(decoding: text, as: UTF8.self)
+    let length = bytes.count - 2
+    return String(unsafeUninitializedCapacity: length) { text in
+      for index in 0..<length { text.initializeElement(at: index, to: bytes[index]) }
+      text[10] = UInt8(ascii: "T")
+      text[length - 1] = UInt8(ascii: "Z")
+      return length
+    }
   }
 }

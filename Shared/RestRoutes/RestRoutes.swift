@@ -78,10 +78,10 @@ package struct RestRoutes: Sendable {
     guard let method = RestRequest.Method(rawValue: request.method.rawValue) else { throw Failure.notFound }
     var request = request
     var restRequest = RestRequest(
-      method, table, query: request.uri.query ?? "", accept: request.headers[.accept],
-      contentType: request.headers[.contentType], prefer: request.headers[values: .prefer],
-      range: request.headers[.range], rangeUnit: request.headers[.rangeUnit],
-      profile: request.headers[request.method == .get || request.method == .head ? .acceptProfile : .contentProfile])
+      method, table, query: request.uri.query ?? "", accept: request.header(.accept),
+      contentType: request.header(.contentType), prefer: request.headers[values: .prefer],
+      range: request.header(.range), rangeUnit: request.header(.rangeUnit),
+      profile: request.header(request.method == .get || request.method == .head ? .acceptProfile : .contentProfile))
     // Clients send a body with GET and DELETE, too, which has no meaning.
     guard restRequest.hasBody else { return (restRequest, nil) }
     restRequest.body = Array(buffer: try await request.bufferBody(upTo: bodyBytesMax))

@@ -40,6 +40,47 @@ import Wire
     }
   }
 
+  /// Rows that fill their pages, and one that begins the next.
+  @Test(arguments: engines) func anExportHasEachRowOnce(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let auth = stack.adventures.with(stack.with(key: "auth"))
+      let path = "/internal/users/\(alice.id)/data"
+      let tables = [
+        "adventure_plans", "saved_places", "eta_shares", "scavenger_hunts", "hunt_participants",
+        "checkpoint_submissions",
+      ]
+      let empty = try await auth.get(path)
+      #expect(empty.status == 200 && Set((empty.json as? [String: Any] ?? [:]).keys) == Set(tables), "\(empty.text)")
+      for table in tables { #expect((empty[table] as? [Any])?.isEmpty == true, "\(table)") }
+
+      for (table, column, counts) in [("adventure_plans", "title", [10, 1]), ("saved_places", "name", [200, 1])] {
+        var expected = 0
+        for count in counts {
+          let rows = (0..<count).map { #"{"\#(column)": "\#(expected + $0)"}"# }.joined(separator: ",")
+          #expect(try await alice.rest(.POST, table, "[\(rows)]", prefer: "return=minimal").status == 201)
+          expected += count
+          let rowsOfAlice = try await auth.get(path)[table] as? [[String: Any]] ?? []
+          #expect(rowsOfAlice.map { $0.text(column) }.sorted() == (0..<expected).map(String.init).sorted(), "\(table)")
+          #expect(rowsOfAlice.map { $0.text("id") } == rowsOfAlice.map { $0.text("id") }.sorted(), "\(table)")
+        }
+      }
+      // What is of others is not in it.
+      try await bob.insert("saved_places", #"{"name": "Bob's"}"#)
+      let hunt = try await bob.makeHunt(points: [1, 2])
+      #expect(try await alice.join(hunt).status == 200)
+      for checkpoint in hunt.checkpoints { #expect(try await alice.submit(checkpoint).status == 201) }
+      let export = try await auth.get(path)
+      #expect(!export.text.contains("Bob's") && (export["scavenger_hunts"] as? [Any])?.isEmpty == true)
+      let participations = export["hunt_participants"] as? [[String: Any]]
+      #expect(participations?.map { $0.text("hunt_id") } == [hunt.id])
+      let submissions = export["checkpoint_submissions"] as? [[String: Any]]
+      #expect(submissions?.map { $0.text("checkpoint_id") } == hunt.checkpoints.sorted())
+      let members: Set = ["checkpoint_id", "photo_url", "submitted_at", "verified"]
+      #expect(submissions?.first.map { Set($0.keys) } == members)
+    }
+  }
+
   /// Each changed row is in an event.
   @Test(arguments: engines) func largePlansAreChangedAFewAtATime(_ engine: Engine) async throws {
     try await withEvents(of: engine) { stack, receiver in

@@ -26,6 +26,35 @@ import Wire
     #expect(outer.isRepeated && !outer.composedForRequest.isRepeated)
   }
 
+  /// The columns of `*` are composed once: it is the same statement as with all of their names.
+  @Test(arguments: Engine.allCases) func aStatementWithAllColumnsNamesThem(engine: Engine) throws {
+    let rule: RowExpression = { row, caller in "\(row.owner_id) = \(caller.id)" }
+    let stored = Table(
+      "gifts", from: "gift",
+      columns: [
+        Column("id", .uuid, .key), Column("user_id", .uuid, .owner, stored: "owner_id"), Column("what", .json),
+      ],
+      access: Access(sees: rule))
+    let computed = Table(
+      "gifts", from: "gift",
+      columns: [Column("id", .uuid, .key), Column("mine", .boolean, computed: rule), Column("what", .json)],
+      access: Access(sees: rule))
+    let writer = StatementWriter(engine: engine, caller: Caller(UserID.new(at: Date()), at: Date()))
+    for table in [stored, computed] {
+      func statement(_ query: String, isKeyed: Bool = false) throws -> SQL {
+        try writer.select(try Resource(try Query(parsing: query), of: table, in: RestSchema(table)), isKeyed: isKeyed)
+      }
+      let names = table.columns.map(\.name).joined(separator: ",")
+      for isKeyed in [false, true] {
+        let (all, named) = (try statement("", isKeyed: isKeyed), try statement("select=\(names)", isKeyed: isKeyed))
+        #expect(all.text == named.text && all.bindings == named.bindings)
+        #expect(try statement("select=*", isKeyed: isKeyed).text == named.text)
+      }
+      #expect(try statement("select=*,id").text.contains("t0.id as c3"))
+      #expect(try statement("select=*,*").text.contains("t0.id as c3"))
+    }
+  }
+
   /// Each table of a statement, however deep, is preceded by no condition but followed by that of who sees it.
   @Test(arguments: Engine.allCases) func everyTableOfAStatementHasItsRule(engine: Engine) throws {
     let caller = Caller(UserID.new(at: Date()), at: Date())

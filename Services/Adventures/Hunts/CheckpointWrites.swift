@@ -64,8 +64,14 @@ struct CheckpointWrites: TableWriting {
     }
   }
 
+  /// As many characters as a description has.
+  private static let locationLengthMax = 10_000
+
   static func requireValid(_ operation: RestOperation) throws {
     try operation.require("location", "must have a latitude and a longitude", \.isLocation)
+    try operation.require("location", "must have at most \(locationLengthMax) characters") { location in
+      location.text.unicodeScalars.count <= locationLengthMax
+    }
   }
 
   private static func huntsNamed(in operation: RestOperation) -> Set<String> {

@@ -15,7 +15,7 @@ struct HuntJoining: Sendable {
   /// Joins a hunt that the caller sees, or whose code they have. Safe to repeat.
   ///
   /// - Returns: the hunt's row as the caller sees it then.
-  /// - Throws: 404 `hunt_not_found`, 429, ``RestQueries/RestFailure`` 400 for a hunt that is over.
+  /// - Throws: 404 `hunt_not_found`, 429, ``RestQueries/RestFailure`` 400 for a hunt that is over, and for too many.
   func join(_ id: String, code: String?, for caller: RestQueries.Caller) async throws -> RestAnswer {
     let sees = try await database.readOnce { db in try Hunt.isVisible(id, caller, on: db) }
     if sees { return try await join(id, byCode: false, for: caller) }
@@ -47,7 +47,7 @@ struct HuntJoining: Sendable {
       // A member of the group takes part as one, also by the code, which every member can read.
       let isCreator = hunt.createdBy == caller.id
       let group = isCreator ? nil : hunt.groupID.flatMap { caller.groups.contains($0) ? $0 : nil }
-      if !isIn || byCode { try ParticipantStore.add(caller.id, to: hunt, through: group, at: caller.now, on: db) }
+      if !isIn || byCode { try ParticipantStore.add(caller, to: hunt, through: group, on: db, engine) }
       try ParticipantNames.store(name, of: caller.id, at: caller.now, on: db)
       return (group, try Self.row(of: hunt.id, for: caller, on: db, engine))
     }

@@ -6,15 +6,21 @@ import Wire
 
 /// The statements on participants. The caller holds the hunt's lock.
 enum ParticipantStore {
-  /// Adds somebody who is not in yet. Whoever was in as a member of the group and comes back by the code stays without
+  /// As many as a group may have members.
+  private static let countMax = 10_000
+
+  /// Adds the caller, who is not in yet. Whoever was in as a member of the group and comes back by the code stays without
   /// it.
   ///
   /// - Parameter group: by whose membership; nil for the creator and for those who are in none and have the code.
+  /// - Throws: ``RestQueries/RestFailure`` 54000 when there are too many participants of the hunt, or the caller is in
+  ///   too many hunts. The transaction must then not be committed.
   static func add(
-    _ user: UserID, to hunt: Hunt, through group: GroupID?, at now: Date, on db: any Connection
+    _ caller: RestQueries.Caller, to hunt: Hunt, through group: GroupID?, on db: any Connection, _ engine: Engine
   ) throws {
-    let time = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down))
-    let id = ID<Hunt>.new(at: now)
+    let (user, time) = (caller.id, caller.rowTime)
+    let id = ID<Hunt>.new(at: caller.now)
+    try AdventureTables.participants.lockOwnRows(of: caller, on: db, engine)
     let row = try db.row(
       """
       insert into hunt_participant (id, hunt_id, user_id, group_id, joined_at)
@@ -24,6 +30,8 @@ enum ParticipantStore {
       returning id
       """)
     guard try row?.get("id", as: String.self) == id.description else { return }
+    try requireFew(in: hunt, on: db)
+    try AdventureTables.participants.requireFewOwnRows(of: caller, on: db)
     try db.change(
       """
       insert into hunt_score (hunt_id, user_id, score, completed_checkpoints)
@@ -32,6 +40,13 @@ enum ParticipantStore {
       """)
     let topics = topics(opening: hunt, to: user, through: group)
     HuntEvents.joined(user, hunt.id, as: id.description, opening: topics, at: time, on: db)
+  }
+
+  private static func requireFew(in hunt: Hunt, on db: any Connection) throws {
+    let row = try db.row("select count(*) as count from hunt_participant where hunt_id = \(ID<Hunt>(hunt.id))")
+    guard try row?.get("count", as: Int.self) ?? 0 <= countMax else {
+      throw RestFailure(400, "54000", "There are too many participants of one hunt", details: "at most \(countMax)")
+    }
   }
 
   /// The creator reads everything already, and the members of the group the hunt.

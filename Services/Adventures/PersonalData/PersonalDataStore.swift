@@ -1,6 +1,7 @@
 import Database
 import EventFeed
 import Foundation
+import Hummingbird
 import Outbox
 import RestQueries
 import Web
@@ -12,77 +13,10 @@ struct AdventuresPersonalDataStore: PersonalDataStoring {
   let outbox: Outbox
   let now: @Sendable () -> Date
 
-  /// The rows of each table that are the user's own.
-  func export(of user: UserID) async throws -> [String: [JSONValue]] {
-    let caller = RestQueries.Caller(user, at: now())
-    var export: [String: [JSONValue]] = [:]
-    for (table, owner) in Self.ownedTables {
-      export[table.name] = try await rows(of: table, where: "\(owner)=eq.\(user)", for: caller)
-    }
-    export[AdventureTables.hunts.name] = try await hunts(of: user, for: caller)
-    export[AdventureTables.participants.name] = try await participations(of: user)
-    export[AdventureTables.submissions.name] = try await submissions(of: user)
-    return export
-  }
+  /// The rows of each table that are the user's own. They are read while they are answered.
+  func export(of user: UserID) -> PersonalDataExport { PersonalDataExport(of: user, in: database, at: now()) }
 
-  private static let ownedTables = [
-    (AdventureTables.plans, "user_id"), (AdventureTables.places, "user_id"), (AdventureTables.shares, "user_id"),
-  ]
-
-  /// With their checkpoints, which may be more than an answer can have.
-  private func hunts(of user: UserID, for caller: RestQueries.Caller) async throws -> [JSONValue] {
-    var hunts: [JSONValue] = []
-    for hunt in try await rows(of: AdventureTables.hunts, where: "created_by=eq.\(user)", for: caller) {
-      guard case .object(var members) = hunt, case .string(let id)? = members["id"] else { continue }
-      members[AdventureTables.checkpoints.name] = .array(
-        try await rows(of: AdventureTables.checkpoints, where: "hunt_id=eq.\(id)", for: caller))
-      hunts.append(.object(members))
-    }
-    return hunts
-  }
-
-  private func rows(
-    of table: Table, where condition: String, for caller: RestQueries.Caller
-  ) async throws -> [JSONValue] {
-    var rows: [JSONValue] = []
-    let limit = table.pageSize
-    while true {
-      let request = RestRequest(.get, table.name, query: "\(condition)&limit=\(limit)&offset=\(rows.count)")
-      let answer = try await AdventureTables.schema.answer(request, for: caller, in: database)
-      let page = try JSON.decode([JSONValue].self, from: Data(answer.body))
-      rows += page
-      if page.count < limit { return rows }
-    }
-  }
-
-  private func participations(of user: UserID) async throws -> [JSONValue] {
-    try await database.readOnce { db in
-      try db.rows("select hunt_id, joined_at from hunt_participant where user_id = \(user) order by hunt_id").map {
-        row in
-        JSONValue([
-          "hunt_id": try row.get("hunt_id", as: String.self), "joined_at": try row.get("joined_at", as: Date.self),
-        ])
-      }
-    }
-  }
-
-  private func submissions(of user: UserID) async throws -> [JSONValue] {
-    try await database.readOnce { db in
-      try db.rows(
-        """
-        select checkpoint_id, photo_url, submitted_at, verified from checkpoint_submission
-        where user_id = \(user) order by checkpoint_id
-        """
-      ).map { row in
-        JSONValue([
-          "checkpoint_id": try row.get("checkpoint_id", as: String.self),
-          "photo_url": try row.optional("photo_url", as: String.self),
-          "submitted_at": try row.get("submitted_at", as: Date.self),
-          "verified": try row.get("verified", as: Bool.self),
-        ])
-      }
-    }
-  }
+  func response(with export: PersonalDataExport) async throws -> Response { try await export.response() }
 
   /// Hunts that the user has made go with everything in them. The user's own files are erased by groups.
   func erase(_ user: UserID, at now: Date) async throws {

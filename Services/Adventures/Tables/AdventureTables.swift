@@ -51,7 +51,7 @@ extension AdventureTables {
       Column("expires_at", .timestamp), Column("created_at", .timestamp, .createdAt),
       Column("updated_at", .timestamp, .updatedAt),
     ],
-    isReplaceable: true,
+    isReplaceable: true, rowsPerOwnerMax: 1000,
     access: Access(
       sees: { share, caller in
         """

@@ -50,7 +50,7 @@ extension AdventureTables {
       Column("id", .uuid, .key), Column("hunt_id", .uuid, .never), Column("user_id", .uuid, .owner),
       Column("joined_at", .timestamp, .createdAt),
     ],
-    relations: [.one("scavenger_hunts", by: "hunt_id")],
+    relations: [.one("scavenger_hunts", by: "hunt_id")], rowsPerOwnerMax: 1000,
     access: Access(sees: { row, caller in isVisible(row.hunt_id, caller) }, deletes: owner))
 
   static let submissions = Table(

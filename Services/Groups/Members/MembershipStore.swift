@@ -111,15 +111,20 @@ struct MembershipStore: Sendable {
   }
 
   /// Adds one to the number of the user's groups; false when the user is in the largest allowed number. A group without
-  /// limits is not counted. Locks the user's row all the same, so that concurrent transactions wait for each other.
+  /// limits is not counted there: all of the user's groups are, under the lock of the user's row, for which concurrent
+  /// transactions wait.
   static func incrementGroupCount(of user: UserID, isLimited: Bool, on db: any Connection) throws -> Bool {
     let step = isLimited ? 1 : 0
-    return try db.change(
-      """
-      insert into person (user_id, group_count, group_count_max) values (\(user), \(step), \(Group.groupCountMax))
-      on conflict (user_id) do update set group_count = person.group_count + excluded.group_count
-        where person.group_count + excluded.group_count <= person.group_count_max
-      """) == 1
+    let isCounted =
+      try db.change(
+        """
+        insert into person (user_id, group_count, group_count_max) values (\(user), \(step), \(Group.groupCountMax))
+        on conflict (user_id) do update set group_count = person.group_count + excluded.group_count
+          where person.group_count + excluded.group_count <= person.group_count_max
+        """) == 1
+    guard isCounted, !isLimited else { return isCounted }
+    let row = try db.row("select count(*) as count from membership where user_id = \(user) and state = 'active'")
+    return try row?.get("count", as: Int.self) ?? 0 < Group.unlimitedGroupCountMax
   }
 
   /// Makes the user an active member. A user who comes back after leaving counts as the newest member.

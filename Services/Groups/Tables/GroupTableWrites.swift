@@ -14,7 +14,9 @@ struct GroupTableWrites: Sendable {
     let draft = NewGroup(
       id: id, owner: caller.id, name: try self.name(name), description: try description(row["description"] ?? .null),
       timeZone: .gmt, createdAt: caller.rowTime, isLimited: false)
-    _ = try GroupStore.create(draft, on: db)
+    do { _ = try GroupStore.create(draft, on: db) } catch let failure as Failure where failure == .tooManyGroups {
+      throw RestFailure.tooManyGroups
+    }
   }
 
   /// A code of null is replaced by a new one.
@@ -56,7 +58,7 @@ struct GroupTableWrites: Sendable {
     switch outcome {
     case .joined, .alreadyMember: break
     case .full: throw RestFailure(400, "23514", "The group is full.")
-    case .tooManyGroups: throw RestFailure(400, "23514", "You are in too many groups.")
+    case .tooManyGroups: throw RestFailure.tooManyGroups
     default: throw RestFailure.permissionDenied("group_members")
     }
   }
@@ -106,6 +108,11 @@ struct GroupTableWrites: Sendable {
       throw DatabaseFailure.check("social_groups_description_length")
     }
   }
+}
+
+extension RestFailure {
+  fileprivate static let tooManyGroups = RestFailure(
+    400, "54000", "You are in too many groups.", hint: "Leave or close groups that are not needed any more.")
 }
 
 extension RowValues {

@@ -8,7 +8,8 @@ package enum AnswerFormat: Sendable, Hashable {
 
   /// - Throws: ``RestFailure`` PGRST107 when none of the types is available.
   package init(accept: String?) throws {
-    guard let accept, !accept.allSatisfy({ $0 == " " }) else {
+    // What most clients send is not taken apart.
+    guard let accept, accept != "*/*", accept != "application/json", !accept.allSatisfy({ $0 == " " }) else {
       self = .array(isStripped: false)
       return
     }

@@ -46,12 +46,16 @@ struct RowWriter {
     let start: [UInt8]
     let kind: Kind
 
+    init(_ column: OutputColumn) {
+      name = column.name
+      start = column.memberStart
+      kind = .column(column.type, column.cast)
+    }
+
     init(_ name: String, _ kind: Kind) {
       self.name = name
+      self.start = JSONTree.memberStart(name)
       self.kind = kind
-      var start = Array(",".utf8)
-      JSONTree.write(name, to: &start)
-      self.start = start + ":".utf8
     }
   }
 
@@ -63,7 +67,7 @@ struct RowWriter {
     self.isStripped = isStripped
     members = resource.outputs.compactMap { output -> Member? in
       switch output {
-      case .column(let column): return Member(column.name, .column(column.type, column.cast))
+      case .column(let column): return Member(column)
       case .count(let name, let cast): return Member(name, .count(cast ?? .integer))
       case .embed(let index):
         let embed = resource.embeds[index]

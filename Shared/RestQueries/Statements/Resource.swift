@@ -1,8 +1,12 @@
+import Wire
+
 /// A query compared with the declaration of its table: every name in it is a column or a relation.
 struct Resource: Sendable {
   let table: Table
   let row: RowName
   var outputs: [Output] = []
+  /// Whether the outputs are the table's: `*` alone.
+  var isWhole = false
   var embeds: [Embed] = []
   var conditions: [Condition] = []
   var orders: [OrderTerm] = []
@@ -29,6 +33,27 @@ struct OutputColumn: Sendable {
   /// Of the value that is selected, before it is cast.
   let type: ColumnType
   let cast: Cast?
+  /// `,"name":`
+  let memberStart: [UInt8]
+
+  init(name: String, column: Column, path: [JSONStep], type: ColumnType, cast: Cast?) {
+    self.name = name
+    self.column = column
+    self.path = path
+    self.type = type
+    self.cast = cast
+    memberStart = JSONTree.memberStart(name)
+  }
+}
+
+extension JSONTree {
+  /// The beginning of a member that follows another: `,"name":`.
+  static func memberStart(_ name: String) -> [UInt8] {
+    var start = [UInt8(ascii: ",")]
+    write(name, to: &start)
+    start.append(UInt8(ascii: ":"))
+    return start
+  }
 }
 
 extension OutputColumn {
@@ -87,6 +112,7 @@ extension Resource {
     guard outputs.count <= QueryBounds.selectedColumnsMax else {
       throw RestFailure.tooMuch("selected columns", max: QueryBounds.selectedColumnsMax)
     }
+    isWhole = items == [.column(.all)]
     isCount = outputs.contains { if case .count = $0 { true } else { false } }
     // A number of rows beside their columns would be a grouping.
     guard !isCount || outputs.count == 1 else { throw RestFailure.aggregatesOff }

@@ -10,7 +10,7 @@ extension RestOperation {
       try NewRow($0, columns: body?.columns ?? [], operation: self, writer.caller)
     }
     let conflict = try conflict(writer)
-    if !rows.isEmpty { try lockOwnRows(writer, on: db) }
+    if !rows.isEmpty { try table.lockOwnRows(of: writer.caller, on: db, writer.engine) }
     if case .fail = conflict, table.writes.insert == nil, whenInserted == nil {
       return try insertTogether(rows, rule, writer, on: db)
     }
@@ -25,7 +25,7 @@ extension RestOperation {
     // A row in the way that the caller may not change: as if the id of the new one were taken.
     if case .merge = conflict, keys.count < rows.count { throw RestFailure.duplicate("\(table.name)_pkey") }
     try require(rule, of: keys, writer, on: db)
-    if !keys.isEmpty, let count = ownRowCount(writer) { try requireFewOwnRows(db.row(count)) }
+    if !keys.isEmpty { try table.requireFewOwnRows(of: writer.caller, on: db) }
     try whenInserted?()
     let hasInserted = present.map { present in zip(rows, keys).contains { $0.key == $1 && !present.contains($1) } }
     let status = hasInserted ?? true ? 201 : 200
@@ -42,10 +42,10 @@ extension RestOperation {
     let insertions = rows.map { $0.insertion(.fail).composedForRequest }
     let isShown = preferences.returns == .representation
     let reading = isShown ? [try shownRows(of: keys, writer)] : []
-    let counting = ownRowCount(writer).map { [$0] } ?? []
+    let counting = table.ownRowCount(of: writer.caller).map { [$0] } ?? []
     let results = try db.rows(of: insertions + [fulfilment(of: rule, keys, writer)] + counting + reading)
     try requireFulfilled(results[insertions.count].first, keys)
-    if !counting.isEmpty { try requireFewOwnRows(results[insertions.count + 1].first) }
+    if !counting.isEmpty { try table.requireFewOwnRows(results[insertions.count + 1].first) }
     return try inserted(keys, status: 201, isShown ? try page(of: keys, results.last ?? []) : nil)
   }
 
@@ -130,32 +130,6 @@ extension RestOperation {
   /// nil where the rows were not asked for.
   private func shownPage(of keys: [String], _ writer: StatementWriter, on db: any Connection) throws -> RowPage? {
     preferences.returns == .representation ? try representation(of: keys, writer, on: db) : nil
-  }
-}
-
-/// The bound of how many rows a caller owns.
-extension RestOperation {
-  /// Has the inserts of the caller's rows wait for each other until the transaction ends. On PostgreSQL they would run at
-  /// the same time, and none would count the rows of the others. The lock is sent with the next statement.
-  private func lockOwnRows(_ writer: StatementWriter, on db: any Connection) throws {
-    guard table.rowsPerOwnerMax != nil, writer.engine == .postgres else { return }
-    let lock = "\(table.name) of \(writer.caller.id)"
-    try db.enqueue("select pg_advisory_xact_lock(hashtextextended(\(lock), 0))")
-  }
-
-  /// nil where there is no bound.
-  private func ownRowCount(_ writer: StatementWriter) -> SQL? {
-    guard table.rowsPerOwnerMax != nil, let owner = table.owner else { return nil }
-    let row = resource.row
-    return """
-      select count(*) as total from \(table.source) \(row.name) where \(row[owner.stored]) = \(writer.caller.id)
-      """
-  }
-
-  /// - Throws: ``RestFailure`` 54000, after which the transaction must not be committed.
-  private func requireFewOwnRows(_ counted: Row?) throws {
-    guard let max = table.rowsPerOwnerMax, try counted?.get("total", as: Int.self) ?? 0 > max else { return }
-    throw RestFailure.tooManyOwnRows(of: table.name, max: max)
   }
 }
 

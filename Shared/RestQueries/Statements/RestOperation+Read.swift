@@ -26,6 +26,7 @@ extension RestOperation {
     guard request.method == .head, !resource.isCount else { return resource }
     var counted = resource
     counted.outputs = []
+    counted.isWhole = false
     return counted
   }
 

@@ -13,8 +13,9 @@ struct StatementWriter {
   ///   - isKeyed: whether the first column is the row's key.
   ///   - restriction: a further condition.
   func select(_ resource: Resource, isKeyed: Bool = false, where restriction: SQL? = nil) throws -> SQL {
-    let columns = try pageColumns(of: resource, isKeyed: isKeyed)
-    let list = SQL.joined(columns.map { "\($0.value) as \($0.name)" }, by: ", ")
+    let known = isKeyed ? nil : resource.columnList
+    let columns = known == nil ? try pageColumns(of: resource, isKeyed: isKeyed) : []
+    let list = known ?? SQL.joined(columns.map { "\($0.value) as \($0.name)" }, by: ", ")
     let condition = try condition(of: resource)
     let page: SQL = """
       select \(list) from \(resource.table.source) \(resource.row.name) \

@@ -32,6 +32,8 @@ package struct Table: Sendable {
   let writes: TableWrites
   /// What `*` selects.
   let outputs: [Output]
+  /// The same as the columns of a statement on rows named `t0`; nil where one of them depends on the caller.
+  fileprivate let columnList: SQL?
   /// The name in the database of the column that identifies a row.
   let storedKey: SQL
   /// The column with the id of a row's owner.
@@ -56,6 +58,9 @@ package struct Table: Sendable {
     self.rowsPerOwnerMax = rowsPerOwnerMax
     self.writes = writes
     outputs = columns.map { .column(OutputColumn($0)) }
+    columnList =
+      columns.allSatisfy { $0.computed == nil }
+      ? SQL(stringLiteral: columns.enumerated().map { "t0.\($1.stored) as c\($0)" }.joined(separator: ", ")) : nil
     storedKey = SQL(stringLiteral: columns.first { $0.name == key }?.stored ?? key)
     owner = columns.first { if case .owner = $0.writing { true } else { false } }
     places = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
@@ -75,6 +80,11 @@ package struct Table: Sendable {
     case .delete: access.deletes != nil
     }
   }
+}
+
+extension Resource {
+  /// The columns of a page that need not be composed.
+  var columnList: SQL? { isWhole && row.alias == "t0" ? table.columnList : nil }
 }
 
 /// Which rows a caller sees and changes: conditions that are part of every statement on the table.

@@ -5,15 +5,23 @@ import Wire
 
 /// A store that exports and deletes everything that a service keeps about a user.
 package protocol PersonalDataStoring: Sendable {
-  associatedtype Export: Encodable & Sendable
+  associatedtype Export: Sendable
 
   var database: any Database { get }
 
   /// Everything that the service keeps about a user; an empty export for an unknown user.
   func export(of user: UserID) async throws -> Export
 
+  /// The answer of the route. An export that is `Encodable` is answered whole.
+  func response(with export: Export) async throws -> Response
+
   /// Deletes everything that the service keeps about a user. Safe to repeat, also after it was interrupted.
   func erase(_ user: UserID, at now: Date) async throws
+}
+
+extension PersonalDataStoring where Export: Encodable {
+  /// Times have whole seconds, as the document is for the user.
+  package func response(with export: Export) -> Response { .json(export) }
 }
 
 /// The internal routes by which auth exports and erases a user's data in another service.
@@ -32,9 +40,8 @@ package struct PersonalDataRoutes<Store: PersonalDataStoring>: Sendable {
     inside.delete("/internal/users/{id}/data", use: erase)
   }
 
-  /// Times have whole seconds, as the document is for the user.
   @Sendable private func export(_ request: Request, _ context: ServiceCaller) async throws -> Response {
-    .json(try await store.export(of: try context.user()))
+    try await store.response(with: try await store.export(of: try context.user()))
   }
 
   /// Succeeds for an unknown user as well.

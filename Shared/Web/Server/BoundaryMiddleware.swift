@@ -84,7 +84,7 @@ struct BoundaryMiddleware: Sendable {
     var response = try await router.respond(to: request, context: context)
     // The router's own response to an unknown path or method has a body of another format.
     if context.endpointPath == "NotFound" { throw routingFailure(request) }
-    if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = cacheControl(request, context) }
+    if !response.headers.contains(.cacheControl) { response.headers[.cacheControl] = cacheControl(request, context) }
     return response
   }
 
@@ -124,7 +124,7 @@ struct BoundaryMiddleware: Sendable {
 extension Request {
   /// The value of a header field, or the values of several with this name, joined by commas. The subscript of
   /// `HTTPFields` returns the same, but instantiates several generic types on each call.
-  func header(_ name: HTTPField.Name) -> String? {
+  package func header(_ name: HTTPField.Name) -> String? {
     let values = headers[values: name]
     return values.count > 1 ? values.joined(separator: ", ") : values.first
   }
