@@ -28,7 +28,7 @@ import Testing
     try await withStack(engine, wrapDatabase: { EndlessDatabase(inner: $0) }) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       try await bob.insert("saved_places", #"{"name": "Here"}"#)
-      let patient = stack.adventures.bearing(alice.access).patient
+      let direct = stack.adventures.bearing(alice.access)
       async let endless = atOnce(5) { _ in
         try await patient.get("/rest/v1/saved_places?name=eq.\(EndlessDatabase.name)").status
       }

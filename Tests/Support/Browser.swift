@@ -1,5 +1,4 @@
 import AsyncHTTPClient
-import Clients
 import Foundation
 import NIOCore
 import NIOFoundationCompat
@@ -9,7 +8,18 @@ import NIOHTTP1
 package struct Browser: Sendable {
   package let base: String
   package var headers: [String: String] = [:]
-  private var client = OutboundHTTP.client
+
+  /// Waits longer for an answer than services wait for each other, as a busy machine may take its time.
+  package static let client: HTTPClient = {
+    var configuration = HTTPClient.Configuration(
+      redirectConfiguration: .disallow,
+      timeout: .init(connect: .seconds(30), read: .seconds(60), write: .seconds(60)),
+      connectionPool: .init(idleTimeout: .seconds(30), concurrentHTTP1ConnectionsPerHostSoftLimit: 64))
+    // A refused connection is reported at once.
+    configuration.connectionPool.retryConnectionEstablishment = false
+    configuration.httpVersion = .http1Only
+    return HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
+  }()
 
   package init(_ base: String) { self.base = base }
 
@@ -36,19 +46,6 @@ package struct Browser: Sendable {
     return browser
   }
 
-  /// A copy that waits longer for an answer than services wait for each other.
-  package var patient: Browser {
-    var browser = self
-    browser.client = Self.patientClient
-    return browser
-  }
-
-  private static let patientClient: HTTPClient = {
-    let timeout = HTTPClient.Configuration.Timeout(connect: .seconds(1), read: .seconds(60), write: .seconds(10))
-    return HTTPClient(
-      eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: HTTPClient.Configuration(timeout: timeout))
-  }()
-
   package func get(_ path: String) async throws -> Reply { try await send(.GET, path) }
 
   package func delete(_ path: String) async throws -> Reply { try await send(.DELETE, path) }
@@ -71,7 +68,7 @@ package struct Browser: Sendable {
       }
       request.body = .bytes(ByteBuffer(data: body))
     }
-    let response = try await client.execute(request, timeout: .seconds(60))
+    let response = try await Self.client.execute(request, timeout: .seconds(60))
     let data = Data(buffer: try await response.body.collect(upTo: 64 * 1024 * 1024))
     // `try?`: nil for a body that is not JSON.
     let json = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
