@@ -204,8 +204,10 @@ let package = Package(
     .tests("Adventures", ["Adventures", "Clients", "Database", "RestQueries", "Support", "Wire", .nioHTTP1]),
     .tests(
       "Timepoints",
-      ["Timepoints", "Outbox", .httpClient, .nio, .crypto, .hummingbird, .logging] + .serviceTests
-        + .programs),
+      [
+        "Timepoints", "Outbox", "Wire", "Web", "Database", "Support", .httpClient, .nio, .crypto, .hummingbird,
+        .logging,
+      ] + .programs),
     .tests("RestQueries", ["RestQueries", "RestRoutes", "Database", "Support", "Wire"]),
     .tests(
       "KithClientStack", path: "KithClient",

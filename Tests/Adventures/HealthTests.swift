@@ -74,14 +74,15 @@ import Testing
     database: String = "healthy"
   ) async throws {
     let function = "/rest/v1/rpc/health_check"
+    var (short, detailed) = (try await app.get(function), try await app.get("\(function)_detailed"))
+    // On a busy machine a service may not answer in time now and then.
     try await eventually("\(status) \(errors)") {
-      try await app.get("\(function)_detailed")["errors"] as? [String] == errors
+      (short, detailed) = (try await app.get(function), try await app.get("\(function)_detailed"))
+      return short["error"] as? String == errors.first && detailed["errors"] as? [String] == errors
     }
-    let detailed = try await app.get("\(function)_detailed")
     #expect(detailed.status == 200 && detailed.string("status") == status, "\(detailed.text)")
     #expect(detailed.string("auth") == auth && detailed.string("storage") == storage, "\(detailed.text)")
     #expect(detailed["error"] as? String == errors.first, "\(detailed.text)")
-    let short = try await app.get(function)
     #expect(short.string("status") == status && short["error"] as? String == errors.first, "\(short.text)")
     for reply in [short, detailed] {
       let services = try #require(reply["services"] as? [String: Any])

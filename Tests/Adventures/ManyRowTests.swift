@@ -16,7 +16,7 @@ import Testing
       #expect(changed.status == 200 && changed.list.count == 1000, "\(changed.status)")
       #expect(try await alice.rest(.DELETE, "saved_places?name=eq.y").status == 204)
       let topic = "saved_places:\(alice.id)"
-      try await eventually("the events") { receiver.events(on: topic).count >= 3003 }
+      try await eventually("the events", within: .seconds(240)) { receiver.events(on: topic).count >= 3003 }
       for name in ["saved_place_added", "saved_place_changed", "saved_place_removed"] {
         let ids = receiver.events(on: topic).filter { $0.name == name }.compactMap { $0.payload["place_id"] }
         #expect(ids.count == 1001 && Set(ids).count == 1001, "\(name)")

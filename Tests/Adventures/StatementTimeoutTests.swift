@@ -9,7 +9,9 @@ import Testing
     try await withStack(engine, wrapDatabase: { EndlessDatabase(inner: $0) }) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       try await alice.insert("saved_places", #"{"name": "Here"}"#)
-      async let endless = alice.rest(.GET, "saved_places?name=eq.\(EndlessDatabase.name)")
+      // Not of the gateway, which would not wait much longer than the statement lasts.
+      let direct = stack.adventures.bearing(alice.access)
+      async let endless = direct.get("/rest/v1/saved_places?name=eq.\(EndlessDatabase.name)")
       for number in 1...5 {
         try await bob.insert("saved_places", #"{"name": "Place \#(number)"}"#)
         #expect(try await bob.count("saved_places") == number)
@@ -28,16 +30,16 @@ import Testing
     try await withStack(engine, wrapDatabase: { EndlessDatabase(inner: $0) }) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       try await bob.insert("saved_places", #"{"name": "Here"}"#)
-      let patient = stack.adventures.bearing(alice.access)
+      let direct = stack.adventures.bearing(alice.access)
+      let ended = Flag()
       async let endless = atOnce(5) { _ in
-        try await patient.get("/rest/v1/saved_places?name=eq.\(EndlessDatabase.name)").status
+        let status = try await direct.get("/rest/v1/saved_places?name=eq.\(EndlessDatabase.name)").status
+        ended.raise()
+        return status
       }
       try await Task.sleep(for: .seconds(1))
-      for _ in 1...10 {
-        let start = ContinuousClock.now
-        #expect(try await bob.count("saved_places") == 1)
-        #expect(ContinuousClock.now - start < .seconds(3))
-      }
+      for _ in 1...3 { #expect(try await bob.count("saved_places") == 1) }
+      #expect(!ended.isRaised, "bob has waited for none of them")
       let statuses = try await endless
       #expect(statuses == Array(repeating: 503, count: 5))
     }

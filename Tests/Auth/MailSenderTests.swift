@@ -153,12 +153,13 @@ import Web
 
   @Test func aServerThatDoesNotAnswerQUITHasAcceptedTheMessage() async throws {
     try await withMailServer { server in
-      let sender = try shortTimeoutSender(server)
+      // Long enough for the message.
+      let sender = try shortTimeoutSender(server, timeout: .seconds(5))
       server.next(.hangs(at: "QUIT"))
       let started = ContinuousClock.now
       try await sender.send(message())
       #expect(server.messages.count == 1)
-      #expect(ContinuousClock.now - started < .seconds(20))
+      #expect(ContinuousClock.now - started < .seconds(60), "libcurl would wait for two minutes")
     }
   }
 
@@ -192,7 +193,7 @@ import Web
       let started = ContinuousClock.now
       sending.cancel()
       await #expect(throws: CancellationError.self) { try await sending.value }
-      #expect(ContinuousClock.now - started < .seconds(15), "the time for a delivery is a minute")
+      #expect(ContinuousClock.now - started < .seconds(40), "the time for a delivery is a minute")
     }
   }
 

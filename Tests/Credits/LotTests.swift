@@ -30,9 +30,9 @@ import Wire
     try await withLedger(engine) { ledger in
       let alice = try await ledger.user(5)
       try await ledger.grant(20, to: alice, expiringAfter: 1000)
-      ledger.clock.advance(by: .seconds(999))
+      ledger.clock.advance(by: .seconds(900))
       try await ledger.spend(1, of: alice)
-      ledger.clock.advance(by: .seconds(2))
+      ledger.clock.advance(by: .seconds(101))
       #expect(try await ledger.spend(6, of: alice) == .insufficient(balance: 5))
       #expect(try await ledger.balance(of: alice).current == 5)
       guard case .posted(_, balanceAfter: 0) = try await ledger.spend(5, of: alice) else {

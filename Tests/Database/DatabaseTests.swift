@@ -139,10 +139,10 @@ private struct Stop: Error {}
       async let counts = database.read { db in
         let before = try db.rows("select * from owner").count
         inside.signal()
-        guard written.wait(timeout: .now() + 10) == .success else { throw DatabaseFailure.other("no write came") }
+        guard written.wait(timeout: .now() + 300) == .success else { throw DatabaseFailure.other("no write came") }
         return (before, try db.rows("select * from owner").count)
       }
-      await Task.detached { _ = inside.wait(timeout: .now() + 10) }.value
+      await Task.detached { _ = inside.wait(timeout: .now() + 300) }.value
       try await database.write {
         try $0.change("insert into owner (id, name) values (\(UserID.new(at: Date())), 'al')")
       }

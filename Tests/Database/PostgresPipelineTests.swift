@@ -166,11 +166,11 @@ import Testing
       async let held = atOnce(3) { _ in
         try await database.read { _ in
           inside.signal()
-          return release.wait(timeout: .now() + 60) == .success
+          return release.wait(timeout: .now() + 600) == .success
         }
       }
       // All three at the same time.
-      await Task.detached { for _ in 0..<3 { _ = inside.wait(timeout: .now() + 30) } }.value
+      await Task.detached { for _ in 0..<3 { _ = inside.wait(timeout: .now() + 300) } }.value
       for _ in 0..<3 { release.signal() }
       #expect(try await held == [true, true, true])
       await database.close()

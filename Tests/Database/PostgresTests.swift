@@ -103,7 +103,7 @@ import Testing
   @Test func whoWaitsTooLongForAConnectionIsTurnedAway() async throws {
     try await withTestDatabase(.postgres) { testDatabase in
       let database = try Postgres(
-        url: testDatabase.databaseURL, schema: "test", connections: 1, acquireTimeout: .milliseconds(200), logger: quiet
+        url: testDatabase.databaseURL, schema: "test", connections: 1, acquireTimeout: .seconds(2), logger: quiet
       )
       try await database.migrate(Self.schema)
       let held = HeldConnection()
@@ -134,7 +134,7 @@ import Testing
       for _ in 1...2 {
         let used = try await atOnce(6) { _ in
           try await database.read { db in
-            _ = try db.rows("select pg_sleep(0.3)")
+            _ = try db.rows("select pg_sleep(1)")
             return try db.row("select pg_backend_pid() as pid")?.get("pid", as: Int.self)
           }
         }

@@ -1,5 +1,6 @@
 import Database
 import Support
+import Synchronization
 import Testing
 
 @testable import Postgres
@@ -14,7 +15,17 @@ import Testing
       try await executeSQL(server.url, "alter system set synchronous_standby_names = 'nobody'")
       try await executeSQL(server.url, "select pg_reload_conf()")
 
-      let write = Task { try await database.write { db in try db.change("insert into a (x) values (2)") } }
+      // Commits wait once a process of the server has read the setting; those before that are acknowledged.
+      let last = Mutex(1)
+      let write = Task {
+        while true {
+          let x = last.withLock { last in
+            last += 1
+            return last
+          }
+          try await database.write { db in try db.change("insert into a (x) values (\(x))") }
+        }
+      }
       try await eventually("a commit that waits") {
         try await database.read { db in
           try db.row("select 1 as one from pg_stat_activity where wait_event = 'SyncRep'") != nil
@@ -24,13 +35,14 @@ import Testing
         server.url, "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'")
       await #expect(throws: DatabaseFailure.outcomeUnknown) { try await write.value }
       // The premise: here it is committed.
-      #expect(try await database.read { try $0.rows("select x from a").count } == 2)
+      let committed = last.withLock { $0 }
+      #expect(try await database.read { try $0.rows("select x from a").count } == committed)
 
       // The connection is as good as before.
       try await executeSQL(server.url, "alter system reset synchronous_standby_names")
       try await executeSQL(server.url, "select pg_reload_conf()")
-      try await database.write { db in try db.change("insert into a (x) values (3)") }
-      #expect(try await database.read { try $0.rows("select x from a").count } == 3)
+      try await database.write { db in try db.change("insert into a (x) values (\(committed + 1))") }
+      #expect(try await database.read { try $0.rows("select x from a").count } == committed + 1)
       await database.close()
     }
   }

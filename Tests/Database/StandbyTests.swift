@@ -23,7 +23,7 @@ import Testing
       }
       // The first is the primary's, as it is not known yet what the standby must have.
       #expect(try await !isStandby())
-      try await eventually("a read on the standby") { try await isStandby() }
+      try await eventually("a read on the standby", within: .seconds(240)) { try await isStandby() }
       #expect(try await database.readAllowingStale { try $0.rows("select x from a").count } == 1)
       // It cannot be written to, and other reads are the primary's.
       await #expect(throws: DatabaseFailure.self) {
@@ -39,14 +39,14 @@ import Testing
       #expect(kill(replaying, SIGSTOP) == 0)
       defer { kill(replaying, SIGCONT) }
       try await database.write { db in try db.change("insert into a (x) values (2)") }
-      try await eventually("reads on the primary") { try await !isStandby() }
+      try await eventually("reads on the primary", within: .seconds(240)) { try await !isStandby() }
       let seen = try await database.readAllowingStale { try $0.rows("select x from a").count }
       #expect(seen == 2)
       #expect(kill(replaying, SIGCONT) == 0)
-      try await eventually("the standby again") { try await isStandby() }
+      try await eventually("the standby again", within: .seconds(240)) { try await isStandby() }
       // One that has gone, as it takes over from the primary that dies.
       try await cluster.killPrimary()
-      try await eventually("reads and writes") {
+      try await eventually("reads and writes", within: .seconds(240)) {
         do {
           _ = try await isStandby()
           try await database.write { db in try db.change("insert into a (x) values (3)") }
@@ -84,15 +84,15 @@ import Testing
           try db.row("select pg_is_in_recovery() as x")?.get("x", as: Bool.self) ?? false
         }
       }
-      try await eventually("a read on the standby") { try await isStandby() }
+      try await eventually("a read on the standby", within: .seconds(240)) { try await isStandby() }
       let reading = Task { try await read() }
-      try await eventually("the read on the standby") { places.withLock { $0 == [true] } }
+      try await eventually("the read on the standby", within: .seconds(240)) { places.withLock { $0 == [true] } }
       try await database.write { db in try db.change("delete from a where x > 1") }
       try await executeSQL(cluster.url, "vacuum test.a")
       #expect(try await reading.value == 1)
       #expect(places.withLock { $0 } == [true, false])
       // It is not left alone: the conflict was this read's.
-      try await eventually("the standby again") { try await isStandby() }
+      try await eventually("the standby again", within: .seconds(240)) { try await isStandby() }
       await database.close()
     }
   }

@@ -127,6 +127,8 @@ import Wire
       let stack = texting.stack
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       let group = try await alice.group()
+      // The next try does not come before the claim.
+      stack.clock.stop()
       texting.twilio.next(.refuses(status: 503, code: 20503))
       _ = try await texting.invite([number(5)], to: group, by: alice)
       try await eventually("a try") {

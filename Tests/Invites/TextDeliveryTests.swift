@@ -48,6 +48,8 @@ import Wire
   /// The provider's list does not contain at once what it has accepted.
   @Test(arguments: engines) func halfAMinutePassesWhenTheEndIsNotKnown(engine: Engine) async throws {
     try await withTextingStack(engine) { texting in
+      // It is not sent again before the time was seen.
+      texting.stack.clock.stop()
       let group = try await texting.stack.signIn("alice").group()
       func wait(after behavior: TwilioServer.Behavior, _ number: String) async throws -> Double {
         let (alice, before) = (try await texting.stack.signIn("alice"), texting.twilio.calls)
@@ -134,6 +136,8 @@ import Wire
   @Test func aTextForAnInviteThatIsOverIsNotSent() async throws {
     try await withTextingStack(.sqlite) { texting in
       let (alice, bob) = (try await texting.stack.signIn("alice"), try await texting.stack.signIn("bob"))
+      // It is not sent again before it is over.
+      texting.stack.clock.stop()
       texting.twilio.next(.refuses(status: 503, code: 20503))
       let code = try await texting.invite([number(5)], to: try await alice.group(), by: alice)[0]
       try await eventually("a try") { texting.twilio.calls == 1 }

@@ -61,9 +61,8 @@ import Wire
         try await withThrowingTaskGroup(of: Void.self) { group in
           for _ in 0..<10 {
             group.addTask {
-              let reader = try await SlowReader(port: port)
+              let reader = try await answeredReader(of: todayPath, port, alice)
               defer { reader.close() }
-              try await reader.sendRequest(todayPath, bearer: alice.access)
               try await reader.readToEnd(at: today.body.count)
             }
           }
@@ -83,20 +82,24 @@ import Wire
     -> [SlowReader]
   {
     try await atOnce(Self.readers) { _ in
-      // A busy machine does not begin all responses within their deadline; an app asks again then, and so do these.
-      for _ in 0..<20 {
-        let reader = try await SlowReader(port: port)
-        try await reader.sendRequest(path, bearer: user.access)
-        try await reader.read(atLeast: SlowReader.statusLine.utf8.count)
-        if try reader.isAnswered() {
-          try await reader.read(atLeast: bytes)
-          return reader
-        }
-        reader.close()
-        try await Task.sleep(for: .seconds(1))
-      }
-      throw Unexpected(reply: "the response did not begin in twenty attempts")
+      let reader = try await answeredReader(of: path, port, user)
+      try await reader.read(atLeast: bytes)
+      return reader
     }
+  }
+
+  /// A client that has read the beginning of its response.
+  private func answeredReader(of path: String, _ port: Int, _ user: SignedInUser) async throws -> SlowReader {
+    // A busy machine does not begin all responses within their deadline; an app asks again then, and so do these.
+    for _ in 0..<20 {
+      let reader = try await SlowReader(port: port)
+      try await reader.sendRequest(path, bearer: user.access)
+      try await reader.read(atLeast: SlowReader.statusLine.utf8.count)
+      if try reader.isAnswered() { return reader }
+      reader.close()
+      try await Task.sleep(for: .seconds(1))
+    }
+    throw Unexpected(reply: "the response did not begin in twenty attempts")
   }
 }
 

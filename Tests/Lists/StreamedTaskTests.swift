@@ -14,7 +14,10 @@ import Wire
       let (mine, theirs) = (try await alice.makeList("Mine"), try await bob.makeList("Bob's"))
       try await bob.share(theirs, with: "alice", as: "viewer")
       let note = String(repeating: "🙂", count: 10_000)
+      // Tasks say for how many minutes they are overdue, which is compared below.
+      stack.clock.stop()
       func make(_ index: Int, note: String) async throws -> Int {
+        stack.clock.advance(by: .seconds(1))
         let due = RFC3339.milliseconds(stack.clock.now - Double(100 - index) * 60)
         let more: [String: any Sendable] = ["due_at": due, "note": note]
         let (owner, list) = index.isMultiple(of: 2) ? (alice, mine) : (bob, theirs)

@@ -11,6 +11,7 @@ import Web
   @Test(arguments: engines) func aDayLaterItIsGivenUpLoudly(engine: Engine) async throws {
     let lines = RecordedLog()
     try await withOutbox(engine, { $0.logger = lines.logger }) { fixture in
+      fixture.clock.stop()
       fixture.receiver.behavior = .failing(1000)
       try await fixture.add("the secret text")
       let outbox = try await fixture.outbox()
@@ -126,9 +127,10 @@ import Web
 
   @Test(arguments: engines) func theDepthIsMeasured(engine: Engine) async throws {
     try await withOutbox(engine) { fixture in
+      fixture.clock.stop()
       fixture.receiver.behavior = .hanging
       for number in 0..<3 { try await fixture.add("letter \(number)") }
-      fixture.clock.advance(by: .seconds(100))
+      fixture.clock.advance(by: .seconds(105))
       let outbox = try await fixture.outbox()
       try await running([outbox]) {
         try await eventually { fixture.registry.text().contains("kith_outbox_depth{kind=\"letter\"} 3") }

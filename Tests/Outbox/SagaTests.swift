@@ -77,9 +77,12 @@ import Web
       }
       try await begin("1", on: database, at: clock.now)
       try await running([saga]) {
-        try await eventually {
-          clock.advance(by: .seconds(1))
-          return try await states(database) == ["done"]
+        try await eventually("the end of it", passing: .seconds(1), on: clock) {
+          try await database.read { db in
+            try db.row("select count(*) as leased from move where lease is not null")?.get("leased") ?? 0
+          }
+        } _: {
+          try await states(database) == ["done"]
         }
       }
       #expect(tries.withLock { $0 } == 10)

@@ -7,6 +7,10 @@ import httpx
 from postgrest import APIError, CountMethod, ReturnMethod
 from supabase import create_client
 
+# A busy machine may need more than the default of five seconds, which all clients share.
+for part in ("connect", "read", "write", "pool"):
+    setattr(httpx._config.DEFAULT_TIMEOUT_CONFIG, part, 60)
+
 BASE, END, PHOTO = sys.argv[1:4]
 KEY = "eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl"
 NOBODY = "01a1fd42-9c11-7f3e-8d25-5b7a3c9e1f04"

@@ -10,6 +10,10 @@ import httpx
 from supabase import AuthApiError, AuthWeakPasswordError, create_client
 from supabase_auth.errors import AuthInvalidCredentialsError, AuthSessionMissingError
 
+# A busy machine may need more than the default of five seconds, which all clients share.
+for part in ("connect", "read", "write", "pool"):
+    setattr(httpx._config.DEFAULT_TIMEOUT_CONFIG, part, 60)
+
 BASE, LETTERS, APPLE = sys.argv[1:4]
 KEY = "eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl"
 PASSWORD = "correct horse"

@@ -7,6 +7,10 @@ import httpx
 from storage3 import create_client
 from storage3.exceptions import StorageApiError
 
+# A busy machine may need more than the default of five seconds, which all clients share.
+for part in ("connect", "read", "write", "pool"):
+    setattr(httpx._config.DEFAULT_TIMEOUT_CONFIG, part, 60)
+
 BASE, ALICE, ALICE_TOKEN, BOB, BOB_TOKEN, PHOTO = sys.argv[1:7]
 
 

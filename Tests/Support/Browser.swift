@@ -9,6 +9,18 @@ package struct Browser: Sendable {
   package let base: String
   package var headers: [String: String] = [:]
 
+  /// Waits longer for an answer than services wait for each other, as a busy machine may take its time.
+  package static let client: HTTPClient = {
+    var configuration = HTTPClient.Configuration(
+      redirectConfiguration: .disallow,
+      timeout: .init(connect: .seconds(30), read: .seconds(60), write: .seconds(60)),
+      connectionPool: .init(idleTimeout: .seconds(30), concurrentHTTP1ConnectionsPerHostSoftLimit: 64))
+    // A refused connection is reported at once.
+    configuration.connectionPool.retryConnectionEstablishment = false
+    configuration.httpVersion = .http1Only
+    return HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
+  }()
+
   package init(_ base: String) { self.base = base }
 
   /// `@unchecked Sendable`: objects from `JSONSerialization` are never mutated.
@@ -33,18 +45,6 @@ package struct Browser: Sendable {
     browser.headers.merge(headers) { $1 }
     return browser
   }
-
-  /// Not the services' client, whose timeouts a busy machine can exceed although nothing is wrong.
-  package static let client: HTTPClient = {
-    var configuration = HTTPClient.Configuration(
-      redirectConfiguration: .disallow,
-      timeout: .init(connect: .seconds(30), read: .seconds(60), write: .seconds(60)),
-      connectionPool: .init(idleTimeout: .seconds(30), concurrentHTTP1ConnectionsPerHostSoftLimit: 64))
-    // A refused connection is reported at once.
-    configuration.connectionPool.retryConnectionEstablishment = false
-    configuration.httpVersion = .http1Only
-    return HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
-  }()
 
   package func get(_ path: String) async throws -> Reply { try await send(.GET, path) }
 

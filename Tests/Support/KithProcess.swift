@@ -17,7 +17,7 @@ package struct KithProcess: Sendable {
     for _ in 0..<5 {
       let process = try launch("kith", environment(testDatabase).merging(overrides) { $1 }, in: testDatabase)
       var isTaken = false
-      try await eventually("health; it printed: \(process.child.printed())") {
+      try await eventually("health; it printed: \(process.child.printed())", within: .seconds(240)) {
         isTaken = process.child.printed().contains("is in use by another program")
         return isTaken ? true : await process.isHealthy(at: "/health")
       }
@@ -54,7 +54,9 @@ package struct KithProcess: Sendable {
   }
 
   package func healthy(_ path: String = "/health") async throws {
-    try await eventually("health; it printed: \(child.printed())") { await isHealthy(at: path) }
+    try await eventually("health; it printed: \(child.printed())", within: .seconds(240)) {
+      await isHealthy(at: path)
+    }
   }
 
   private func isHealthy(at path: String) async -> Bool {

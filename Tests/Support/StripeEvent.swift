@@ -37,7 +37,7 @@ package struct StripeEvent: Sendable {
 extension TestStack {
   /// Waits until no billing event waits any more.
   package func billingInboxSettled() async throws {
-    try await eventually("the billing inbox") {
+    try await eventually("the billing inbox", within: .seconds(240)) {
       try await count("billing_event where status = 'waiting'", in: "credits") == 0
     }
   }

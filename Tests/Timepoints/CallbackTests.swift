@@ -58,9 +58,11 @@ import Wire
         let made = try await alice.generate(
           "Apollo 11", ["callback_url": "http://\(host)/done", "request_context": ["job": 7]])
         #expect(made.status == 200, "\(made.text)")
-        try await eventually("the second post") {
-          stack.clock.advance(by: .seconds(5))
-          return receiver.posts(to: "done").count >= 2
+        // In short steps, as whoever verifies a signature does not accept one from the future.
+        try await eventually("the second post", passing: .seconds(1), on: stack.clock) {
+          try await stack.count("outbox where lease is not null", in: "timepoints")
+        } _: {
+          receiver.posts(to: "done").count >= 2
         }
         let posts = receiver.posts(to: "done")
         #expect(Set(posts.map { $0.headers["webhook-id"] ?? "" }).count == 1)
@@ -99,7 +101,7 @@ import Wire
     ]
     let input = String(decoding: try JSONSerialization.data(withJSONObject: given), as: UTF8.self)
     let printed = try await Python.run(program, input: input)
-    #expect(printed.split(separator: "\n") == ["timepoint.completed", "timepoint.completed"], "\(printed)")
+    #expect(printed.split(separator: "\n") == posts.map { _ in "timepoint.completed" }, "\(printed)")
   }
 
   @Test(arguments: engines) func itIsRepeatedForAnHourAndGoesToNoOtherAddress(_ engine: Engine) async throws {
@@ -114,7 +116,8 @@ import Wire
         }
         let started = stack.clock.now
         try await eventually("the end of all callbacks") {
-          let due: SQL = "outbox where due_at <= \(stack.clock.now)"
+          // Not while one is posted either: its lease would end, and it would be posted once more.
+          let due: SQL = "outbox where due_at <= \(stack.clock.now) or lease is not null"
           if try await stack.count(due, in: "timepoints") == 0 { stack.clock.advance(by: .seconds(60)) }
           return try await stack.count("outbox where settled_at is null", in: "timepoints") == 0
         }

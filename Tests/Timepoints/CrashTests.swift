@@ -49,9 +49,10 @@ import Wire
       let before = try await alice.balance()
       let begun = try await alice.browser.post("/api/v1/timepoints/generate", ["query": "The first flight"])
       #expect(begun.status == 200)
-      try await eventually("fourteen failures") {
-        stack.clock.advance(by: .seconds(10))
-        return failures.isOver
+      try await eventually("fourteen failures", passing: .seconds(10), on: stack.clock) {
+        try await stack.count("generation_job where lease is not null", in: "timepoints")
+      } _: {
+        failures.isOver
       }
       try await stack.settled()
       let user = try await stack.signIn("alice")
@@ -73,9 +74,10 @@ import Wire
       let path = "/api/v1/timepoints/\(begun.string("id"))"
       #expect(try await alice.browser.delete(path).status == 200)
       let completed: SQL = "timepoint where status = 'completed' and deleted_at is not null"
-      try await eventually("its completion") {
-        stack.clock.advance(by: .seconds(10))
-        return try await stack.count(completed, in: "timepoints") == 1
+      try await eventually("its completion", passing: .seconds(10), on: stack.clock) {
+        try await stack.count("generation_job where lease is not null", in: "timepoints")
+      } _: {
+        try await stack.count(completed, in: "timepoints") == 1
       }
       let user = try await stack.signIn("alice")
       #expect(try await user.browser.get(path).status == 404)

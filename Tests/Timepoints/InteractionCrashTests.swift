@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import Database
 import Foundation
 import Support
@@ -92,17 +93,22 @@ import Wire
   ) async throws -> String {
     let browser = user.browser.with(["Idempotency-Key": key])
     var (answer, last): (String?, String) = (nil, "")
-    try await eventually("an answer to \(key) \(asked.path): \(last)", within: .seconds(120)) {
-      if asked.isStream {
-        var stream = try await TimepointStream(browser, asked.path, body: asked.body)
-        let end = try await stream.all().last
-        answer = end?.name == "done" ? end?.data["response"] as? String : nil
-        last = "\(stream.status) \(end?.text ?? "")"
-      } else {
-        let reply = try await browser.post(asked.path, asked.body)
-        // Latencies are those of the first time.
-        answer = reply.status == 200 ? reply.text : nil
-        last = reply.text
+    try await eventually("an answer to \(key) \(asked.path): \(last)", within: .seconds(300)) {
+      do {
+        if asked.isStream {
+          var stream = try await TimepointStream(browser, asked.path, body: asked.body)
+          let end = try await stream.all().last
+          answer = end?.name == "done" ? end?.data["response"] as? String : nil
+          last = "\(stream.status) \(end?.text ?? "")"
+        } else {
+          let reply = try await browser.post(asked.path, asked.body)
+          // Latencies are those of the first time.
+          answer = reply.status == 200 ? reply.text : nil
+          last = reply.text
+        }
+      } catch let noAnswer as HTTPClientError {
+        // A connection that is lost, or an answer that does not come in time, is no answer either.
+        last = "\(noAnswer)"
       }
       // What a dead process has claimed is claimed for a minute.
       if last.contains("idempotency_key_in_use") { stack.clock.advance(by: .seconds(2)) }

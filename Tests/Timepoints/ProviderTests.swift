@@ -128,7 +128,7 @@ import Wire
   }
 
   @Test(arguments: Party.allCases) func aProviderThatSaysNothingTimesOut(_ party: Party) async throws {
-    try await with(party, ["PROVIDER_TIMEOUT_SECONDS": "1"]) { maker, asked, _, preset in
+    try await with(party, ["PROVIDER_TIMEOUT_SECONDS": "4"]) { maker, asked, _, preset in
       asked.next(.hangs, for: "judge")
       let failure = await maker.failure(maker.input(preset: preset))
       #expect(failure == .timedOut)
@@ -219,6 +219,8 @@ import Wire
       // 100 tokens an answer.
       let settings = gemini.settings.merging(["PROVIDER_TOKENS_PER_DAY": "900"]) { $1 }
       let clock = TestClock()
+      // No day ends while this test runs.
+      clock.move(to: Date(timeIntervalSince1970: 1_800_000_000))
       try await withSceneMaker(settings, engine: engine, now: { clock.now }) { maker in
         _ = try await maker.scene()
         let day = String(RFC3339.seconds(clock.now).prefix(10))

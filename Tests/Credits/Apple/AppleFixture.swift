@@ -69,7 +69,7 @@ extension TestStack {
 
   /// Waits until all stored notifications have been worked on.
   func waitForBilling() async throws {
-    try await eventually("work on the notifications") {
+    try await eventually("work on the notifications", within: .seconds(240)) {
       try await count("billing_event where status = 'waiting'", in: "credits") == 0
     }
   }

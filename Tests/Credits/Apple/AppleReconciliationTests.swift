@@ -74,7 +74,7 @@ import Wire
           stack.clock.advance(by: .seconds(400))
           try await eventually("another question") { server.requestCount > count }
         }
-        #expect(try await alice.balance() == 50)
+        #expect(try await stack.signIn("alice").balance() == 50)
         server.behavior = .normal
         stack.clock.advance(by: .seconds(400))
         try await eventually("the credits") { try await stack.signIn("alice").balance() == 150 }

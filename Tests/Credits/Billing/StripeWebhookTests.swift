@@ -181,6 +181,8 @@ import Wire
         reason: "subscription_create", amount: 1999, paidAt: seconds(stack))
       // Stripe is down: the event is stored and waits.
       stripe.next(.answers(status: 503, body: "down"), times: 2)
+      // The next try does not come before the first one was seen.
+      stack.clock.stop()
       _ = try await StripeEvent("invoice.paid", invoice, at: seconds(stack)).send(stack)
       try await eventually("a try") {
         try await stack.count("billing_event where tries > 0 and lease is null", in: "credits") == 1

@@ -94,6 +94,6 @@ import Wire
       }
     }
     #expect(refused > 1000)
-    #expect(ContinuousClock.now - started < .seconds(60))
+    #expect(ContinuousClock.now - started < .seconds(300))
   }
 }

@@ -64,7 +64,7 @@ import Wire
       // `try?`: nothing cancels this task.
       try? await Task.sleep(for: .milliseconds(Int.random(in: 100...500)))
       // On a busy machine the first photo may not be acknowledged yet.
-      for _ in 0..<2000 where answers.count == before {
+      for _ in 0..<12_000 where answers.count == before {
         // `try?`: as above.
         try? await Task.sleep(for: .milliseconds(10))
       }

@@ -70,7 +70,7 @@ import Wire
     defer { try? FileManager.default.removeItem(atPath: log) }
     let endpoint = "http://127.0.0.1:\(port)"
     do {
-      try await eventually("the store; it printed: \(store.printed())") {
+      try await eventually("the store; it printed: \(store.printed())", within: .seconds(240)) {
         do { return try await Browser(endpoint).get("/moto-api/").status == 200 } catch { return false }
       }
       let path = "/photos"
