@@ -122,7 +122,7 @@ import Wire
       }
       var his = try await stream(bob, after: "0")
       let gap = try #require(try await his.next())
-      #expect(gap.name == "gap" && gap.json["oldest"] as? Int == 2 && gap.id == "3")
+      #expect(gap.name == "gap" && gap.json["oldest"] as? Int == 2 && gap.seq == 3)
       try await fixture.deliver([fixture.event(4, Self.topic)])
       #expect(try await his.next()?.number == 4)
       var later = try await stream(bob, after: "1")
