@@ -16,6 +16,7 @@ let adventuresMigrations = [
   SubmissionPhotos.migration,
   Migration("indexes in the order of ids", orderedIndexes),
   Migration("the ends of hunts", huntEnds),
+  EventFeed.resetMigration,
 ]
 
 /// `end_told_for` is the `end_time` of which the channels were told.

@@ -46,6 +46,56 @@ import Wire
     }
   }
 
+  /// Those who listen to all topics are sent what is delivered from then on, also what is from before they were let in.
+  @Test(arguments: engines) func theListOfTopicsWaitsForTheEventThatLetsIn(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let list = try await list(of: alice)
+      try await eventually("the delivery") { try await stack.count("event_outbox", in: "lists") == 0 }
+      func topics(of user: SignedInUser) async throws -> [String]? {
+        let events = stack.lists.with(stack.with(key: "events"))
+        return try await events.done(.GET, "/internal/topics?user_id=\(user.id)")["topics"] as? [String]
+      }
+      receiver.behavior = .hanging
+      // While bob is in no list there is nothing to wait for.
+      #expect(try await topics(of: bob) == [])
+      try await addBob(to: list, by: alice)
+      let isAnswered = Flag()
+      let answer = Task {
+        let found = try await topics(of: bob)
+        isAnswered.raise()
+        return found
+      }
+      try await Task.sleep(for: .milliseconds(200))
+      #expect(try await topics(of: alice) == ["lists:\(list)"])
+      #expect(!isAnswered.isRaised)
+      receiver.behavior = .normal
+      #expect(try await answer.value == ["lists:\(list)"])
+      #expect(receiver.names(on: "lists:\(list)") == ["member_joined"])
+    }
+  }
+
+  /// A reset has the rights of the events whose place it takes.
+  @Test(arguments: engines) func theAnswerWaitsForTheResetThatLetsIn(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let list = try await list(of: alice)
+      try await eventually("the delivery") { try await stack.count("event_outbox", in: "lists") == 0 }
+      receiver.behavior = .unavailable
+      try await addBob(to: list, by: alice)
+      // Too late for the event itself.
+      stack.clock.advance(by: .seconds(90_000))
+      try await eventually("the reset") { try await stack.count("event_outbox where is_reset", in: "lists") == 1 }
+      #expect(try await access(of: bob, to: list, stack).status == 503)
+      #expect(try await access(of: alice, to: list, stack).bool("read") == true)
+      receiver.behavior = .normal
+      try await eventually("the right") { try await access(of: bob, to: list, stack).bool("read") == true }
+      let reset = try #require(receiver.events(on: "lists:\(list)").last)
+      #expect(reset.name == "reset")
+      #expect(reset.access == [AccessChange(topic: "lists:\(list)", user: bob.id, mayRead: true)])
+    }
+  }
+
   @Test(arguments: engines) func whileItCannotBeDeliveredNobodyIsToldThatTheyMayRead(_ engine: Engine) async throws {
     try await withEvents(of: engine) { stack, receiver in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
