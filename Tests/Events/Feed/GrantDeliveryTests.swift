@@ -134,4 +134,28 @@ import Wire
       }
     }
   }
+
+  /// Adventures knows the members of a group before it is told that they have joined.
+  @Test(arguments: engines) func whoJoinsAGroupIsSentNothingOfItsHuntsOfBefore(_ engine: Engine) async throws {
+    try await withStack(engine, TestStack.eventsURL) { stack in
+      let alice = try await stack.signIn("alice")
+      let bob = try await ChannelListener(stack.signIn("bob"), stack)
+      for _ in 1...5 {
+        let group = try await alice.rest(.POST, "social_groups", ["name": "Ours"]).first
+        let hunt = try await alice.draftHunt(of: group?["id"] as? String)
+        try await alice.rest(.PATCH, "scavenger_hunts?id=eq.\(hunt.id)", ["title": "A present for bob"])
+        try await alice.rest(.PATCH, "scavenger_hunts?id=eq.\(hunt.id)", ["title": "Town"])
+        let code = JSONValue.string(group?["invite_code"] as? String ?? "")
+        try await bob.user.rest(.POST, "social_groups/join", ["invite_code": code])
+        let topic = "scavenger_hunts:\(hunt.id)"
+        // `try?`: refused while adventures still has the groups from before.
+        try await eventually("the right") { (try? await bob.join(topic)) != nil }
+        let gap = try await bob.payload("gap", on: topic)
+        #expect(gap["oldest"] == .integer(5) && bob.names(on: topic) == ["gap"])
+        try await alice.rest(.PATCH, "scavenger_hunts?id=eq.\(hunt.id)", ["title": "City"])
+        _ = try await bob.event("hunt_changed", on: topic)
+        #expect(bob.names(on: topic) == ["gap", "hunt_changed"])
+      }
+    }
+  }
 }
