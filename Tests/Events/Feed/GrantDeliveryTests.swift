@@ -135,6 +135,32 @@ import Wire
     }
   }
 
+  /// On a channel of all rows, which has no numbers.
+  @Test(arguments: engines) func whoListensToEverythingIsSentTheRowsFromThenOn(_ engine: Engine) async throws {
+    try await withStack(engine, TestStack.eventsURL) { stack in
+      let alice = try await stack.signIn("alice")
+      let bob = try await ChannelListener(stack.signIn("bob"), stack)
+      for number in 1...5 {
+        let list = try await list(of: alice)
+        func add(_ title: String) async throws -> Int {
+          try await alice.browser.done(.POST, "/api/v1/lists/\(list)/tasks", ["task": ["title": title]]).id(of: "task")
+        }
+        let present = try await add("A present for bob")
+        try await alice.browser.done(.DELETE, "/api/v1/tasks/\(present)")
+        try await addBob(to: list, by: alice)
+        let reply = try await bob.socket.join(
+          "realtime:any name", bob.user.access, #""postgres_changes":[{"event":"*","schema":"*","table":"tasks"}]"#)
+        #expect(reply.status == "ok")
+        let task = try await add("Milk")
+        try await eventually("the task \(number)") {
+          bob.changes(on: "any name").contains { $0["record"]?["id"] == .integer(task) }
+        }
+      }
+      #expect(bob.changes(on: "any name").count == 5)
+      #expect(!bob.received.contains("A present for bob"))
+    }
+  }
+
   /// Adventures knows the members of a group before it is told that they have joined.
   @Test(arguments: engines) func whoJoinsAGroupIsSentNothingOfItsHuntsOfBefore(_ engine: Engine) async throws {
     try await withStack(engine, TestStack.eventsURL) { stack in
