@@ -16,7 +16,19 @@ let adventuresMigrations = [
   SubmissionPhotos.migration,
   Migration("indexes in the order of ids", orderedIndexes),
   Migration("the ends of hunts", huntEnds),
+  Migration("who was let into the hunts of groups", groupReaderTable),
+  EventFeed.resetMigration,
 ]
+
+/// Whoever has been in a group since before this table is let into its hunts again, which changes nothing for those who
+/// read them.
+private let groupReaderTable = """
+  create table group_reader (
+    user_id uuid not null,
+    group_id uuid not null,
+    primary key (user_id, group_id)
+  );
+  """
 
 /// `end_told_for` is the `end_time` of which the channels were told.
 private let huntEnds = """

@@ -39,6 +39,7 @@ let groupsMigrations = [
     drop index membership_user;
     create index membership_user on membership (user_id, state, group_id);
     """),
+  EventFeed.resetMigration,
 ]
 
 /// - Parameter id: makes a UUID for each row.

@@ -21,6 +21,7 @@ let listsMigrations = [
   EventFeed.migration,
   Migration("when tasks were nudged, who is no friend any more", nudgesAndFriends),
   Migration("reminders of tasks that are due soon", reminderColumn),
+  EventFeed.resetMigration,
 ]
 
 /// Each open task with a due date is looked at once after the migration.

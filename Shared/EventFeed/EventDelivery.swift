@@ -53,12 +53,13 @@ struct EventDelivery: Service {
 
   private func deliverUntilCancelled() async {
     var failures = 0
+    var isSignalled = false
     while !Task.isCancelled {
-      let version = recorded.version
       do {
-        let wait = try await deliverAll()
+        let rest = try await deliverAll(isSignalled: isSignalled)
         failures = 0
-        await recorded.wait(after: version, atMost: wait)
+        await recorded.wait(after: rest.version, atMost: rest.wait)
+        isSignalled = recorded.version != rest.version
       } catch {
         guard !Task.isCancelled else { return }
         failures += 1
@@ -76,24 +77,35 @@ struct EventDelivery: Service {
 
   /// Delivers until there is nothing left, or another replica has the lease.
   ///
-  /// - Returns: after what time to look again, unless there is a signal.
+  /// - Parameter isSignalled: events were recorded here. Otherwise a query that writes nothing looks for some first.
   @discardableResult
-  private func deliverAll() async throws -> Duration {
-    guard try await database.readOnce({ db in try EventOutboxStore.hasEvents(on: db) }) else { return rest() }
+  private func deliverAll(isSignalled: Bool = false) async throws -> Rest {
+    var version = recorded.version
+    if !isSignalled, try await !database.readOnce({ db in try EventOutboxStore.hasEvents(on: db) }) {
+      return rest(after: version)
+    }
     var delivered: [Int] = []
     do {
       while true {
+        // What is signalled from now on may not be in the batch.
+        version = recorded.version
         let batch = try await next(after: delivered)
         delivered = []
         guard batch.hasLease else {
-          // It finds the events of this replica as well. If it has died, its lease ends.
-          return min(pollInterval, max(.seconds(batch.leasedUntil.timeIntervalSince(now())), .milliseconds(50)))
+          // It finds the events of this replica as well, so there is no need to ask for the lease with each of them.
+          try await Task.sleep(for: limits.busyPause)
+          // If it has died, its lease ends.
+          let leased = Duration.seconds(batch.leasedUntil.timeIntervalSince(now()))
+          return Rest(version: version, wait: min(pollInterval, max(leased, .milliseconds(50))))
         }
-        if batch.isReleased { return rest() }
+        if batch.isReleased { return rest(after: version) }
         metrics.setOldest(batch.events.first?.recordedAt)
         delivered = try await deliver(limits.cut(batch.events))
-        // Where many are recorded, those of the next moment are delivered together: each delivery costs four transactions.
-        if limits.isBusy(delivered.count) { try await Task.sleep(for: limits.busyPause) }
+        // What is recorded in the next moment is delivered together, as each delivery costs several transactions. Not
+        // while more of them wait already.
+        if batch.events.count < limits.batchMax, delivered.count == batch.events.count {
+          try await Task.sleep(for: limits.pause(after: delivered.count))
+        }
       }
     } catch {
       await release(after: delivered)
@@ -101,9 +113,17 @@ struct EventDelivery: Service {
     }
   }
 
-  private func rest() -> Duration {
+  /// When to look for events again.
+  private struct Rest {
+    /// After a signal since then.
+    let version: Int
+    /// After this time at the latest.
+    let wait: Duration
+  }
+
+  private func rest(after version: Int) -> Rest {
     metrics.setOldest(nil)
-    return pollInterval
+    return Rest(version: version, wait: pollInterval)
   }
 
   private func next(after delivered: [Int]) async throws -> EventBatch {
@@ -182,7 +202,9 @@ struct EventDelivery: Service {
 struct EventDeliveryLimits: Sendable {
   var batchMax = FeedBatch.eventsMax
   var batchBytesMax = 512 * 1024
-  /// After a delivery of so many events, but not after a full one, the next one waits for ``busyPause``.
+  /// Between two deliveries. The first event after a rest is delivered at once.
+  var pause: Duration = .milliseconds(10)
+  /// The same after a delivery of so many events.
   var busyMin = 16
   var busyPause: Duration = .milliseconds(50)
   /// Longer than a delivery takes. The lease is renewed with each batch.
@@ -194,7 +216,7 @@ struct EventDeliveryLimits: Sendable {
   var keptMax = 100_000
   var shutdownTimeout: Duration = .seconds(3)
 
-  func isBusy(_ count: Int) -> Bool { count >= busyMin && count < batchMax }
+  func pause(after count: Int) -> Duration { count >= busyMin ? busyPause : pause }
 
   /// The first events that one delivery may contain; at least one.
   func cut(_ events: [RecordedEvent]) -> ArraySlice<RecordedEvent> {

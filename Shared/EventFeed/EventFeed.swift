@@ -27,6 +27,8 @@ package struct EventFeed: Sendable {
   let grantDelivery: GrantDelivery?
 
   package static let migration = EventOutboxStore.migration
+  /// In addition, for a service that is asked who may read its topics.
+  package static let resetMigration = EventOutboxStore.resetMigration
 
   /// - Parameter database: has the tables of ``migration``.
   package init(_ database: any Database, in dependencies: Dependencies) {

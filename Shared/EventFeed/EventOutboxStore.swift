@@ -73,18 +73,23 @@ enum EventOutboxStore {
     ).map(RecordedEvent.init)
   }
 
-  /// Whether an event waits that lets the user into the topic. Such an event is one of that user. One that is among so
-  /// many of the user that not all are looked at is taken to be there.
-  static func hasGrant(of user: UserID, to topic: String, on db: any Connection) throws -> Bool {
-    let events = try db.rows(
+  /// Whether an event waits that lets the user into one of the topics. Such an event is one of that user, or the reset
+  /// that has taken its place. One that is among so many that not all are looked at is taken to be there.
+  static func hasGrant(of user: UserID, to topics: Set<String>, on db: any Connection) throws -> Bool {
+    let named = "%\(user)%"
+    let found = try db.rows(of: [
       """
       select position, event, recorded_at from event_outbox where user_id = \(user)
       order by position limit \(lookedAtMax)
+      """,
       """
-    ).map(RecordedEvent.init)
-    if events.count == lookedAtMax { return true }
-    return try events.contains { event in
-      try event.access().contains { $0.mayRead && $0.user == user && $0.topic == topic }
+      select position, event, recorded_at from event_outbox where is_reset and event like \(named)
+      order by position limit \(lookedAtMax)
+      """,
+    ])
+    if found.contains(where: { $0.count == lookedAtMax }) { return true }
+    return try found.joined().contains { row in
+      try RecordedEvent(row).access().contains { $0.mayRead && $0.user == user && topics.contains($0.topic) }
     }
   }
 

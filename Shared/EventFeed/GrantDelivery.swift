@@ -11,13 +11,13 @@ struct GrantDelivery: Sendable {
   /// Less than the events service waits for the answer to a question.
   private static let limit = Duration.seconds(4)
 
-  /// Returns when no event waits that lets the user, who may read the topic, into it.
+  /// Returns when no event waits that lets the user, who may read the topics, into one of them.
   ///
   /// - Throws: 503 when it has not been delivered in time.
-  func waitForGrant(of user: UserID, to topic: String) async throws {
+  func waitForGrant(of user: UserID, to topics: Set<String>) async throws {
     let end = ContinuousClock.now + Self.limit
     var interval = Self.intervals.first
-    while try await database.readOnce({ db in try EventOutboxStore.hasGrant(of: user, to: topic, on: db) }) {
+    while try await database.readOnce({ db in try EventOutboxStore.hasGrant(of: user, to: topics, on: db) }) {
       guard ContinuousClock.now < end else { throw Failure.unavailable }
       try await Task.sleep(for: interval)
       interval = min(interval * 2, Self.intervals.longest)

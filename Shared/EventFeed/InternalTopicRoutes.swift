@@ -48,12 +48,16 @@ package struct InternalTopicRoutes: Sendable {
   @Sendable private func access(_ request: Request, _ context: ServiceCaller) async throws -> Response {
     let (user, topic) = (try request.userID(), try request.topic())
     let access = try await store.access(of: user, to: topic)
-    if access.read { try await grantDelivery?.waitForGrant(of: user, to: topic) }
+    if access.read { try await grantDelivery?.waitForGrant(of: user, to: [topic]) }
     return .exactJSON(access)
   }
 
   @Sendable private func topics(_ request: Request, _ context: ServiceCaller) async throws -> Response {
-    .exactJSON(ReadableTopics(topics: try await store.topics(of: request.userID())))
+    let user = try request.userID()
+    let topics = try await store.topics(of: user)
+    // Events of before that were not delivered either would reach who listens to these topics from now on.
+    if !topics.isEmpty { try await grantDelivery?.waitForGrant(of: user, to: Set(topics)) }
+    return .exactJSON(ReadableTopics(topics: topics))
   }
 }
 

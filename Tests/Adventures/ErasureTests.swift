@@ -56,6 +56,9 @@ import Wire
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       let (own, other) = (try await alice.makeHunt(), try await bob.makeHunt())
       #expect(try await alice.join(other).status == 200)
+      _ = try await stack.makeGroup(bob, with: [alice])
+      let reader = SQL(stringLiteral: "group_reader where user_id = '\(alice.id)'")
+      try await eventually("the group") { try await stack.count(reader, in: "adventures") == 1 }
       let end = stack.clock.now.addingTimeInterval(3600).formatted(.iso8601)
       let share = #"{"route_data": {}, "recipients": ["\#(bob.id)"], "expires_at": "\#(end)"}"#
       let shared = try await alice.insert("eta_shares", share).text("id")
@@ -67,6 +70,7 @@ import Wire
       }
       let auth = stack.adventures.with(stack.with(key: "auth"))
       #expect(try await auth.delete("/internal/users/\(alice.id)/data").status == 204)
+      #expect(try await stack.count(reader, in: "adventures") == 0)
 
       try await eventually("the end of the share") {
         receiver.events(on: "eta_shares:\(bob.id)").count == 4

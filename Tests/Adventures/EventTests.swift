@@ -205,6 +205,85 @@ import Wire
     }
   }
 
+  private func access(of user: SignedInUser, to hunt: TestHunt, _ stack: TestStack) async throws -> Bool? {
+    try await stack.adventures.with(stack.with(key: "events"))
+      .get("/internal/topics/access?topic=scavenger_hunts:\(hunt.id)&user_id=\(user.id)").bool("read")
+  }
+
+  private func shown(to user: SignedInUser, _ receiver: EventsReceiver) -> Int {
+    receiver.events(on: "users:\(user.id)").count { $0.name == "hunts_shown" }
+  }
+
+  /// As long as groups has not told of it, or it has got lost: whoever asks is let in first.
+  @Test(arguments: engines) func aMemberMayReadOnceTheyWereLetIn(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let group = try await stack.makeGroup(alice)
+      let hunt = try await alice.makeHunt(group: group.id)
+      let joined = try await bob.rest(.POST, "social_groups/join", #"{"invite_code": "\(group.code)"}"#)
+      #expect(joined.status == 200)
+      try await eventually("the hunt") { shown(to: bob, receiver) == 1 }
+      let events = stack.adventures.with(stack.with(key: "events"))
+      let database = try await stack.testDatabase.open("adventures", [])
+      let questions: [@Sendable () async throws -> Bool?] = [
+        { try await access(of: bob, to: hunt, stack) },
+        {
+          let topics = try await events.get("/internal/topics?user_id=\(bob.id)")["topics"] as? [String]
+          return topics?.contains("scavenger_hunts:\(hunt.id)")
+        },
+      ]
+      for (number, question) in questions.enumerated() {
+        try await eventually("the delivery") { try await stack.count("event_outbox", in: "adventures") == 0 }
+        try await database.write { try $0.change("delete from group_reader") }
+        receiver.behavior = .hanging
+        let isAnswered = Flag()
+        let answer = Task {
+          let mayRead = try await question()
+          isAnswered.raise()
+          return mayRead
+        }
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(!isAnswered.isRaised && shown(to: bob, receiver) == number + 1)
+        receiver.behavior = .normal
+        #expect(try await answer.value == true)
+        #expect(shown(to: bob, receiver) == number + 2)
+        // Once.
+        #expect(try await question() == true)
+        #expect(shown(to: bob, receiver) == number + 2)
+      }
+      await database.close()
+    }
+  }
+
+  @Test(arguments: engines) func whoIsRemovedWhileTheyAreLetInStaysOut(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let alice = try await stack.signIn("alice")
+      var members: [SignedInUser] = []
+      for number in 0..<6 { members.append(try await stack.signIn("member\(number)")) }
+      let group = try await stack.makeGroup(alice, with: members)
+      let hunt = try await alice.makeHunt(group: group.id)
+      let database = try await stack.testDatabase.open("adventures", [])
+      try await eventually("the members") { try await stack.count("group_reader", in: "adventures") >= members.count }
+      try await database.write { try $0.change("delete from group_reader") }
+      await database.close()
+      _ = try await atOnce(2 * members.count) { [members] number in
+        let member = members[number / 2]
+        if number % 2 == 0 { return try await member.remove(from: group) }
+        _ = try await access(of: member, to: hunt, stack)
+      }
+      for member in members {
+        let topic = "scavenger_hunts:\(hunt.id)"
+        try await eventually("the end for \(member.id)") {
+          let changes = receiver.events(on: "users:\(member.id)").flatMap { $0.access ?? [] }
+          return changes.last { $0.topic == topic }?.mayRead == false
+        }
+        #expect(try await access(of: member, to: hunt, stack) == false)
+        let rows = SQL(stringLiteral: "group_reader where user_id = '\(member.id)'")
+        #expect(try await stack.count(rows, in: "adventures") == 0)
+      }
+    }
+  }
+
   private func expect(_ names: [String], on topic: String, _ receiver: EventsReceiver) async throws {
     try await eventually("\(names) on \(topic)") { receiver.events(on: topic).map(\.name) == names }
   }

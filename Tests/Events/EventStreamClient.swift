@@ -16,6 +16,24 @@ struct EventStreamClient {
       (try? JSONSerialization.jsonObject(with: Data(data.utf8))) as? [String: Any] ?? [:]
     }
 
+    /// The number of each topic in the id.
+    var places: [String: Int] {
+      Dictionary(id.split(separator: ",").compactMap { Self.place($0) }) { $1 }
+    }
+
+    /// The number in the id of a stream of one topic.
+    var seq: Int? { places.count == 1 ? places.first?.value : nil }
+
+    /// The last epoch in the id.
+    var epoch: Substring? { id.split(separator: ",").last { $0.hasPrefix("epoch=") }?.dropFirst("epoch=".count) }
+
+    private static func place(_ part: Substring) -> (String, Int)? {
+      guard let equals = part.lastIndex(of: "="), let number = Int(part[part.index(after: equals)...]) else {
+        return nil
+      }
+      return (String(part[..<equals]), number)
+    }
+
     var number: Int? { (json["payload"] as? [String: Any])?["number"] as? Int }
   }
 

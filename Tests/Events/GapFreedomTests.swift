@@ -5,8 +5,8 @@ import Synchronization
 import Testing
 import Wire
 
-/// Readers that lose their connections at random, on replicas that are restarted and whose database connections break,
-/// get every event of their topic, in order and once. `KITH_EVENTS_DISCONNECTS` sets how often a reader is disconnected.
+/// Readers of sockets and of a stream that lose their connections at random, on replicas that are restarted and whose
+/// database connections break, get every event of their topic, in order and once. `KITH_EVENTS_DISCONNECTS` sets how often a reader is disconnected.
 @Suite struct GapFreedomTests {
   private static let disconnects =
     ProcessInfo.processInfo.environment["KITH_EVENTS_DISCONNECTS"].flatMap { Int($0) } ?? 40
@@ -141,9 +141,11 @@ import Wire
       }
       return count
     }
-    let readers = (0..<3).map { index in
+    let readers = (0..<4).map { index in
       Task {
-        try await read(fixture, replicas, faults, random: SeededRandom(seed: UInt64(index)), seed: index, isDone)
+        let random = SeededRandom(seed: UInt64(index))
+        if index == 3 { return try await readStream(fixture, replicas, faults, random: random, isDone) }
+        return try await read(fixture, replicas, faults, random: random, seed: index, isDone)
       }
     }
     let finished = Task {
@@ -204,6 +206,47 @@ import Wire
       } catch {
         // The replica stopped, or connections broke: the reader connects again. On an open channel events come.
         if let socket, !socket.isClosed, error is Unexpected { throw error }
+        try await Task.sleep(for: .milliseconds(5))
+      }
+    }
+    return (numbers, epoch, joins)
+  }
+
+  /// The same by server-sent events, which are resumed after the last id.
+  private static func readStream(
+    _ fixture: EventsFixture, _ replicas: Replicas, _ faults: Faults, random: SeededRandom, _ isDone: Kept<Int>
+  ) async throws -> (numbers: [Int], epoch: String, joins: Int) {
+    var random = random
+    let person = try fixture.reader(of: "lists:42")
+    var (numbers, epoch, joins, lastID) = ([Int](), "", 0, "0")
+    let end = ContinuousClock.now + .seconds(120 + 2 * disconnects)
+    while joins < disconnects || !faults.areEnough, isDone.value == nil {
+      guard ContinuousClock.now < end else {
+        throw Unexpected(reply: "\(joins) of \(disconnects) streams, \(faults.description)")
+      }
+      do {
+        var stream = try await EventStreamClient(
+          Browser("http://127.0.0.1:\(replicas.any)"), "topic=lists:42", token: person.token, lastEventID: lastID)
+        guard stream.status == 200 else {
+          // Streams that were left count for a moment.
+          guard stream.status == 429 || stream.status >= 500 else { throw OutOfOrder(description: "\(stream.status)") }
+          try await Task.sleep(for: .milliseconds(20))
+          continue
+        }
+        joins += 1
+        for _ in 0..<Int.random(in: 0...40, using: &random) {
+          // A replica that stops ends its streams.
+          guard let event = try await stream.next() else { break }
+          guard let number = event.number, number == numbers.count + 1, event.seq == number else {
+            throw OutOfOrder(description: "after \(numbers.count): \(event)")
+          }
+          numbers.append(number)
+          (lastID, epoch) = (event.id, String(event.epoch ?? ""))
+        }
+      } catch let error as OutOfOrder {
+        throw error
+      } catch {
+        // The replica stopped, or connections broke: the reader connects again.
         try await Task.sleep(for: .milliseconds(5))
       }
     }

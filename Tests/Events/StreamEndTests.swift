@@ -94,7 +94,7 @@ import Wire
       _ = try await stream.nextBlock()
       try await fixture.deliverLargeEvents(400, to: "lists:42", bytes: 45_000)
       let events = try await stream.next(400)
-      #expect(events.map(\.id) == (1...400).map(String.init) && events.map(\.number) == Array(1...400))
+      #expect(events.map(\.seq) == Array(1...400) && events.map(\.number) == Array(1...400))
     }
   }
 }

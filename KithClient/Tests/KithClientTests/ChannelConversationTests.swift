@@ -143,6 +143,16 @@ import Testing
     #expect(position.lastEventID(of: ["lists:1", "lists:2"]) == "lists:1=19")
     position.move(to: "lists:1=20,users:a-b=7,broken", in: ["lists:1", "users:a-b"])
     #expect(position.lastEventID(of: ["lists:1", "users:a-b"]) == "lists:1=20,users:a-b=7")
+    // Numbers of another epoch are no longer those of the log.
+    position.move(to: "lists:1=21,users:a-b=7,epoch=e1", in: ["lists:1", "users:a-b"])
+    #expect(position.marks["lists:1"] == .init(number: 21, epoch: "e1"))
+    #expect(position.lastEventID(of: ["lists:1"]) == "lists:1=21,epoch=e1")
+    #expect(position.lastEventID(of: ["lists:1", "users:a-b"]) == "lists:1=21,users:a-b=7,epoch=e1")
+    position.move(to: "lists:1=22,epoch=e2,users:a-b=8,epoch=e1", in: ["lists:1", "users:a-b"])
+    let both = "lists:1=22,epoch=e2,users:a-b=8,epoch=e1"
+    #expect(position.lastEventID(of: ["lists:1", "users:a-b"]) == both)
+    position.move(to: 5, in: "lists:2")
+    #expect(position.lastEventID(of: ["lists:2", "lists:1", "users:a-b"]) == both + ",lists:2=5")
     #expect(position.number(of: "USERS:A-B") == 7)
   }
 

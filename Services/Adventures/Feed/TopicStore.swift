@@ -8,7 +8,7 @@ import Wire
 /// The queries for the topics of hunts. The topics of plans, places and shares are their users' own.
 struct TopicStore: TopicQuerying {
   let database: any Database
-  let groups: GroupMemberships
+  let participations: GroupParticipations
   let now: @Sendable () -> Date
 
   private static let topicsMax = 1000
@@ -20,15 +20,17 @@ struct TopicStore: TopicQuerying {
     else { return .none }
     let caller = try await caller(user)
     guard topic == EventTopic.hunt(id) else {
+      // Whoever takes part was let in by the event of it.
       let sees = try await database.readOnce { db in try Hunt.areSubmissionsVisible(in: id, caller, on: db) }
       return TopicAccess(read: sees, write: false)
     }
-    let sees = try await database.readOnce { db in try Hunt.isVisible(id, caller, on: db) }
+    let reader = try await participations.letIn(caller, to: id)
+    let sees = try await database.readOnce { db in try Hunt.isVisible(id, reader, on: db) }
     return TopicAccess(read: sees, write: sees)
   }
 
   func topics(of user: UserID) async throws -> [String] {
-    let caller = try await caller(user)
+    let caller = try await participations.letIn(self.caller(user), to: nil)
     return try await database.readOnce { db in
       let found = try db.rows(of: [
         """
@@ -46,6 +48,6 @@ struct TopicStore: TopicQuerying {
   }
 
   private func caller(_ user: UserID) async throws -> RestQueries.Caller {
-    RestQueries.Caller(user, at: now(), groups: try await groups.groups(of: user))
+    RestQueries.Caller(user, at: now(), groups: try await participations.memberships.groups(of: user))
   }
 }

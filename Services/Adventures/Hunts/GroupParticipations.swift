@@ -14,8 +14,9 @@ struct GroupParticipations: Sendable {
   let now: @Sendable () -> Date
 
   private static let batchSize = 100
-  /// Of a group, the newest.
-  private static let huntsMax = 1000
+  private static let roundsMax = 5
+
+  private var readers: GroupReaders { GroupReaders(database: database) }
 
   /// The groups that the user is in, and whom blocks keep apart from the user. What they had in other groups has ended.
   func member(_ user: UserID) async throws -> MemberOfGroups {
@@ -25,15 +26,32 @@ struct GroupParticipations: Sendable {
   /// Those of the users who are not in the group lose its hunts at once, and the others may read what happens in them.
   /// Safe to repeat, and to call late: who has come back meanwhile keeps what they have.
   func updateMemberships(of users: [UserID], in group: GroupID) async throws {
-    for user in users {
+    for user in users { try await updateReader(user, of: [group]) }
+  }
+
+  /// Lets the caller into the hunts of the group, or of all their groups, into which they have not been let yet.
+  ///
+  /// - Parameter hunt: of the group; nil for all groups.
+  /// - Returns: the caller with the groups that they are in then.
+  func letIn(_ caller: RestQueries.Caller, to hunt: String?) async throws -> RestQueries.Caller {
+    let groups =
+      if let hunt { try await readers.group(newTo: caller, of: hunt) } else { try await readers.groups(newTo: caller) }
+    guard !groups.isEmpty else { return caller }
+    try await updateReader(caller.id, of: groups)
+    return RestQueries.Caller(caller.id, at: caller.now, groups: try await member(caller.id).groups)
+  }
+
+  /// Compares again after each change: whoever was removed or added meanwhile may have been told of before it.
+  private func updateReader(_ user: UserID, of groups: [GroupID]) async throws {
+    for round in 0..<Self.roundsMax {
       memberships.endCache(of: user)
-      let groups = try await member(user).groups
+      let member = try await member(user).groups
       // Participation may have come from a request that had asked for the groups before.
-      try await end(of: user, outside: groups)
-      let caller = RestQueries.Caller(user, at: now(), groups: groups)
-      groups.contains(group)
-        ? try await showHunts(of: group, to: caller) : try await hideHunts(of: group, from: caller)
+      try await end(of: user, outside: member)
+      let caller = RestQueries.Caller(user, at: now(), groups: member)
+      guard try await readers.update(groups, of: caller, isRepeated: round > 0) else { return }
     }
+    throw Failure.unavailable
   }
 
   /// - Parameter groups: all that the user is in.
@@ -71,47 +89,5 @@ struct GroupParticipations: Sendable {
       order by hunt_id limit \(batchSize)
       """
     ).map { try $0.get("hunt_id") }
-  }
-
-  private func hideHunts(of group: GroupID, from caller: RestQueries.Caller) async throws {
-    let hidden: [String] = try await database.readOnce { db in
-      try db.rows(
-        """
-        select h.id from hunt h where h.group_id = \(group) and not (\(AdventureTables.isVisible("h.id", caller)))
-        order by h.id desc limit \(Self.huntsMax)
-        """
-      ).map { try $0.get("id") }
-    }
-    try await record(hidden) { hunts, db in
-      HuntEvents.hidden(hunts, of: group, from: caller.id, at: caller.now, on: db)
-    }
-  }
-
-  /// Those that they see as a member only.
-  private func showHunts(of group: GroupID, to caller: RestQueries.Caller) async throws {
-    let shown: [String] = try await database.readOnce { db in
-      try db.rows(
-        """
-        select h.id from hunt h where h.group_id = \(group) and h.created_by <> \(caller.id) and h.id not in (
-          select mine.hunt_id from hunt_participant mine where mine.user_id = \(caller.id) and mine.group_id is null)
-        order by h.id desc limit \(Self.huntsMax)
-        """
-      ).map { try $0.get("id") }
-    }
-    try await record(shown) { hunts, db in
-      HuntEvents.shown(hunts, of: group, to: caller.id, at: caller.now, on: db)
-    }
-  }
-
-  /// In batches, as events have a size.
-  private func record(
-    _ hunts: [String], by event: @escaping @Sendable ([String], any Connection) -> Void
-  ) async throws {
-    guard !hunts.isEmpty else { return }
-    try await database.write { db in
-      for start in stride(from: 0, to: hunts.count, by: Self.batchSize) {
-        event(Array(hunts[start..<min(start + Self.batchSize, hunts.count)]), db)
-      }
-    }
   }
 }

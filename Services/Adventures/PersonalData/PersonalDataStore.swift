@@ -29,6 +29,7 @@ struct AdventuresPersonalDataStore: PersonalDataStoring {
       try Self.eraseParticipations(of: user, at: now, on: db)
       try db.change("delete from hunt_score where user_id = \(user)")
       try db.change("delete from participant_name where user_id = \(user)")
+      try db.change("delete from group_reader where user_id = \(user)")
       try SubmissionPhotos.delete(inHuntsOf: user, outbox, at: now, on: db)
       for row in try db.rows("delete from hunt where created_by = \(user) returning id") {
         HuntEvents.deleted(try row.get("id"), at: now, on: db)

@@ -10,8 +10,10 @@ extension LogStore {
   }
 
   func end() async throws -> End {
-    try await database.readOnce { db in
-      try End(try db.row("select position, epoch from feed where id = 1"))
+    try await database.readOnce { [furthestRead] db in
+      let end = try End(try db.row("select position, epoch from feed where id = 1"))
+      furthestRead.note(end)
+      return end
     }
   }
 

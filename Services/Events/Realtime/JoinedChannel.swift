@@ -39,6 +39,8 @@ final class JoinedChannel {
   var topics: Set<String> = []
   /// The last event of these that was sent, as an event may have several of the topics.
   var lastPosition = 0
+  /// The log was replaced by another one while the channel was being joined.
+  var hasMissedReplacement = false
   /// What was not sent because the client reads too slowly.
   var hasMissedRows = false
   var hasMissedPresence = false

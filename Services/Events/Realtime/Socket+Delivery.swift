@@ -115,9 +115,9 @@ extension Socket {
   /// The log is another one: the channel's position is compared with it. Rows without numbers may have come twice, or
   /// not at all.
   func readAgain(_ channel: JoinedChannel) {
+    guard channel.phase != .joining else { return channel.hasMissedReplacement = true }
     channel.missed = 0
     channel.lastPosition = 0
-    guard channel.phase != .joining else { return }
     if channel.topic == nil { tellMissedRows(on: channel) } else if channel.phase == .live { catchUp(channel) }
   }
 

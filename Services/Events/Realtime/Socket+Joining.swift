@@ -74,7 +74,10 @@ extension Socket {
   /// What a join has to know before it is answered.
   private struct Admission: Sendable {
     let top: LogPosition
+    /// Whose rows the channel gets in addition.
     let topics: Set<String>
+    /// The place in the whole log after which it gets these rows.
+    let rowsAfter: Int
     let presence: String?
   }
 
@@ -87,18 +90,21 @@ extension Socket {
     later { () -> Admission in
       guard try await connection.get() != nil else { throw JoinRefusal.tooManySockets }
       guard let topic else {
+        let topics = try await services.rights.readable(by: user)
+        // Afterwards: what is in the log by then may be from before the user was let in.
         let end = try await services.reads.run { try await services.store.end() }
         return Admission(
-          top: LogPosition(seq: 0, epoch: end.epoch), topics: try await services.rights.readable(by: user),
-          presence: nil)
+          top: LogPosition(seq: 0, epoch: end.epoch), topics: topics, rowsAfter: end.position, presence: nil)
       }
       guard try await services.rights.mayRead(topic, user) else { throw JoinRefusal.unauthorized(topic.text) }
       var topics: Set<String> = []
       if hasBindings, let rows = topic.withFewerReaders, try await services.rights.mayRead(rows, user) {
         topics.insert(rows.text)
       }
+      let end = topics.isEmpty ? nil : try await services.reads.run { try await services.store.end() }
       return Admission(
         top: try await services.reads.run { try await services.store.top(of: topic.text) }, topics: topics,
+        rowsAfter: end?.position ?? 0,
         presence: hasPresence ? try await services.conversations.presenceState(of: topic.text) : nil)
     } then: { [self] result in
       guard isCurrent(channel) else { return }
@@ -115,6 +121,7 @@ extension Socket {
     _ channel: JoinedChannel, _ admission: Admission, _ request: JoinRequest, _ message: PhoenixMessage,
     _ invalid: ChangeFilterInvalid?
   ) throws {
+    channel.lastPosition = admission.rowsAfter
     for topic in admission.topics { hub.add(channel, to: topic) }
     let changes = channel.accessChanges
     channel.accessChanges = []
@@ -129,6 +136,7 @@ extension Socket {
     if let topic = channel.topic {
       start(channel, of: topic, at: admission.top, since: request.since)
     }
+    if channel.hasMissedReplacement { readAgain(channel) }
     if let presence = admission.presence { sendPresenceState(presence, on: channel) }
     if channel.hasMissedPresence {
       // Somebody has come or gone since the state was read.

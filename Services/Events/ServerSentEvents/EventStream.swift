@@ -57,10 +57,11 @@ struct EventStream: Sendable {
     var resumed: [String] = []
     for topic in position.topics {
       let top = try await store.top(of: topic.text)
-      position.epochs[topic.text] = top.epoch
       if position.numbers[topic.text] == nil {
-        position[topic.text] = top.seq
+        position.begin(at: top.seq, in: topic.text, top.epoch)
       } else {
+        // Of another epoch than the log, the number is a gap.
+        position.assumeEpoch(top.epoch, of: topic.text)
         resumed.append(topic.text)
       }
     }
@@ -97,8 +98,7 @@ struct EventStream: Sendable {
         guard entries.count == LogStore.pageSize else { return }
       case .gap(let gap):
         metrics.refused(.gap)
-        position[topic] = gap.top
-        position.epochs[topic] = gap.epoch
+        position.begin(at: gap.top, in: topic, gap.epoch)
         try await writer.write(Self.gap(gap, of: topic, position))
       }
     }
@@ -107,7 +107,7 @@ struct EventStream: Sendable {
   private func write(
     _ entry: LogEntry, of topic: String, _ position: inout StreamPosition, _ writer: inout any ResponseBodyWriter
   ) async throws {
-    position[topic] = entry.seq
+    position.move(to: entry.seq, in: topic)
     let event = entry.event.seen(by: credential.user)
     let body = """
       {"topic":"\(topic)","seq":\(entry.seq),"id":"\(event.id)",\

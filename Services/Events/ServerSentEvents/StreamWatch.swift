@@ -67,9 +67,10 @@ final class StreamWatch: Sendable {
     signal.send()
   }
 
-  /// Makes the stream read the log, or begin again where its numbers mean nothing any more.
+  /// Makes the stream read the log, or begin again where its numbers mean nothing any more. The same is true of those of
+  /// the events that wait.
   func readAgain() {
-    state.withLock { $0.isBehind = true }
+    state.withLock { ($0.entries, $0.isBehind) = ([], true) }
     signal.send()
   }
 

@@ -86,4 +86,48 @@ import Wire
       #expect(taken < .seconds(4))
     }
   }
+
+  private func end(of stream: EventStreamClient) async throws -> String? {
+    var (stream, last) = (stream, EventStreamClient.Event())
+    while let event = try await stream.next() { last = event }
+    return last.name == "system" ? last.json["message"] as? String : nil
+  }
+
+  @Test(arguments: engines) func streamsEndAsSoonAsChannels(_ engine: Engine) async throws {
+    try await withPromptStack(engine) { stack in
+      let alice = try await stack.signIn("alice").browser
+      func stream(_ topic: String, by user: SignedInUser) async throws -> EventStreamClient {
+        var stream = try await EventStreamClient(stack.events, "topic=\(topic)", token: user.access)
+        #expect(try await stream.nextBlock()?.id.isEmpty == false, "\(topic)")
+        return stream
+      }
+      let removed = try await fastest(.seconds(1)) {
+        let bob = try await stack.signIn("bob")
+        let list = try await alice.done(.POST, "/api/v1/lists", ["list": ["name": "Groceries"]]).id(of: "list")
+        let path = "/api/v1/lists/\(list)/memberships"
+        let member = try await alice.done(
+          .POST, path, ["membership": ["user_identifier": "bob@example.com", "role": "editor"]]
+        ).id(of: "membership")
+        let his = try await stream("lists:\(list)", by: bob)
+        return try await time {
+          try await alice.done(.DELETE, "\(path)/\(member)")
+        } until: {
+          let reason = try await end(of: his)
+          #expect(reason == "You no longer have permission to read from this Channel topic: lists:\(list)")
+        }
+      }
+      #expect(removed < .seconds(1))
+      let ended = try await fastest(.seconds(2)) {
+        let carol = try await stack.signIn("carol")
+        let hers = try await stream("saved_places:\(carol.id)", by: carol)
+        return try await time {
+          try await stack.gateway.done(.POST, "/api/v1/auth/logout", ["refresh_token": carol.refresh])
+        } until: {
+          let reason = try await end(of: hers)
+          #expect(reason == "The session has ended")
+        }
+      }
+      #expect(ended < .seconds(2))
+    }
+  }
 }

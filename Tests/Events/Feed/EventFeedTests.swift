@@ -89,6 +89,22 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func whatIsRecordedInQuickSuccessionIsDeliveredTogether(engine: Engine) async throws {
+    try await withEventFeed(engine, { $0.limits.pause = .seconds(3) }) { fixture in
+      let feed = try await fixture.replica()
+      try await running(feed.background) {
+        // The first one does not wait for others.
+        let start = ContinuousClock.now
+        try await fixture.increment("a", in: feed)
+        try await eventually { fixture.values("a") == [1] }
+        #expect(ContinuousClock.now - start < .seconds(2))
+        for _ in 2...12 { try await fixture.increment("a", in: feed) }
+        try await eventually { fixture.values("a") == Array(1...12) }
+        #expect(fixture.receiver.requestCount < 6)
+      }
+    }
+  }
+
   @Test(arguments: engines) func aStoppingReplicaDeliversWhatItsLastRequestsHaveRecorded(engine: Engine) async throws {
     try await withEventFeed(engine, { $0.pollInterval = .seconds(600) }) { fixture in
       let (feed, other) = (try await fixture.replica(), try await fixture.replica())

@@ -22,7 +22,7 @@ import Wire
       #expect(try await stream.next(2).map(\.name) == ["member_joined", "task_created"])
       try await bob.browser.done(.POST, "/api/v1/tasks/\(task)/complete")
       let completed = try #require(try await stream.next())
-      #expect(completed.name == "task_completed" && completed.id == "3")
+      #expect(completed.name == "task_completed" && completed.seq == 3)
       #expect(((completed.json["payload"] as? [String: Any])?["task_id"] as? NSNumber)?.intValue == task)
 
       // Who is removed reads no more.

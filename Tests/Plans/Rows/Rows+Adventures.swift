@@ -53,6 +53,10 @@ extension Rows {
       select \(hunt), \(rows.id("n")), 10, 1, \(rows.ago("n")) from \(rows.numbers(100_000))
       """,
       """
+      insert into group_reader (user_id, group_id)
+      select \(rows.id("n")), \(rows.id("(n - 1) / 5 + 1", Kind.group)) from \(rows.numbers(100_000))
+      """,
+      """
       insert into participant_name (user_id, name, fetched_at)
       select \(rows.id("n")), 'Somebody', \(rows.ago("n")) from \(rows.numbers(100_000))
       """,

@@ -1,0 +1,99 @@
+import Database
+import EventFeed
+import Foundation
+import RestQueries
+import Wire
+
+/// The members of groups who have been let into the topics of the groups' hunts, by an event each. Groups tells who has
+/// joined after they are in: until then they may not read, as the log would be sent to them from its beginning.
+struct GroupReaders: Sendable {
+  let database: any Database
+
+  private static let batchSize = 100
+  /// Of a group, the newest.
+  private static let huntsMax = 1000
+
+  /// The caller's groups into whose hunts they have not been let.
+  func groups(newTo caller: RestQueries.Caller) async throws -> [GroupID] {
+    let known = try await database.readOnce { db in
+      try db.rows("select group_id from group_reader where user_id = \(caller.id)")
+        .map { try $0.get("group_id", as: GroupID.self) }
+    }
+    return Array(Set(caller.groups).subtracting(known))
+  }
+
+  /// The same for the group of one hunt.
+  func group(newTo caller: RestQueries.Caller, of hunt: String) async throws -> [GroupID] {
+    try await database.readOnce { db in
+      try db.rows(
+        """
+        select h.group_id from hunt h where h.id = \(ID<Hunt>(hunt)) and h.group_id in (\(list: caller.groups))
+          and not exists (select 1 from group_reader r where r.user_id = \(caller.id) and r.group_id = h.group_id)
+        """
+      ).map { try $0.get("group_id") }
+    }
+  }
+
+  /// Lets the caller into the hunts of those groups that they are in, and out of the hunts of the others.
+  ///
+  /// - Parameter isRepeated: whoever is out already is not let out again.
+  /// - Returns: whether somebody was let in or out who was not before.
+  func update(
+    _ groups: [GroupID], of caller: RestQueries.Caller, isRepeated: Bool
+  ) async throws -> Bool {
+    try await database.write { db in
+      // Without events nobody reads.
+      guard EventFeed.isRecording(on: db) else { return false }
+      var hasChanged = false
+      // In the same order in every transaction, as the rows are locks.
+      for group in groups.sorted(by: { $0.description < $1.description }) {
+        let isChange =
+          caller.groups.contains(group)
+          ? try Self.show(group, to: caller, on: db) : try Self.hide(group, from: caller, isRepeated, on: db)
+        hasChanged = hasChanged || isChange
+      }
+      return hasChanged
+    }
+  }
+
+  /// Those hunts that they see as a member only.
+  private static func show(_ group: GroupID, to caller: RestQueries.Caller, on db: any Connection) throws -> Bool {
+    let count = try db.change(
+      """
+      insert into group_reader (user_id, group_id) values (\(caller.id), \(group))
+      on conflict (user_id, group_id) do nothing
+      """)
+    guard count > 0 else { return false }
+    let shown = try hunts(
+      """
+      select h.id from hunt h where h.group_id = \(group) and h.created_by <> \(caller.id) and h.id not in (
+        select mine.hunt_id from hunt_participant mine where mine.user_id = \(caller.id) and mine.group_id is null)
+      order by h.id desc limit \(huntsMax)
+      """, on: db)
+    for hunts in shown { HuntEvents.shown(hunts, of: group, to: caller.id, at: caller.now, on: db) }
+    return true
+  }
+
+  private static func hide(
+    _ group: GroupID, from caller: RestQueries.Caller, _ isRepeated: Bool, on db: any Connection
+  ) throws -> Bool {
+    let count = try db.change(
+      "delete from group_reader where user_id = \(caller.id) and group_id = \(group)")
+    guard count > 0 || !isRepeated else { return false }
+    let hidden = try hunts(
+      """
+      select h.id from hunt h where h.group_id = \(group) and not (\(AdventureTables.isVisible("h.id", caller)))
+      order by h.id desc limit \(huntsMax)
+      """, on: db)
+    for hunts in hidden { HuntEvents.hidden(hunts, of: group, from: caller.id, at: caller.now, on: db) }
+    return count > 0
+  }
+
+  /// In batches, as events have a size.
+  private static func hunts(_ sql: SQL, on db: any Connection) throws -> [[String]] {
+    let hunts = try db.rows(sql).map { try $0.get("id", as: String.self) }
+    return stride(from: 0, to: hunts.count, by: batchSize).map {
+      Array(hunts[$0..<min($0 + batchSize, hunts.count)])
+    }
+  }
+}
