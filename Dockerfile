@@ -15,7 +15,8 @@ ARG SERVICE=kith
 # The cache is shared by the images of all services, so that what they have in common is built once, and a change in
 # one service builds that service only.
 RUN --mount=type=cache,id=kith-build,target=/source/.build,sharing=locked \
-  scripts/release "$SERVICE" && cp -r .build/programs /programs
+  scripts/release "$SERVICE" && install -d /programs \
+  && cp ".build/programs/$SERVICE" ".build/programs/$SERVICE.packages" ".build/programs/$SERVICE.libraries" /programs
 
 FROM scratch AS prebuilt
 COPY .build/programs /programs
