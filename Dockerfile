@@ -15,7 +15,8 @@ ARG SERVICE=kith
 # The cache is shared by the images of all services, so that what they have in common is built once, and a change in
 # one service builds that service only.
 RUN --mount=type=cache,id=kith-build,target=/source/.build,sharing=locked \
-  scripts/release "$SERVICE" && cp -r .build/programs /programs
+  scripts/release "$SERVICE" && install -d /programs \
+  && cp ".build/programs/$SERVICE" ".build/programs/$SERVICE.packages" ".build/programs/$SERVICE.libraries" /programs
 
 FROM scratch AS prebuilt
 COPY .build/programs /programs
@@ -38,7 +39,8 @@ RUN useradd --system --user-group --uid 10001 --home-dir /data --shell /nonexist
   && cp -L --parents /etc/ssl/certs/ca-certificates.crt /etc/passwd /etc/group /etc/nsswitch.conf . \
   && cp -R --parents /usr/share/zoneinfo . && rm -rf usr/share/zoneinfo/right usr/share/zoneinfo/posix
 
-# The program, and what it needs beyond: other libraries that it is linked with, and those that it loads.
+# The program, and what it needs beyond: other libraries that it is linked with, and those that it loads. In libvips the
+# decoder of HEIC, in which iPhones take photos, is a module that it loads by itself.
 FROM common AS runtime
 ARG SERVICE=kith
 COPY --from=programs /programs/$SERVICE.packages /programs/$SERVICE.libraries /tmp/
@@ -50,6 +52,8 @@ WORKDIR /runtime
 RUN install -d -m 700 /owned/data \
   && ldconfig -p | awk 'NR == FNR { loaded[$1]; next } $1 in loaded { print $NF }' /tmp/$SERVICE.libraries - \
     >/tmp/loaded \
+  && if grep -q libvips /tmp/loaded; then \
+    find /usr/lib -path '*/vips-modules-*/vips-heif.so' | grep . >>/tmp/loaded; fi \
   && ldd usr/local/bin/kith-service $(cat /tmp/loaded) \
     | awk '$3 ~ /^\// { print $3 } $1 ~ /^\// && NF > 1 { print $1 }' | sort -u - /tmp/loaded \
     | while read -r library; do [ -e "/common$library" ] || cp -L --parents "$library" .; done

@@ -12,6 +12,7 @@ story.py load URL STATE SECONDS [WITHIN [REQUESTS [killed]]]
 import http.client
 import json
 import os
+import pathlib
 import signal
 import struct
 import sys
@@ -160,11 +161,15 @@ def begin(url, path):
     # What a load writes to.
     state["written"] = alice.post("/api/v1/lists", {"list": {"name": "Written"}})["list"]["id"]
 
-    # Groups: a photo, which is decoded and stored in the volume.
+    # Groups: photos, which are decoded and stored in the volume. The decoder of those that iPhones take is a file apart
+    # from libvips.
     state["group"] = alice.post("/api/groups", {"name": "The Cabin"})["id"]
     photo = alice.send("POST", f"/api/photos/upload?group_id={state['group']}", png(), "image/png")["photo_id"]
     state["photo"] = f"/api/photos/{photo}"
     refused(404, lambda: bob.get(state["photo"]))
+    boat = alice.post("/api/groups", {"name": "The Boat"})["id"]
+    heic = pathlib.Path(__file__).with_name("photo.heic").read_bytes()
+    alice.send("POST", f"/api/photos/upload?group_id={boat}", heic, "image/heic")
 
     # Collections and invites.
     state["collection"] = alice.post("/collections", {"name": "Marbles"})["data"]["id"]

@@ -54,6 +54,32 @@ import Web
     }
   }
 
+  /// While the only one is replaced, requests are answered by 503 and a time to come back, and succeed again within a
+  /// second of its listening. A busy machine may hold one return up, but not all of them.
+  @Test func theOnlyOneIsAwayUntilItListensAgain() async throws {
+    let port = try freePort()
+    try await withGateway(["RATE_LIMIT": "100000"]) { gateway in
+      gateway.serviceAddresses.set(.credits, to: ["http://127.0.0.1:\(port)"])
+      var delays: [Duration] = []
+      for _ in 0..<3 {
+        for _ in 0..<50 {
+          let response = try await gateway.browser.get("/echo?n=1")
+          #expect(response.status == 503 && response.headers.first(name: "retry-after") == "1", "\(response.text)")
+          try await Task.sleep(for: .milliseconds(20))
+        }
+        let replacement = TestService()
+        try await running([replacement.server(port: port)]) {
+          _ = try await replacement.listening.number
+          let listeningAt = ContinuousClock.now
+          try await eventually("its return") { try await gateway.browser.get("/echo?n=1").status == 200 }
+          delays.append(ContinuousClock.now - listeningAt)
+        }
+      }
+      let (least, most) = (try #require(delays.min()), try #require(delays.max()))
+      #expect(least < .seconds(1) && most < .seconds(3), "\(delays)")
+    }
+  }
+
   @Test func oneThatIsNotReadyGetsRequestsOnlyWhenNoOtherIs() async throws {
     try await withGateway(services: 2) { gateway in
       gateway.services[0].setReady(false)
