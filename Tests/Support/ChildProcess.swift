@@ -17,10 +17,8 @@ package struct ChildProcess: Sendable {
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o644)
     posix_spawn_file_actions_adddup2(&actions, 1, 2)
-    #if os(Linux)
-      // The sockets of other tests: while a child has one too, no close of it reaches the other side.
-      posix_spawn_file_actions_addclosefrom_np(&actions, 3)
-    #endif
+    // The sockets of other tests: while a child has one too, no close of it reaches the other side.
+    _ = Self.addCloseFrom?(&actions, 3)
     let inherited = ProcessInfo.processInfo.environment
     var variables = environment ?? inherited
     variables["PATH"] = inherited["PATH"]
@@ -32,6 +30,13 @@ package struct ChildProcess: Sendable {
     guard failure == 0 else { throw Unexpected(reply: "\(command[0]): \(String(cString: strerror(failure)))") }
     self.id = id
     self.output = output
+  }
+
+  private typealias AddCloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+
+  /// `posix_spawn_file_actions_addclosefrom_np` of glibc 2.34, which its headers only declare for C of GNU; nil elsewhere.
+  private static let addCloseFrom: AddCloseFrom? = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
+    unsafeBitCast($0, to: AddCloseFrom.self)
   }
 
   package func signal(_ number: Int32) { _ = kill(id, number) }
