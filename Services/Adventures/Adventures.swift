@@ -44,6 +44,7 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
       + [
         outbox, IdempotencySweep(idempotency, logger: dependencies.logger),
         HuntCodeSweep(codes: codes, logger: dependencies.logger, now: now),
+        EndedShareSweep(database: database, logger: dependencies.logger, now: now),
       ]
       + [(ExpiryJob.Kind.shares, shareChanges), (.hunts, huntChanges)].map { kind, changes in
         ExpiryJob(

@@ -18,6 +18,8 @@ let adventuresMigrations = [
   Migration("the ends of hunts", huntEnds),
   Migration("who was let into the hunts of groups", groupReaderTable),
   EventFeed.resetMigration,
+  Migration(
+    "shares that have ended", "create index eta_share_ended on eta_share (expires_at) where not is_active;"),
 ]
 
 /// Whoever has been in a group since before this table is let into its hunts again, which changes nothing for those who

@@ -220,7 +220,7 @@ import Wire
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
       let group = try await stack.makeGroup(alice)
       let hunt = try await alice.makeHunt(group: group.id)
-      let joined = try await bob.rest(.POST, "social_groups/join", #"{"invite_code": "\(group.code)"}"#)
+      let joined = try await bob.rest(.POST, "social_groups/join", #"{"invite_code": "\#(group.code)"}"#)
       #expect(joined.status == 200)
       try await eventually("the hunt") { shown(to: bob, receiver) == 1 }
       let events = stack.adventures.with(stack.with(key: "events"))

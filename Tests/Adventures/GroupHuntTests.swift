@@ -30,6 +30,21 @@ import Testing
     }
   }
 
+  /// Adventures remembers for a moment which groups somebody is in.
+  @Test(arguments: engines) func aGroupOfAMomentAgoHasHunts(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      for _ in 1...5 {
+        for user in [alice, bob] { _ = try await user.rows("scavenger_hunts") }
+        let group = try await stack.makeGroup(alice)
+        let hunt = try await alice.makeHunt(group: group.id)
+        let joined = try await bob.rest(.POST, "social_groups/join", #"{"invite_code": "\#(group.code)"}"#)
+        #expect(joined.status == 200, "\(joined.text)")
+        #expect(try await bob.rest(.POST, "scavenger_hunts/\(hunt.id)/join").status == 200)
+      }
+    }
+  }
+
   @Test(arguments: engines) func whoHasTheCodeStaysWithoutTheGroup(_ engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, carol) = (try await stack.signIn("alice"), try await stack.signIn("carol"))

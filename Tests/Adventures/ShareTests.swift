@@ -5,6 +5,8 @@ import Support
 import Testing
 import Wire
 
+@testable import Adventures
+
 /// The rules of shared arrival times.
 @Suite struct ShareTests {
   @Test(arguments: engines) func recipientsExistAndTheEndIsNear(_ engine: Engine) async throws {
@@ -87,6 +89,27 @@ import Wire
       #expect(try await alice.rest(.PATCH, path, #"{"is_active": false}"#).list.count == 1)
       #expect(try await carol.rows(path).isEmpty)
       #expect(try await alice.rows(path).first?["is_active"] as? Bool == false)
+    }
+  }
+
+  @Test(arguments: engines) func aShareIsDeletedAMonthAfterItsEnd(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let database = try await stack.testDatabase.open("adventures", [])
+      func isKept(_ id: String, _ seconds: Double) async throws -> Bool {
+        let now = stack.clock.now.addingTimeInterval(seconds)
+        try await EndedShareSweep(database: database, logger: quiet, now: { now }).sweep()
+        return try await stack.count("eta_share where id = \(ID<Any>(id))", in: "adventures") == 1
+      }
+      let ended = try await share(alice, with: bob, stack)
+      let active = try await share(alice, with: bob, stack)
+      #expect(try await alice.rest(.PATCH, "eta_shares?id=eq.\(ended)", #"{"is_active": false}"#).list.count == 1)
+      let month = 30 * 86_400.0
+      #expect(try await isKept(ended, 3600 + month - 60))
+      #expect(try await !isKept(ended, 3600 + month + 60))
+      #expect(try await isKept(active, 3600 + month + 60), "nobody has written down that it is over")
+      #expect(try await stack.count("eta_recipient", in: "adventures") == 1)
+      await database.close()
     }
   }
 

@@ -26,7 +26,15 @@ struct HuntJoinRoutes: Sendable {
   @Sendable private func joinVisible(_ request: Request, _ context: SignedIn) async throws -> Response {
     let code = try await request.jsonIfPresent(JoinBody.self)?.invite_code
     guard let id = context.parameters.get("hunt").flatMap({ ID<Hunt>($0) }) else { throw Failure.huntNotFound }
-    return try await respond(context) { try await joining.join(id.description, code: code, for: $0) }
+    return try await respond(context) { caller in
+      do { return try await joining.join(id.description, code: code, for: caller) } catch let failure as Failure
+        where failure == .huntNotFound
+      {
+        // As for a write: the caller may have joined its group just now.
+        guard let current = try await requests.current(caller, for: AdventureTables.hunts) else { throw failure }
+        return try await joining.join(id.description, code: nil, for: current)
+      }
+    }
   }
 
   @Sendable private func joinByCode(_ request: Request, _ context: SignedIn) async throws -> Response {

@@ -21,12 +21,33 @@ struct AdventureRequests: Sendable {
   func answer(
     _ request: RestRequest, of user: UserID, in transaction: RestTransaction
   ) async throws -> RestAnswer {
-    var operation = try RestOperation(request.withRankedLeaderboard, in: AdventureTables.schema)
+    let operation = try RestOperation(request.withRankedLeaderboard, in: AdventureTables.schema)
     let caller = try await caller(user, for: operation.table)
     guard !operation.isRead else {
       if operation.table.name == AdventureTables.leaderboard.name { try await names.refresh(for: caller) }
       return try await transaction.answer(operation, for: caller)
     }
+    do { return try await write(operation, for: caller, in: transaction) } catch let failure as RestFailure
+      where failure == .newRowDenied(operation.table.name)
+    {
+      // Groups may not have told yet of one that the caller has just made or joined.
+      guard let current = try await self.current(caller, for: operation.table) else { throw failure }
+      return try await write(operation, for: current, in: transaction)
+    }
+  }
+
+  /// The caller with the groups that they are in now; nil where these are the same.
+  func current(_ caller: RestQueries.Caller, for table: Table) async throws -> RestQueries.Caller? {
+    guard AdventureTables.usesGroups.contains(table.name) else { return nil }
+    participations.memberships.endCache(of: caller.id)
+    let current = try await self.caller(caller.id, for: table)
+    return Set(current.groups) == Set(caller.groups) ? nil : current
+  }
+
+  private func write(
+    _ operation: RestOperation, for caller: RestQueries.Caller, in transaction: RestTransaction
+  ) async throws -> RestAnswer {
+    var operation = operation
     let rules = try await rules(for: &operation, caller)
     do { return try await write(operation, by: rules, for: caller, in: transaction) } catch let needed as BlocksNeeded {
       let rules = SubmissionWrites(name: nil, blocked: try await blocked(of: needed.users))

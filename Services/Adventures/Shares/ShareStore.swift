@@ -91,6 +91,23 @@ enum ShareStore {
     ).map { (try $0.get("id"), try $0.get("user_id")) }
   }
 
+  /// Deletes shares whose time was over before.
+  ///
+  /// - Returns: their ids and owners.
+  static func deleteEnded(
+    before: Date, limit: Int, on db: any Connection
+  ) throws -> [(key: String, owner: UserID)] {
+    let deleted = try db.rows(
+      """
+      delete from eta_share where id in (
+        select id from eta_share where not is_active and expires_at < \(before) order by expires_at limit \(limit))
+      and not is_active returning id, user_id
+      """
+    ).map { (key: try $0.get("id", as: String.self), owner: try $0.get("user_id", as: UserID.self)) }
+    for share in deleted { try deleteRecipients(of: share.key, on: db) }
+    return deleted
+  }
+
   /// When the next share ends.
   static func nextEnd(on db: any Connection) throws -> Date? {
     try db.row("select expires_at from eta_share where is_active order by expires_at limit 1")?.get("expires_at")

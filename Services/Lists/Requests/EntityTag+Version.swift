@@ -51,18 +51,9 @@ extension Reply {
   /// The version of the task, sub-task or list in the body; nil when there is none.
   var version: Int? {
     // `try?`: other bodies have no version.
-    guard let body = try? JSON.decode(VersionedBody.self, from: body) else { return nil }
-    return (body.task ?? body.subtask ?? body.list)?.version
+    guard let body = try? JSONReader.tree(of: Array(body)),
+      case .number(let version)? = ["task", "subtask", "list"].lazy.compactMap({ body[$0]?["version"] }).first
+    else { return nil }
+    return Int(version)
   }
-}
-
-/// The part of a body that contains the version of its resource.
-private struct VersionedBody: Decodable {
-  struct Resource: Decodable {
-    let version: Int
-  }
-
-  let task: Resource?
-  let subtask: Resource?
-  let list: Resource?
 }

@@ -6,46 +6,48 @@ import Synchronization
 /// each commit.
 struct MeasuredDatabase: Database {
   private let inner: any Database
-  private let waits: Histogram
-  private let statements: Histogram
-  private let transactions: Counter
+  private let reads: TransactionSeries
+  private let changes: TransactionSeries
+  private let statements: StatementSeries
   private let writes: ChangeSignal
 
   init(_ inner: any Database, in registry: MetricsRegistry, writes: ChangeSignal) {
     self.inner = inner
     self.writes = writes
-    waits = registry.histogram(
+    let waits = registry.histogram(
       "kith_database_wait_seconds", "Time until a transaction had a connection.", labels: ["kind"])
-    statements = registry.histogram(
-      "kith_database_statement_seconds", "Time of single statements.", labels: ["kind"])
-    transactions = registry.counter(
+    statements = StatementSeries(
+      registry.histogram("kith_database_statement_seconds", "Time of single statements.", labels: ["kind"]))
+    let transactions = registry.counter(
       "kith_database_transactions_total", "Transactions by outcome.", labels: ["kind", "outcome"])
+    reads = TransactionSeries("read", waits, transactions)
+    changes = TransactionSeries("write", waits, transactions)
   }
 
   var engine: Engine { inner.engine }
 
   func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
-    try await counted("read") { try await inner.read(measured("read", body)) }
+    try await counted(reads) { try await inner.read(measured(reads, body)) }
   }
 
   func readAllowingStale<T: Sendable>(
     _ body: @escaping @Sendable (any Connection) throws -> T
   ) async throws -> T {
-    try await counted("read") { try await inner.readAllowingStale(measured("read", body)) }
+    try await counted(reads) { try await inner.readAllowingStale(measured(reads, body)) }
   }
 
   func readOnce<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
-    try await counted("read") { try await inner.readOnce(measured("read", body)) }
+    try await counted(reads) { try await inner.readOnce(measured(reads, body)) }
   }
 
   func rows(of several: [SQL], whenConnected: @escaping @Sendable () -> Void) async throws -> [[Row]] {
     let requestedAt = ContinuousClock.now
     let connection = ConnectionTime()
-    return try await counted("read") {
-      defer { connection.begin.map { statements.observe(ContinuousClock.now - $0, "rows") } }
+    return try await counted(reads) {
+      defer { connection.begin.map { statements.rows.observe(ContinuousClock.now - $0) } }
       return try await inner.rows(of: several) {
         let now = connection.start()
-        waits.observe(now - requestedAt, "read")
+        reads.wait.observe(now - requestedAt)
         whenConnected()
       }
     }
@@ -57,27 +59,27 @@ struct MeasuredDatabase: Database {
   ) async throws -> T {
     // Also after an error: the outcome of a commit may be unknown.
     defer { writes.send() }
-    return try await counted("write") { try await inner.write(isolation, measured("write", body)) }
+    return try await counted(changes) { try await inner.write(isolation, measured(changes, body)) }
   }
 
   private func measured<T>(
-    _ kind: String, _ body: @escaping @Sendable (any Connection) throws -> T
+    _ series: TransactionSeries, _ body: @escaping @Sendable (any Connection) throws -> T
   ) -> @Sendable (any Connection) throws -> T {
     let requestedAt = ContinuousClock.now
     return { connection in
-      waits.observe(ContinuousClock.now - requestedAt, kind)
+      series.wait.observe(ContinuousClock.now - requestedAt)
       return try body(MeasuredConnection(inner: connection, statements: statements))
     }
   }
 
   /// `failed` counts errors of the database; `refused` counts all other errors, such as failed validation.
-  private func counted<T>(_ kind: String, _ work: () async throws -> T) async throws -> T {
+  private func counted<T>(_ series: TransactionSeries, _ work: () async throws -> T) async throws -> T {
     do {
       let result = try await work()
-      transactions.add(kind, "done")
+      series.done.add()
       return result
     } catch {
-      transactions.add(kind, error is DatabaseFailure ? "failed" : "refused")
+      if error is DatabaseFailure { series.failed.add() } else { series.refused.add() }
       throw error
     }
   }
@@ -87,6 +89,31 @@ struct MeasuredDatabase: Database {
   func truncateWriteAheadLog() async throws { try await inner.truncateWriteAheadLog() }
 
   func close() async { await inner.close() }
+}
+
+/// What is measured of the transactions of one kind.
+private struct TransactionSeries: Sendable {
+  let wait: Histogram.Series
+  let done: Counter.Series
+  let failed: Counter.Series
+  let refused: Counter.Series
+
+  init(_ kind: String, _ waits: Histogram, _ transactions: Counter) {
+    wait = waits.series(kind)
+    done = transactions.series(kind, "done")
+    failed = transactions.series(kind, "failed")
+    refused = transactions.series(kind, "refused")
+  }
+}
+
+private struct StatementSeries: Sendable {
+  let rows: Histogram.Series
+  let change: Histogram.Series
+
+  init(_ statements: Histogram) {
+    rows = statements.series("rows")
+    change = statements.series("change")
+  }
 }
 
 /// When a call had a connection.
@@ -104,23 +131,23 @@ private final class ConnectionTime: Sendable {
 
 private struct MeasuredConnection: Connection {
   let inner: any Connection
-  let statements: Histogram
+  let statements: StatementSeries
 
   func rows(_ sql: SQL) throws -> [Row] {
     let started = ContinuousClock.now
-    defer { statements.observe(ContinuousClock.now - started, "rows") }
+    defer { statements.rows.observe(ContinuousClock.now - started) }
     return try inner.rows(sql)
   }
 
   func change(_ sql: SQL) throws -> Int {
     let started = ContinuousClock.now
-    defer { statements.observe(ContinuousClock.now - started, "change") }
+    defer { statements.change.observe(ContinuousClock.now - started) }
     return try inner.change(sql)
   }
 
   func rows(of several: [SQL]) throws -> [[Row]] {
     let started = ContinuousClock.now
-    defer { statements.observe(ContinuousClock.now - started, "rows") }
+    defer { statements.rows.observe(ContinuousClock.now - started) }
     return try inner.rows(of: several)
   }
 

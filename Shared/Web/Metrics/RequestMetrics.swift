@@ -1,11 +1,28 @@
 import Hummingbird
 import Prometheus
+import Synchronization
 import Wire
 
 /// Counts requests by route template, method and status, and measures their durations.
 struct RequestMetrics: Sendable {
+  private struct Kind: Hashable {
+    let route: String
+    let method: String
+    let status: Int
+  }
+
+  private struct Series {
+    let count: Counter.Series
+    let duration: Histogram.Series
+  }
+
   private let requests: Counter
   private let durations: Histogram
+  private let series = SharedSeries()
+
+  private final class SharedSeries: Sendable {
+    let known = Mutex<[Kind: Series]>([:])
+  }
 
   init(in registry: MetricsRegistry) {
     requests = registry.counter(
@@ -20,8 +37,20 @@ struct RequestMetrics: Sendable {
   func record(_ method: String, route: String?, status: Int, duration: Duration) {
     let route = route.flatMap { $0 == "NotFound" ? nil : $0 } ?? ""
     let method = Self.methods.contains(method) ? method : "other"
-    requests.add(route, method, String(status))
-    durations.observe(duration, route, method)
+    let series = series(of: Kind(route: route, method: method, status: status))
+    series.count.add()
+    series.duration.observe(duration)
+  }
+
+  private func series(of kind: Kind) -> Series {
+    series.known.withLock { known in
+      if let series = known[kind] { return series }
+      let series = Series(
+        count: requests.series(kind.route, kind.method, String(kind.status)),
+        duration: durations.series(kind.route, kind.method))
+      known[kind] = series
+      return series
+    }
   }
 
   /// Other methods share one label, as clients can send any.
