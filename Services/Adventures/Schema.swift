@@ -22,14 +22,16 @@ let adventuresMigrations = [
     "shares that have ended", "create index eta_share_ended on eta_share (expires_at) where not is_active;"),
 ]
 
-/// Whoever has been in a group since before this table is let into its hunts again, which changes nothing for those who
-/// read them.
+/// Who takes part as a member of a group is in it. Other members since before this table are let into its hunts once
+/// more when they ask, and have to read those again that they had read in part.
 private let groupReaderTable = """
   create table group_reader (
     user_id uuid not null,
     group_id uuid not null,
     primary key (user_id, group_id)
   );
+  insert into group_reader (user_id, group_id)
+    select distinct user_id, group_id from hunt_participant where group_id is not null;
   """
 
 /// `end_told_for` is the `end_time` of which the channels were told.

@@ -24,13 +24,15 @@ package final class GroupMemberships: Sendable {
 
   package func groups(of user: UserID) async throws -> [GroupID] { try await member(user).groups }
 
-  /// - Parameter whenFetched: called with groups that are not from the cache, before they are.
+  /// - Parameters:
+  ///   - isCurrent: whether groups is asked, whatever is in the cache.
+  ///   - whenFetched: called with groups that are not from the cache, before they are.
   /// - Throws: ``Wire/Failure/unavailable`` when groups does not answer.
   package func member(
-    _ user: UserID, whenFetched: ([GroupID]) async throws -> Void = { _ in }
+    _ user: UserID, isCurrent: Bool = false, whenFetched: ([GroupID]) async throws -> Void = { _ in }
   ) async throws -> MemberOfGroups {
     let (cached, endings) = state.withLock { state in
-      (state.entries[user].flatMap { $0.until > .now ? $0.member : nil }, state.endings)
+      (isCurrent ? nil : state.entries[user].flatMap { $0.until > .now ? $0.member : nil }, state.endings)
     }
     if let cached { return cached }
     let until = ContinuousClock.now + lifetime

@@ -35,6 +35,8 @@ final class ConnectionPool: Sendable {
     /// In the order in which they became idle, and since when they are.
     var idle: [(connection: PooledConnection, since: ContinuousClock.Instant)] = []
     var connectionCount = 0
+    /// How many there have been, for their names.
+    var madeCount = 0
     /// A connection was told to take jobs and has not done so yet.
     var isWaking = false
     var waiting: Deque<Job> = []
@@ -140,7 +142,8 @@ final class ConnectionPool: Sendable {
       var connection = state.idle.popLast()?.connection
       if connection == nil, state.connectionCount < size {
         state.connectionCount += 1
-        connection = makeConnection(state.connectionCount)
+        state.madeCount += 1
+        connection = makeConnection(state.madeCount)
         startRetirementTask(&state)
       }
       state.isWaking = connection != nil

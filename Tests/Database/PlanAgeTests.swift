@@ -27,6 +27,15 @@ import Testing
   }
 
   @Test(.enabled(if: postgresURL != nil)) func aTableThatFillsAfterTheFirstPlanIsReadByItsIndex() async throws {
+    // The server forgets plans when other tests make and drop many tables at once.
+    var hasPlanOfEmptyTable = false
+    for _ in 0..<5 where !hasPlanOfEmptyTable { hasPlanOfEmptyTable = try await isTableThatFillsReadByItsIndex() }
+    #expect(hasPlanOfEmptyTable, "in five attempts")
+  }
+
+  /// False when the first plan is not that of an empty table any more.
+  private func isTableThatFillsReadByItsIndex() async throws -> Bool {
+    let hasPlanOfEmptyTable = Flag()
     try await withTestDatabase(.postgres) { testDatabase in
       let database = try await testDatabase.open("test", Self.schema, connections: 1)
       // Vacuumed while empty: otherwise the planner assumes ten pages.
@@ -37,13 +46,14 @@ import Testing
         try db.change("insert into a (x, y) select n, 'a text' from generate_series(1, 20000) n")
         return try Self.plan(on: db)
       }
-      #expect(first.contains("Seq Scan on a") && first.contains("$1"))
+      if first.contains("Seq Scan on a") && first.contains("$1") { hasPlanOfEmptyTable.raise() }
       for x in 1...PlanAge.firstExecutionsMax + 20 { _ = try await database.readOnce { try $0.rows(Self.lookUp(x)) } }
       let later = try await database.read { try Self.plan(on: $0) }
       #expect(later.contains("Index Scan using a_x on a") && !later.contains("Seq Scan"))
       #expect(later.contains("$1"), "the plan is cached")
       await database.close()
     }
+    return hasPlanOfEmptyTable.isRaised
   }
 
   @Test func plansAreOldAfterManyExecutionsOrSomeSeconds() {

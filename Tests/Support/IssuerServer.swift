@@ -36,7 +36,7 @@ package final class IssuerServer: Sendable {
   /// Replaces all keys by a new one.
   package func rotate(to id: String, isRSA: Bool = true) throws {
     let secret: Secret =
-      isRSA ? .rsa(try _RSA.Signing.PrivateKey(keySize: .bits2048)) : .p256(P256.Signing.PrivateKey())
+      isRSA ? .rsa(try RSAKeys.next()) : .p256(P256.Signing.PrivateKey())
     state.withLock { $0.keys = [(id, secret)] }
   }
 

@@ -24,7 +24,7 @@ package final class KeyServer: Sendable {
 
   /// Replaces all keys by a new one.
   package func rotate(to id: String) throws {
-    let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+    let key = try RSAKeys.next()
     state.withLock { $0.keys = [(id, key)] }
   }
 

@@ -19,6 +19,14 @@ struct TopicStore: TopicQuerying {
       [EventTopic.hunt(id), EventTopic.submissions(id)].contains(topic)
     else { return .none }
     let caller = try await caller(user)
+    let access = try await access(of: caller, to: topic, ofHunt: id)
+    guard !access.read, let current = try await participations.current(caller) else { return access }
+    return try await self.access(of: current, to: topic, ofHunt: id)
+  }
+
+  private func access(
+    of caller: RestQueries.Caller, to topic: String, ofHunt id: String
+  ) async throws -> TopicAccess {
     guard topic == EventTopic.hunt(id) else {
       // Whoever takes part was let in by the event of it.
       let sees = try await database.readOnce { db in try Hunt.areSubmissionsVisible(in: id, caller, on: db) }

@@ -23,6 +23,14 @@ struct GroupParticipations: Sendable {
     try await memberships.member(user) { try await end(of: user, outside: $0) }
   }
 
+  /// The caller with the groups that they are in now, of which adventures may not have known a moment ago; nil where
+  /// these are the same.
+  func current(_ caller: RestQueries.Caller) async throws -> RestQueries.Caller? {
+    let member = try await memberships.member(caller.id, isCurrent: true) { try await end(of: caller.id, outside: $0) }
+    guard Set(member.groups) != Set(caller.groups) else { return nil }
+    return RestQueries.Caller(caller.id, at: caller.now, groups: member.groups, blocked: member.blocked ?? [])
+  }
+
   /// Those of the users who are not in the group lose its hunts at once, and the others may read what happens in them.
   /// Safe to repeat, and to call late: who has come back meanwhile keeps what they have.
   func updateMemberships(of users: [UserID], in group: GroupID) async throws {

@@ -9,9 +9,8 @@ import Wire
 struct GroupReaders: Sendable {
   let database: any Database
 
+  /// How many hunts an event lets somebody into, as events have a size.
   private static let batchSize = 100
-  /// Of a group, the newest.
-  private static let huntsMax = 1000
 
   /// The caller's groups into whose hunts they have not been let.
   func groups(newTo caller: RestQueries.Caller) async throws -> [GroupID] {
@@ -64,13 +63,13 @@ struct GroupReaders: Sendable {
       on conflict (user_id, group_id) do nothing
       """)
     guard count > 0 else { return false }
-    let shown = try hunts(
-      """
-      select h.id from hunt h where h.group_id = \(group) and h.created_by <> \(caller.id) and h.id not in (
+    let isShown: SQL = """
+      h.created_by <> \(caller.id) and h.id not in (
         select mine.hunt_id from hunt_participant mine where mine.user_id = \(caller.id) and mine.group_id is null)
-      order by h.id desc limit \(huntsMax)
-      """, on: db)
-    for hunts in shown { HuntEvents.shown(hunts, of: group, to: caller.id, at: caller.now, on: db) }
+      """
+    try forEachBatch(of: group, where: isShown, on: db) { hunts in
+      HuntEvents.shown(hunts, of: group, to: caller.id, at: caller.now, on: db)
+    }
     return true
   }
 
@@ -80,20 +79,26 @@ struct GroupReaders: Sendable {
     let count = try db.change(
       "delete from group_reader where user_id = \(caller.id) and group_id = \(group)")
     guard count > 0 || !isRepeated else { return false }
-    let hidden = try hunts(
-      """
-      select h.id from hunt h where h.group_id = \(group) and not (\(AdventureTables.isVisible("h.id", caller)))
-      order by h.id desc limit \(huntsMax)
-      """, on: db)
-    for hunts in hidden { HuntEvents.hidden(hunts, of: group, from: caller.id, at: caller.now, on: db) }
+    let isHidden: SQL = "not (\(AdventureTables.isVisible("h.id", caller)))"
+    try forEachBatch(of: group, where: isHidden, on: db) { hunts in
+      HuntEvents.hidden(hunts, of: group, from: caller.id, at: caller.now, on: db)
+    }
     return count > 0
   }
 
-  /// In batches, as events have a size.
-  private static func hunts(_ sql: SQL, on db: any Connection) throws -> [[String]] {
-    let hunts = try db.rows(sql).map { try $0.get("id", as: String.self) }
-    return stride(from: 0, to: hunts.count, by: batchSize).map {
-      Array(hunts[$0..<min($0 + batchSize, hunts.count)])
-    }
+  private static func forEachBatch(
+    of group: GroupID, where condition: SQL, on db: any Connection, _ body: ([String]) -> Void
+  ) throws {
+    var hunts: [String] = []
+    repeat {
+      let isEarlier: SQL = hunts.last.map { "h.id < \(ID<Hunt>($0)) and" } ?? ""
+      hunts = try db.rows(
+        """
+        select h.id from hunt h where h.group_id = \(group) and \(isEarlier) \(condition)
+        order by h.id desc limit \(batchSize)
+        """
+      ).map { try $0.get("id") }
+      if !hunts.isEmpty { body(hunts) }
+    } while hunts.count == batchSize
   }
 }

@@ -27,12 +27,9 @@ struct HuntJoinRoutes: Sendable {
     let code = try await request.jsonIfPresent(JoinBody.self)?.invite_code
     guard let id = context.parameters.get("hunt").flatMap({ ID<Hunt>($0) }) else { throw Failure.huntNotFound }
     return try await respond(context) { caller in
-      do { return try await joining.join(id.description, code: code, for: caller) } catch let failure as Failure
-        where failure == .huntNotFound
-      {
-        // As for a write: the caller may have joined its group just now.
-        guard let current = try await requests.current(caller, for: AdventureTables.hunts) else { throw failure }
-        return try await joining.join(id.description, code: nil, for: current)
+      try await requests.withCurrentGroups(caller, when: { $0 as? Failure == .huntNotFound }) { current in
+        // A wrong code counts once.
+        try await joining.join(id.description, code: current.groups == caller.groups ? code : nil, for: current)
       }
     }
   }

@@ -27,21 +27,22 @@ struct AdventureRequests: Sendable {
       if operation.table.name == AdventureTables.leaderboard.name { try await names.refresh(for: caller) }
       return try await transaction.answer(operation, for: caller)
     }
-    do { return try await write(operation, for: caller, in: transaction) } catch let failure as RestFailure
-      where failure == .newRowDenied(operation.table.name)
-    {
-      // Groups may not have told yet of one that the caller has just made or joined.
-      guard let current = try await self.current(caller, for: operation.table) else { throw failure }
-      return try await write(operation, for: current, in: transaction)
+    let denied = RestFailure.newRowDenied(operation.table.name)
+    let dependsOnGroups = AdventureTables.usesGroups.contains(operation.table.name)
+    return try await withCurrentGroups(caller, when: { dependsOnGroups && $0 as? RestFailure == denied }) { caller in
+      try await write(operation, for: caller, in: transaction)
     }
   }
 
-  /// The caller with the groups that they are in now; nil where these are the same.
-  func current(_ caller: RestQueries.Caller, for table: Table) async throws -> RestQueries.Caller? {
-    guard AdventureTables.usesGroups.contains(table.name) else { return nil }
-    participations.memberships.endCache(of: caller.id)
-    let current = try await self.caller(caller.id, for: table)
-    return Set(current.groups) == Set(caller.groups) ? nil : current
+  /// Runs `work`, and again where it was refused without a group that the caller has made or joined just now.
+  func withCurrentGroups<T>(
+    _ caller: RestQueries.Caller, when isRefused: (any Error) -> Bool,
+    _ work: (RestQueries.Caller) async throws -> T
+  ) async throws -> T {
+    do { return try await work(caller) } catch where isRefused(error) {
+      guard let current = try await participations.current(caller) else { throw error }
+      return try await work(current)
+    }
   }
 
   private func write(

@@ -4,7 +4,7 @@ import Logging
 import Web
 
 /// Deletes shares a month after their end: where people have been is kept no longer than it is of use to them, and the
-/// shares of an owner have a bound.
+/// shares of an owner have a bound. It is no event, as nobody waits for what has ended so long ago.
 struct EndedShareSweep: PeriodicSweep {
   let database: any Database
   let logger: Logger
@@ -15,14 +15,7 @@ struct EndedShareSweep: PeriodicSweep {
   static let keptSeconds = 30 * 86_400.0
 
   func deleteBatch(limit: Int) async throws -> Int {
-    let (now, events) = (now(), ShareEvents(engine: database.engine))
-    return try await database.write { db in
-      let deleted = try ShareStore.deleteEnded(before: now - Self.keptSeconds, limit: limit, on: db)
-      for share in deleted {
-        events.deleted(
-          share.key, of: share.owner, before: ShareView(isActive: false, recipients: []), at: now, on: db)
-      }
-      return deleted.count
-    }
+    let end = now() - Self.keptSeconds
+    return try await database.write { db in try ShareStore.deleteEnded(before: end, limit: limit, on: db) }
   }
 }
