@@ -127,3 +127,6 @@ struct CheckpointWrites: TableWriting {
     return try row?.get("order_index") ?? -1
   }
 }
+
+/// The subject of ids of checkpoints.
+enum Checkpoint {}

@@ -1,7 +1,5 @@
 import Database
 import Foundation
-import Hummingbird
-import NIOCore
 import RestQueries
 import Web
 import Wire
@@ -10,7 +8,7 @@ import Wire
 /// page at a time: all rows together may be more than fits into memory.
 struct PersonalDataExport: Sendable {
   /// One of the arrays.
-  private struct Section: Sendable {
+  struct Section: Sendable {
     let name: String
     let pageSize: Int
     /// The rows behind the one with this key, in the order of their keys, at most a page.
@@ -25,53 +23,7 @@ struct PersonalDataExport: Sendable {
     caller = RestQueries.Caller(user, at: now)
   }
 
-  /// When a later page cannot be read, the connection is closed before the end of the body, so that nobody takes it for
-  /// the whole.
-  func response() async throws -> Response {
-    let sections = sections
-    // Read here, so that a failure before the first byte becomes an error response.
-    let first = try await sections[0].page(nil)
-    return Response(
-      status: .ok, headers: [.contentType: "application/json"],
-      body: .init { writer in
-        for (index, section) in sections.enumerated() {
-          try await writer.write(ByteBuffer(string: "\(index == 0 ? "{" : ",")\"\(section.name)\":["))
-          try await Self.write(section, from: index == 0 ? first : nil, to: &writer)
-          try await writer.write(ByteBuffer(string: "]"))
-        }
-        try await writer.write(ByteBuffer(string: "}"))
-        try await writer.finish(nil)
-      })
-  }
-
-  /// - Parameter first: the first page, if it has been read.
-  private static func write(
-    _ section: Section, from first: [ExportedRow]?, to writer: inout any ResponseBodyWriter
-  ) async throws {
-    var last: String?
-    while true {
-      let (isFirst, key) = (last == nil, last)
-      // Reading and encoding must not block the event loop of the connection.
-      let (page, bytes) = try await offEventLoop(if: true) {
-        let page = if isFirst, let first { first } else { try await section.page(key) }
-        return (page, encoded(page, isFirst: isFirst))
-      }
-      if !page.isEmpty { try await writer.write(ByteBuffer(bytes: bytes)) }
-      guard page.count == section.pageSize, let end = page.last else { return }
-      last = end.key
-    }
-  }
-
-  private static func encoded(_ page: [ExportedRow], isFirst: Bool) -> [UInt8] {
-    var bytes: [UInt8] = []
-    for (index, row) in page.enumerated() {
-      if index > 0 || !isFirst { bytes.append(UInt8(ascii: ",")) }
-      row.tree.write(to: &bytes)
-    }
-    return bytes
-  }
-
-  private var sections: [Section] {
+  var sections: [Section] {
     [
       own(AdventureTables.plans), own(AdventureTables.places), own(AdventureTables.shares),
       // One by one, as each has its checkpoints with it.
@@ -125,15 +77,13 @@ extension PersonalDataExport {
 
 /// The rows of which their owner does not see all: those in hunts of others.
 extension PersonalDataExport {
-  /// The id that comes before all others.
-  private static let noID = "00000000-0000-0000-0000-000000000000"
-
   @Sendable private func participations(after last: String?) async throws -> [ExportedRow] {
-    let (user, last) = (caller.id, ID<Hunt>(last ?? Self.noID))
+    let user = caller.id
+    let isLater: SQL = last.map { "and hunt_id > \(ID<Hunt>($0))" } ?? ""
     return try await database.readOnce { db in
       try db.rows(
         """
-        select hunt_id, joined_at from hunt_participant where user_id = \(user) and hunt_id > \(last)
+        select hunt_id, joined_at from hunt_participant where user_id = \(user) \(isLater)
         order by hunt_id limit \(QueryBounds.rowsMax)
         """
       ).map { row in
@@ -145,12 +95,13 @@ extension PersonalDataExport {
   }
 
   @Sendable private func submissions(after last: String?) async throws -> [ExportedRow] {
-    let (user, last) = (caller.id, ID<Hunt>(last ?? Self.noID))
+    let user = caller.id
+    let isLater: SQL = last.map { "and checkpoint_id > \(ID<Checkpoint>($0))" } ?? ""
     return try await database.readOnce { db in
       try db.rows(
         """
         select checkpoint_id, photo_url, submitted_at, verified from checkpoint_submission
-        where user_id = \(user) and checkpoint_id > \(last) order by checkpoint_id limit \(QueryBounds.rowsMax)
+        where user_id = \(user) \(isLater) order by checkpoint_id limit \(QueryBounds.rowsMax)
         """
       ).map { row in
         let checkpoint = try row.get("checkpoint_id", as: String.self)
@@ -167,7 +118,7 @@ extension PersonalDataExport {
 }
 
 /// A row with what it is found by.
-private struct ExportedRow: Sendable {
+struct ExportedRow: Sendable {
   let key: String
   let tree: JSONTree
 

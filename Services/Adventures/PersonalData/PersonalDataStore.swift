@@ -1,7 +1,6 @@
 import Database
 import EventFeed
 import Foundation
-import Hummingbird
 import Outbox
 import RestQueries
 import Web
@@ -15,8 +14,6 @@ struct AdventuresPersonalDataStore: PersonalDataStoring {
 
   /// The rows of each table that are the user's own. They are read while they are answered.
   func export(of user: UserID) -> PersonalDataExport { PersonalDataExport(of: user, in: database, at: now()) }
-
-  func response(with export: PersonalDataExport) async throws -> Response { try await export.response() }
 
   /// Hunts that the user has made go with everything in them. The user's own files are erased by groups.
   func erase(_ user: UserID, at now: Date) async throws {
