@@ -43,7 +43,11 @@ struct GroupParticipations: Sendable {
   /// - Returns: the caller with the groups that they are in then.
   func letIn(_ caller: RestQueries.Caller, to hunt: String?) async throws -> RestQueries.Caller {
     let groups =
-      if let hunt { try await readers.group(newTo: caller, of: hunt) } else { try await readers.groups(newTo: caller) }
+      if let hunt {
+        try await readers.groups(newTo: caller, ofHunt: hunt)
+      } else {
+        try await readers.groups(newTo: caller)
+      }
     guard !groups.isEmpty else { return caller }
     try await updateReader(caller.id, of: groups)
     return RestQueries.Caller(caller.id, at: caller.now, groups: try await member(caller.id).groups)

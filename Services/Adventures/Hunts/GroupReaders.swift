@@ -22,7 +22,7 @@ struct GroupReaders: Sendable {
   }
 
   /// The same for the group of one hunt.
-  func group(newTo caller: RestQueries.Caller, of hunt: String) async throws -> [GroupID] {
+  func groups(newTo caller: RestQueries.Caller, ofHunt hunt: String) async throws -> [GroupID] {
     try await database.readOnce { db in
       try db.rows(
         """
@@ -35,7 +35,7 @@ struct GroupReaders: Sendable {
 
   /// Lets the caller into the hunts of those groups that they are in, and out of the hunts of the others.
   ///
-  /// - Parameter isRepeated: whoever is out already is not let out again.
+  /// - Parameter isRepeated: nothing is recorded for whoever is out already.
   /// - Returns: whether somebody was let in or out who was not before.
   func update(
     _ groups: [GroupID], of caller: RestQueries.Caller, isRepeated: Bool

@@ -29,7 +29,7 @@ struct Group: Sendable, Hashable {
 
   /// The largest number of groups of both kinds that one user may be in, to make or join another one without limits.
   /// With those that have limits they are fewer than other services are told of (`MemberOfGroups.groupsMax`).
-  static let unlimitedGroupCountMax = 400
+  static let groupCountOfBothKindsMax = 400
 
   /// The calendar day on which `now` falls in the group's time zone, as `yyyy-MM-dd`.
   func day(at now: Date) -> String {

@@ -81,7 +81,7 @@ struct GroupStore: Sendable {
   ///
   /// - Throws: 400 `too_many_groups`.
   static func create(_ draft: NewGroup, on db: any Connection) throws -> Group {
-    guard try MembershipStore.incrementGroupCount(of: draft.owner, isLimited: draft.isLimited, on: db) else {
+    guard try MembershipStore.reserveGroup(of: draft.owner, isLimited: draft.isLimited, on: db) else {
       throw Failure.tooManyGroups
     }
     let group = try inserted(draft, on: db)

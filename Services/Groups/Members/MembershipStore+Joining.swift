@@ -50,7 +50,7 @@ extension MembershipStore {
     _ user: UserID, to group: Group, as member: MembershipID? = nil, at now: Date, on db: any Connection
   ) throws -> JoinOutcome {
     guard group.memberCount < group.memberCountMax else { return .full }
-    guard try incrementGroupCount(of: user, isLimited: group.isLimited, on: db) else { return .tooManyGroups }
+    guard try reserveGroup(of: user, isLimited: group.isLimited, on: db) else { return .tooManyGroups }
     try insert(user, into: group.id, as: member, at: now, on: db)
     return .joined
   }

@@ -61,7 +61,7 @@ struct MembershipStore: Sendable {
     var added: [UserID] = []
     // In a fixed order, so that two transactions that add the same users cannot deadlock.
     for user in missing.subtracting(blocked).sorted(by: { $0.description < $1.description }) {
-      guard try incrementGroupCount(of: user, isLimited: group.isLimited, on: db) else { continue }
+      guard try reserveGroup(of: user, isLimited: group.isLimited, on: db) else { continue }
       try insert(user, into: group.id, addedBy: adder, at: now, on: db)
       added.append(user)
     }
@@ -110,10 +110,10 @@ struct MembershipStore: Sendable {
       .map { (try $0.get("group_id"), try $0.get("user_id")) }
   }
 
-  /// Adds one to the number of the user's groups; false when the user is in the largest allowed number. A group without
+  /// Makes room for a group among those of the user; false when the user is in the largest allowed number. A group without
   /// limits is not counted there: all of the user's groups are, under the lock of the user's row, for which concurrent
   /// transactions wait.
-  static func incrementGroupCount(of user: UserID, isLimited: Bool, on db: any Connection) throws -> Bool {
+  static func reserveGroup(of user: UserID, isLimited: Bool, on db: any Connection) throws -> Bool {
     let step = isLimited ? 1 : 0
     let isCounted =
       try db.change(
@@ -124,7 +124,7 @@ struct MembershipStore: Sendable {
         """) == 1
     guard isCounted, !isLimited else { return isCounted }
     let row = try db.row("select count(*) as count from membership where user_id = \(user) and state = 'active'")
-    return try row?.get("count", as: Int.self) ?? 0 < Group.unlimitedGroupCountMax
+    return try row?.get("count", as: Int.self) ?? 0 < Group.groupCountOfBothKindsMax
   }
 
   /// Makes the user an active member. A user who comes back after leaving counts as the newest member.
