@@ -39,7 +39,7 @@ struct AdventureRequests: Sendable {
     _ caller: RestQueries.Caller, when isRefused: (any Error) -> Bool,
     _ work: (RestQueries.Caller) async throws -> T
   ) async throws -> T {
-    do { return try await work(caller) } catch  where isRefused(error) {
+    do { return try await work(caller) } catch let refusal where isRefused(refusal) {
       guard let current = try await participations.current(caller) else { throw refusal }
       return try await work(current)
     }
