@@ -12,6 +12,9 @@ package final class SQLite: Database {
   private let statementTimeout: Duration
   private let indexes = UniqueIndexes()
 
+  /// How long a statement waits for another program's lock.
+  private static let busySeconds = 5
+
   /// - Parameter statementTimeout: a statement that takes longer is interrupted, so that none keeps others from the
   ///   writer or a reader for long. Those of migrations have no limit.
   /// - Throws: ``DatabaseFailure/unusable`` with a one-line message that names the file.
@@ -27,7 +30,7 @@ package final class SQLite: Database {
       lock = try FileLock(path: path + ".lock")
       var configuration = Configuration()
       configuration.maximumReaderCount = readers
-      configuration.busyMode = .timeout(5)
+      configuration.busyMode = .timeout(TimeInterval(Self.busySeconds))
       configuration.prepareDatabase { db in
         // SQLite enforces foreign keys only on connections that turn this on.
         try db.execute(sql: "pragma foreign_keys = on")
@@ -109,14 +112,29 @@ package final class SQLite: Database {
     }
   }
 
+  /// Readers of an older snapshot keep the log from being truncated, those of other programs as well: tries for some
+  /// seconds, between which others write. `secure_delete` has overwritten deleted rows in the main file.
   package func truncateWriteAheadLog() async throws {
+    for _ in 1..<Self.truncationTriesMax {
+      do { return try await truncateWriteAheadLogOnce() } catch DatabaseFailure.contended {
+        try await Task.sleep(for: .milliseconds(100))
+      }
+    }
+    try await truncateWriteAheadLogOnce()
+  }
+
+  private static let truncationTriesMax = 40
+
+  private func truncateWriteAheadLogOnce() async throws {
     do {
-      // Readers of an older snapshot keep the log from being truncated. `secure_delete` has overwritten deleted rows in
-      // the main file.
       try await pool.writeWithoutTransaction { db in
         // SQLite does not check whether a connection is open before it checkpoints.
         guard db.sqliteConnection != nil else { throw DatabaseFailure.unavailable("the database is closed") }
-        _ = try db.checkpoint(.truncate)
+        // Writes wait for as long as this does.
+        try db.execute(sql: "pragma busy_timeout = 20")
+        let result = Result { try db.checkpoint(.truncate) }
+        try db.execute(sql: "pragma busy_timeout = \(Self.busySeconds * 1000)")
+        _ = try result.get()
       }
     } catch let failure as DatabaseFailure { throw failure } catch { throw DatabaseFailure.contended }
   }
