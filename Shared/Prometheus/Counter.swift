@@ -12,27 +12,17 @@ package final class Counter: Sendable {
   }
 
   package let labels: [String]
-  private let all = Mutex<[[String]: Series]>([:])
+  private let all = SeriesByLabels { Series() }
 
   init(labels: [String]) { self.labels = labels }
 
   /// - Parameter values: one label value for each label.
-  package func add(_ values: String..., by count: Int = 1) { series(values).add(count) }
+  package func add(_ values: String..., by count: Int = 1) { all[values].add(count) }
 
   /// What counts for these label values, for those who add to it often. It is exposed from its first count on.
-  package func series(_ values: String...) -> Series { series(values) }
-
-  private func series(_ values: [String]) -> Series {
-    all.withLock { all in
-      if let series = all[values] { return series }
-      let series = Series()
-      all[values] = series
-      return series
-    }
-  }
+  package func series(_ values: String...) -> Series { all[values] }
 
   package var counts: [(values: [String], count: Int)] {
-    all.withLock { $0 }.map { ($0.key, $0.value.value) }.filter { $0.1 != 0 }
-      .sorted { $0.0.lexicographicallyPrecedes($1.0) }
+    all.sorted.map { ($0.values, $0.series.value) }.filter { $0.1 != 0 }
   }
 }

@@ -43,27 +43,17 @@ package final class Histogram: Sendable {
   ]
 
   package let labels: [String]
-  private let all = Mutex<[[String]: Series]>([:])
+  private let all = SeriesByLabels { Series() }
 
   init(labels: [String]) { self.labels = labels }
 
   /// - Parameter values: one label value for each label.
-  package func observe(_ duration: Duration, _ values: String...) { series(values).observe(duration) }
+  package func observe(_ duration: Duration, _ values: String...) { all[values].observe(duration) }
 
   /// What observes for these label values, for those who do so often. It is exposed from its first duration on.
-  package func series(_ values: String...) -> Series { series(values) }
-
-  private func series(_ values: [String]) -> Series {
-    all.withLock { all in
-      if let series = all[values] { return series }
-      let series = Series()
-      all[values] = series
-      return series
-    }
-  }
+  package func series(_ values: String...) -> Series { all[values] }
 
   package var dataPoints: [(values: [String], dataPoint: DataPoint)] {
-    all.withLock { $0 }.compactMap { values, series in series.value.map { (values, $0) } }
-      .sorted { $0.0.lexicographicallyPrecedes($1.0) }
+    all.sorted.compactMap { values, series in series.value.map { (values, $0) } }
   }
 }

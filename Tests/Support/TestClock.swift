@@ -37,4 +37,13 @@ package final class TestClock: Sendable {
       state.stoppedAt = Date(timeIntervalSinceReferenceDate: now.timeIntervalSinceReferenceDate.rounded(.up))
     }
   }
+
+  /// Runs again, from where it was stopped.
+  package func run() {
+    state.withLock { state in
+      guard let stoppedAt = state.stoppedAt else { return }
+      state.offset = stoppedAt.timeIntervalSinceNow
+      state.stoppedAt = nil
+    }
+  }
 }

@@ -177,10 +177,10 @@ import Wire
       let began = ContinuousClock.now
       #expect(try await auth.get("/internal/sessions/ended?wait=1&version=\(version)").string("version") == version)
       #expect(ContinuousClock.now - began >= .seconds(1), "it waited")
-      let isWokenUp = try await isDone(within: .seconds(9)) {
+      let isWokenUp = try await isDone(within: .seconds(7)) {
         let alice = try await stack.signIn("alice")
         let version = try await stack.restingVersion()
-        async let waiting = auth.get("/internal/sessions/ended?wait=10&version=\(version)")
+        async let waiting = auth.get("/internal/sessions/ended?wait=8&version=\(version)")
         try await Task.sleep(for: .milliseconds(100))
         #expect(try await stack.gateway.post("/api/v1/auth/logout", ["refresh_token": alice.refresh]).status == 200)
         let reply = try await waiting
@@ -190,8 +190,8 @@ import Wire
       #expect(isWokenUp)
       // A version of another replica, or of before a restart, and none.
       for other in [version, "", "x", "\(UUID()).0", "\(version)0"].map({ "&version=\($0)" }) + [""] {
-        let isAtOnce = try await isDone(within: .seconds(9)) {
-          let status = try await auth.get("/internal/sessions/ended?wait=10\(other)").status
+        let isAtOnce = try await isDone(within: .seconds(7)) {
+          let status = try await auth.get("/internal/sessions/ended?wait=8\(other)").status
           #expect(status == 200)
         }
         #expect(isAtOnce, "\(other)")
@@ -216,12 +216,12 @@ import Wire
     try await eventually { try await browser.get("/health/ready").status == 200 }
     let version = try await browser.get("/internal/sessions/ended").string("version")
     let began = ContinuousClock.now
-    let waiting = Task { try await browser.get("/internal/sessions/ended?wait=10&version=\(version)").status }
+    let waiting = Task { try await browser.get("/internal/sessions/ended?wait=8&version=\(version)").status }
     try await Task.sleep(for: .seconds(1))
     try await replica.stop()
     // `try?`: the stop may have come first.
     let status = try? await waiting.value
-    return status == 200 && ContinuousClock.now - began < .seconds(10)
+    return status == 200 && ContinuousClock.now - began < .seconds(8)
   }
 
   private static func session(of token: String) -> String? {

@@ -91,6 +91,7 @@ import Wire
       }
       #expect(try await stack.count("billing_event where status = 'waiting'", in: "credits") == 1)
       stack.clock.advance(by: .seconds(60))
+      stack.clock.run()
       try await stack.billingInboxSettled()
       #expect(try await stack.count("billing_event where status = 'done'", in: "credits") == 1)
       let later = try await stack.signIn("alice")

@@ -192,6 +192,7 @@ import Wire
         "update billing_event set lease = 'dead', due_at = \(stack.clock.now + 120) where status = 'waiting'")
       #expect(try await stack.count("billing_event where status = 'waiting'", in: "credits") == 1)
       stack.clock.advance(by: .seconds(121))
+      stack.clock.run()
       try await stack.billingInboxSettled()
       #expect(try await balance(alice) == 350)
       // The process was killed after the effect and before the event was done.
