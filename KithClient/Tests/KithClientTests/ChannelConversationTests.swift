@@ -153,7 +153,7 @@ import Testing
     #expect(position.lastEventID(of: ["lists:1", "users:a-b"]) == both)
     position.move(to: 5, in: "lists:2")
     #expect(position.lastEventID(of: ["lists:2", "lists:1", "users:a-b"]) == both + ",lists:2=5")
-    #expect(position.number(of: "USERS:A-B") == 7)
+    #expect(position.number(of: "USERS:A-B") == 8)
   }
 
   @Test func whatWasHeldHasItsOwnPositions() {
