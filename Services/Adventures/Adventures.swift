@@ -66,8 +66,8 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
     InternalMembershipRoutes(participations: participations).add(to: routes)
     InternalBlockRoutes(blocks: shareBlocks).add(to: routes)
     health.add(to: routes)
-    InternalTopicRoutes(TopicStore(database: database, participations: participations, now: now), of: feed).add(
-      to: routes)
+    let topics = TopicStore(database: database, participations: participations, now: now)
+    InternalTopicRoutes(topics, of: feed).add(to: routes)
     PersonalDataRoutes(AdventuresPersonalDataStore(database: database, outbox: outbox, now: now), now: now).add(
       to: routes)
   }

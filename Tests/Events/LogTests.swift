@@ -258,24 +258,6 @@ import Wire
     }
   }
 
-  /// Its numbers are not those of the log that the stream reads next.
-  @Test func whatWaitsForAStreamIsNotWrittenAfterTheLogWasReplaced() {
-    let user = UserID.new(at: Date())
-    let (watch, watches) = (StreamWatch(user: user, topics: ["lists:42"]), StreamWatches(live: LiveTopics()))
-    watches.add(watch)
-    let event = LoggedEvent(
-      id: .new(at: Date()), name: "task_changed", payload: "{}", change: nil, hiddenFrom: nil, at: Date())
-    let appended = AppendedEvent(
-      position: 7, numbers: [.init(topic: "lists:42", seq: 7)], event: event, access: [])
-    watches.appended([appended])
-    watches.logWasReplaced()
-    let work = watch.take()
-    #expect(work.isBehind && work.entries.isEmpty)
-    // The premise: events wait for it.
-    watches.appended([appended])
-    #expect(watch.take().entries.map(\.entry.seq) == [7])
-  }
-
   private func event(_ number: Int) -> FeedEvent { event(number, ["lists:42"]) }
 
   private func event(_ number: Int, _ topics: [String]) -> FeedEvent {

@@ -4,8 +4,28 @@ import Support
 import Testing
 import Wire
 
+@testable import Events
+
 /// `Last-Event-ID`, by which the reader of a stream says where it was.
 @Suite struct StreamPositionTests {
+  /// Its numbers are not those of the log that the stream reads next.
+  @Test func whatWaitsForAStreamIsNotWrittenAfterTheLogWasReplaced() {
+    let user = UserID.new(at: Date())
+    let (watch, watches) = (StreamWatch(user: user, topics: ["lists:42"]), StreamWatches(live: LiveTopics()))
+    watches.add(watch)
+    let event = LoggedEvent(
+      id: .new(at: Date()), name: "task_changed", payload: "{}", change: nil, hiddenFrom: nil, at: Date())
+    let appended = AppendedEvent(
+      position: 7, numbers: [.init(topic: "lists:42", seq: 7)], event: event, access: [])
+    watches.appended([appended])
+    watches.logWasReplaced()
+    let work = watch.take()
+    #expect(work.isBehind && work.entries.isEmpty)
+    // The premise: events wait for it.
+    watches.appended([appended])
+    #expect(watch.take().entries.map(\.entry.seq) == [7])
+  }
+
   /// A reader that was away while the log was set back, and that comes back when there are as many events again.
   @Test(arguments: engines) func whoComesBackIsToldThatTheLogWasSetBack(_ engine: Engine) async throws {
     try await withEvents(engine) { fixture in

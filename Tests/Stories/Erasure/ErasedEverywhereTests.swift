@@ -10,6 +10,7 @@ import Testing
     try await withTwilio { twilio in
       try await withMailServer { mail in
         try await withTestDatabase(engine) { testDatabase in
+          let beganAt = ContinuousClock.now
           let kith = try await KithProcess.start(in: testDatabase, Self.settings(twilio, mail))
           var story = ErasureStory(kith: kith, twilio: twilio, mail: mail)
           let user = try await story.run()
@@ -24,6 +25,8 @@ import Testing
           #expect(await kith.stop() == 0)
           #expect(try await alice.found(in: testDatabase) == [], "after a stop")
           #expect(try await bob.found(in: testDatabase) == bob.all)
+          // What waits for a sweep waits for ten minutes.
+          #expect(ContinuousClock.now - beganAt < .seconds(300))
         }
       }
     }
