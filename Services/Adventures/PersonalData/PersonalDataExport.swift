@@ -79,11 +79,11 @@ extension PersonalDataExport {
 extension PersonalDataExport {
   @Sendable private func participations(after last: String?) async throws -> [ExportedRow] {
     let user = caller.id
-    let isLater: SQL = last.map { "and hunt_id > \(ID<Hunt>($0))" } ?? ""
+    let isLater: SQL = last.map { " and hunt_id > \(ID<Hunt>($0))" } ?? ""
     return try await database.readOnce { db in
       try db.rows(
         """
-        select hunt_id, joined_at from hunt_participant where user_id = \(user) \(isLater)
+        select hunt_id, joined_at from hunt_participant where user_id = \(user)\(isLater)
         order by hunt_id limit \(QueryBounds.rowsMax)
         """
       ).map { row in
@@ -96,12 +96,12 @@ extension PersonalDataExport {
 
   @Sendable private func submissions(after last: String?) async throws -> [ExportedRow] {
     let user = caller.id
-    let isLater: SQL = last.map { "and checkpoint_id > \(ID<Checkpoint>($0))" } ?? ""
+    let isLater: SQL = last.map { " and checkpoint_id > \(ID<Checkpoint>($0))" } ?? ""
     return try await database.readOnce { db in
       try db.rows(
         """
         select checkpoint_id, photo_url, submitted_at, verified from checkpoint_submission
-        where user_id = \(user) \(isLater) order by checkpoint_id limit \(QueryBounds.rowsMax)
+        where user_id = \(user)\(isLater) order by checkpoint_id limit \(QueryBounds.rowsMax)
         """
       ).map { row in
         let checkpoint = try row.get("checkpoint_id", as: String.self)
