@@ -205,8 +205,8 @@ let package = Package(
     .tests(
       "Timepoints",
       [
-        "Timepoints", "Outbox", "Wire", "Web", "Database", "Support", .httpClient, .nio, .crypto, .hummingbird,
-        .logging,
+        "Timepoints", "Photos", "Outbox", "Wire", "Web", "Database", "Support", .httpClient, .nio, .crypto,
+        .hummingbird, .logging,
       ] + .programs),
     .tests("RestQueries", ["RestQueries", "RestRoutes", "Database", "Support", "Wire"]),
     .tests(

@@ -1,12 +1,15 @@
 import Clients
 import EventFeed
 import Foundation
+import Photos
 import Quotas
 import RestRoutes
 import Web
 
 /// Builds the groups service: its stores, routes, and background jobs.
-package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
+///
+/// - Parameter library: what renders photos; without it the service is not ready.
+package func buildGroups(_ dependencies: Dependencies, library: VipsLibrary = .shared) async throws -> Server {
   let serviceKeys = try ServiceKeys(dependencies.settings)
   let dataKeys = try dependencies.settings.dataKeys()
   let verification = try TokenVerification(in: dependencies)
@@ -24,7 +27,7 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
   let publicURL = dependencies.settings.string("PUBLIC_URL", default: "http://127.0.0.1:8080")
   let photos = try PhotoModule(
     in: dependencies, database: database, keys: dataKeys, idempotency: idempotency, users: users,
-    photoAccess: photoAccess,
+    photoAccess: photoAccess, library: library,
     deliveries: [
       TextInviteOutbox.delivery(through: InvitesClient(in: dependencies)),
       MembershipOutbox.delivery(through: AdventuresClient(in: dependencies)),
@@ -35,7 +38,7 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
     changes: MembershipOutbox(outbox: photos.outbox, serviceAddresses: dependencies.serviceAddresses))
   let tables = GroupTables.schema(
     pageOrigin: publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL, memberships: memberships)
-  let objects = try StoredObjectModule(in: dependencies, database: database, keys: dataKeys)
+  let objects = try StoredObjectModule(in: dependencies, database: database, keys: dataKeys, library: library)
   return try Server(
     .groups, in: dependencies, database: database,
     authenticator: verification.authenticator(serviceKeys, users: users, now: now),
@@ -50,7 +53,8 @@ package func buildGroups(_ dependencies: Dependencies) async throws -> Server {
           isEnabled: dependencies.settings.nonempty("EVENTS_URL") != nil, logger: dependencies.logger),
       ] + feed.background,
     // An upload may arrive over a slow connection. The gateway sets the timeout of each route.
-    requestTimeout: .seconds(180), isReady: { verification.ended.isLoaded }
+    requestTimeout: .seconds(180),
+    isReady: { verification.ended.isLoaded && library.isUsable(dependencies.logger) }
   ) { routes in
     GroupRoutes(
       groups: groups, contacts: contacts, textInvites: TextInviteOutbox(outbox: photos.outbox),

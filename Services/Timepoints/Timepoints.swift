@@ -6,7 +6,9 @@ import ServiceLifecycle
 import Web
 
 /// Builds the timepoints service: its stores, routes and background jobs.
-package func buildTimepoints(_ dependencies: Dependencies) async throws -> Server {
+///
+/// - Parameter library: what renders pictures; without it the service is not ready.
+package func buildTimepoints(_ dependencies: Dependencies, library: VipsLibrary = .shared) async throws -> Server {
   let settings = dependencies.settings
   let serviceKeys = try ServiceKeys(settings)
   let adminKey = try settings.adminKey()
@@ -14,12 +16,12 @@ package func buildTimepoints(_ dependencies: Dependencies) async throws -> Serve
   let generationSettings = try GenerationSettings(settings)
   let callbackRules = try CallbackRules(settings)
   let (blobs, now, logger) = (try BlobFolder(settings), dependencies.now, dependencies.logger)
-  let images = SceneImages(try PhotoStorage(settings, part: "timepoints", logger: logger))
+  let images = SceneImages(try PhotoStorage(settings, part: "timepoints", logger: logger), library: library)
   let verification = try TokenVerification(in: dependencies)
   let users = UsersClient(in: dependencies)
   let feed = EventFeed(try await dependencies.openDatabase(timepointsSchema), in: dependencies)
   let database = feed.database
-  let models = try Generation(database: database, in: dependencies, drawPicture: SceneImages.draw)
+  let models = try Generation(database: database, in: dependencies, drawPicture: images.draw)
 
   let charges = Charges(database: database, in: dependencies)
   let keys = try settings.dataKeys()
@@ -52,7 +54,8 @@ package func buildTimepoints(_ dependencies: Dependencies) async throws -> Serve
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
     background: verification.background + [worker, charges, callbacks.outbox] + sweeps + feed.background
       + (notifications.map { [$0] } ?? []),
-    requestTimeout: generationSettings.timeout + .seconds(30), isReady: { verification.ended.isLoaded },
+    requestTimeout: generationSettings.timeout + .seconds(30),
+    isReady: { verification.ended.isLoaded && library.isUsable(logger) },
     healthDetails: { models.status.healthDetails }
   ) { routes in
     GenerationRoutes(

@@ -17,6 +17,7 @@
 #define KITH_VIPS_POINTER(name) __typeof__(name) *name;
 struct kith_vips_functions {
   KITH_VIPS_FUNCTIONS(KITH_VIPS_POINTER)
+  int started;
 };
 
 // In the function, as Swift defines no variables of a header. Each Swift file that used it would have its own.
@@ -33,15 +34,18 @@ static inline void kith_vips_quiet(const gchar *domain, GLogLevelFlags level, co
 }
 
 // Loads the library and starts it, with only the decoders that have a function below, one thread for each image, and
-// no cache. Returns why it cannot be used, else NULL. Nothing else may be called before.
-static inline const char *kith_vips_start(const char *program) {
+// no cache. Returns why it cannot be used, else NULL; it may then be called again. Nothing else may be called before it
+// has returned NULL, and it by one thread at a time.
+static inline const char *kith_vips_start(const char *file, const char *program) {
 #ifdef __APPLE__
   // There programs are linked with it: it is in a folder that is searched for no other.
   void *library = RTLD_DEFAULT;
 #else
-  void *library = dlopen("libvips.so.42", RTLD_NOW | RTLD_LOCAL);
+  void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (!library) return dlerror();
 #endif
+  // Others call what is found already, so that is not touched.
+  if (kith_vips_found()->started) return NULL;
 #define KITH_VIPS_FIND(name) \
   if (!(kith_vips_found()->name = (__typeof__(name) *)dlsym(library, #name))) return "libvips lacks " #name;
   KITH_VIPS_FUNCTIONS(KITH_VIPS_FIND)
@@ -61,6 +65,7 @@ static inline const char *kith_vips_start(const char *program) {
   KITH_VIPS(vips_cache_set_max)(0);
   KITH_VIPS(vips_cache_set_max_mem)(0);
   KITH_VIPS(vips_cache_set_max_files)(0);
+  kith_vips_found()->started = 1;
   return NULL;
 }
 

@@ -14,11 +14,13 @@ struct PhotoModule: Sendable {
   private let routes: PhotoRoutes
   private let fileRoutes: PhotoFileRoutes
 
-  /// - Parameter deliveries: further kinds of messages of the same outbox.
+  /// - Parameters:
+  ///   - library: what renders photos.
+  ///   - deliveries: further kinds of messages of the same outbox.
   /// - Throws: ``StartFailure`` when `PHOTO_STORAGE` is invalid or its folder cannot be created.
   init(
     in dependencies: Dependencies, database: any Database, keys: DataKeys, idempotency: Idempotency, users: UsersClient,
-    photoAccess: PhotoAccessCache, deliveries: [Delivery]
+    photoAccess: PhotoAccessCache, library: VipsLibrary, deliveries: [Delivery]
   ) throws {
     let (settings, now) = (dependencies.settings, dependencies.now)
     let storage = try PhotoStorage(settings, logger: dependencies.logger)
@@ -29,7 +31,7 @@ struct PhotoModule: Sendable {
       outbox: outbox, isEnabled: try settings.bool("PHOTO_EVENTS", default: true))
     let pipeline = PhotoUploadPipeline(
       store: PhotoStore(database: database, photoAccess: photoAccess), files: storage.files, local: storage.local,
-      renderer: PhotoRenderer(), idempotency: idempotency, notifications: notifications, now: now)
+      renderer: PhotoRenderer(library: library), idempotency: idempotency, notifications: notifications, now: now)
     let base = settings.string("PUBLIC_URL", default: "http://127.0.0.1:8080")
     let links = PhotoLinks(keys: keys, base: base.hasSuffix("/") ? String(base.dropLast()) : base)
     let uploadReader = PhotoUploadReader(folder: storage.local.incoming)

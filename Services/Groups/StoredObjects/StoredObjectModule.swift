@@ -13,8 +13,9 @@ struct StoredObjectModule: Sendable {
   private let fileRoutes: StoredObjectFileRoutes
   private let internalRoutes: InternalStoredObjectRoutes
 
+  /// - Parameter library: what renders pictures.
   /// - Throws: ``StartFailure`` when `PHOTO_STORAGE` is invalid or its folder cannot be created.
-  init(in dependencies: Dependencies, database: any Database, keys: DataKeys) throws {
+  init(in dependencies: Dependencies, database: any Database, keys: DataKeys, library: VipsLibrary) throws {
     let now = dependencies.now
     let storage = try PhotoStorage(dependencies.settings, part: "objects", logger: dependencies.logger)
     let (store, discarded) = (StoredObjectStore(database: database), DiscardedFileStore(database: database))
@@ -22,7 +23,7 @@ struct StoredObjectModule: Sendable {
     let access = StoredObjectAccess(store: store) { try await adventures.shows($0, to: $1) }
     let links = StoredObjectLinks(keys: keys)
     let uploads = StoredObjectUploads(
-      store: store, discarded: discarded, files: storage.files, renderer: PhotoRenderer(),
+      store: store, discarded: discarded, files: storage.files, renderer: PhotoRenderer(library: library),
       reader: PhotoUploadReader(folder: storage.local.incoming), now: now)
     sweep = DiscardedFileSweep(
       store: discarded, files: storage.files, local: storage.local, logger: dependencies.logger, now: now,

@@ -9,14 +9,18 @@ import Wire
 /// The pictures of timepoints, as JPEG in the storage of photos. They never change, and have the timepoint's id.
 struct SceneImages: Sendable {
   private let files: any PhotoFiles
-  private let renderer = PhotoRenderer()
+  private let renderer: PhotoRenderer
 
-  init(_ storage: PhotoStorage) { files = storage.files }
+  /// - Parameter library: what renders the pictures.
+  init(_ storage: PhotoStorage, library: VipsLibrary) {
+    files = storage.files
+    renderer = PhotoRenderer(library: library)
+  }
 
   /// The picture of a rehearsal: a landscape that is drawn from its texts.
-  static func draw(_ seed: UInt64, _ texts: [String]) async throws -> Data {
+  @Sendable func draw(_ seed: UInt64, _ texts: [String]) async throws -> Data {
     let landscape = Landscape(of: "\(seed) \(texts.joined(separator: " "))")
-    return Data(try await PhotoRenderer().renditions(of: landscape).large)
+    return Data(try await renderer.renditions(of: landscape).large)
   }
 
   /// Renders and stores a provider's picture. Safe to repeat.

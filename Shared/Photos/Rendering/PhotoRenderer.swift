@@ -19,18 +19,22 @@ package final class PhotoRenderer: Sendable {
   package let formats: Set<ImageFormat>
   private let countMax: Int
   private let timeout: Duration
+  private let library: VipsLibrary
   private let count = Atomic(0)
 
   /// - Parameters:
   ///   - formats: the formats that are accepted; unless others are named, those that phones make.
   ///   - countMax: how many photos may wait or be rendered at once; nil for sixteen times the threads.
   ///   - timeout: how long the rendering of one may take.
+  ///   - library: what renders them.
   package init(
-    formats: Set<ImageFormat> = [.jpeg, .png, .heic], countMax: Int? = nil, timeout: Duration = .seconds(10)
+    formats: Set<ImageFormat> = [.jpeg, .png, .heic], countMax: Int? = nil, timeout: Duration = .seconds(10),
+    library: VipsLibrary = .shared
   ) {
     self.formats = formats
     self.countMax = countMax ?? 16 * Self.threadCount
     self.timeout = timeout
+    self.library = library
   }
 
   /// - Throws: 415 for a file that is not a photo, 422 for one that cannot be rendered, 503 when too many wait.
@@ -47,13 +51,17 @@ package final class PhotoRenderer: Sendable {
   ///
   /// - Throws: 503 when too many wait.
   package func renditions(of landscape: Landscape) async throws -> Renditions {
-    try await rendered { try Vips.renditions(of: landscape.drawn()) }
+    try await rendered { [library] in
+      try library.load()
+      return try Vips.renditions(of: landscape.drawn())
+    }
   }
 
   private func renditions(decoding bytes: [UInt8]) throws -> Renditions {
     guard let format = ImageFormat(head: bytes.prefix(ImageFormat.headLength)), formats.contains(format) else {
       throw Failure.photoTypeUnsupported
     }
+    try library.load()
     return try bytes.withUnsafeBytes { try Vips.renditions(of: $0, as: format, within: timeout) }
   }
 

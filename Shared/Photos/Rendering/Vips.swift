@@ -2,16 +2,19 @@ import CVips
 import Foundation
 import Wire
 
-/// Decodes and encodes images with libvips, within limits of pixels and time. No other file uses the library.
+/// Decodes and encodes images with libvips, within limits of pixels and time. No other file calls its functions, which
+/// ``VipsLibrary`` must have loaded.
 enum Vips {
   static let pixelsMax = 50_000_000
   private static let quality: Int32 = 82
 
-  /// Why the library cannot be used, else nil. It is loaded and started by the first use.
-  private static let fault: String? = {
-    guard let text = kith_vips_start("kith") else { return nil }
+  /// Loads the library from a file. Not for two threads at once.
+  ///
+  /// - Returns: why it cannot be used, after which it may be called again; nil when it can.
+  static func start(_ fileName: String) -> String? {
+    guard let text = kith_vips_start(fileName, "kith") else { return nil }
     return String(cString: text)
-  }()
+  }
 
   /// Renders a photo in both sizes: upright, in sRGB, transparency flattened onto white. Blocks.
   ///
@@ -20,7 +23,6 @@ enum Vips {
   static func renditions(
     of bytes: UnsafeRawBufferPointer, as format: ImageFormat, within timeout: Duration
   ) throws -> Renditions {
-    if let fault { throw UnusableLibrary(description: fault) }
     switch format {
     case .jpeg:
       guard try JPEGMarkers(of: bytes).scanCount <= JPEGMarkers.scanCountMax else { throw Failure.photoTooSlow }
@@ -36,7 +38,6 @@ enum Vips {
 
   /// Encodes a picture of at most ``pixelsMax`` pixels, as it was drawn, in both sizes. Blocks.
   static func renditions(of bitmap: Bitmap) throws -> Renditions {
-    if let fault { throw UnusableLibrary(description: fault) }
     defer { kith_vips_clear_errors() }
     let image = bitmap.bytes.withUnsafeBytes { bytes in
       kith_vips_bitmap(bytes.baseAddress, bytes.count, Int32(bitmap.width), Int32(bitmap.height))
@@ -139,11 +140,6 @@ enum Vips {
     defer { kith_vips_free(bytes) }
     return Array(UnsafeRawBufferPointer(start: bytes, count: count))
   }
-}
-
-/// The library is not there, or not of the version that the program was built with.
-private struct UnusableLibrary: Error, CustomStringConvertible {
-  let description: String
 }
 
 /// A reference to an object of the library, which is released on `deinit`.
