@@ -1,6 +1,7 @@
 import Hummingbird
 import NIOCore
 import Web
+import Wire
 
 extension AdventuresPersonalDataStore {
   func response(with export: PersonalDataExport) async throws -> Response { try await export.response() }
@@ -36,7 +37,7 @@ extension PersonalDataExport {
       // Reading and encoding must not block the event loop of the connection.
       let (page, bytes) = try await offEventLoop(if: true) {
         let page = if isFirst, let first { first } else { try await section.page(key) }
-        return (page, encoded(page, isFirst: isFirst))
+        return (page, try encoded(page, isFirst: isFirst))
       }
       if !page.isEmpty { try await writer.write(ByteBuffer(bytes: bytes)) }
       guard page.count == section.pageSize, let end = page.last else { return }
@@ -44,11 +45,12 @@ extension PersonalDataExport {
     }
   }
 
-  private static func encoded(_ page: [ExportedRow], isFirst: Bool) -> [UInt8] {
+  /// With the members of each row in the order of their names, as in the exports of all services.
+  private static func encoded(_ page: [ExportedRow], isFirst: Bool) throws -> [UInt8] {
     var bytes: [UInt8] = []
     for (index, row) in page.enumerated() {
       if index > 0 || !isFirst { bytes.append(UInt8(ascii: ",")) }
-      row.tree.write(to: &bytes)
+      bytes += try JSON.encode(JSONValue(row.tree))
     }
     return bytes
   }

@@ -23,16 +23,19 @@ struct PersonalDataExport: Sendable {
     caller = RestQueries.Caller(user, at: now)
   }
 
+  /// In the order of their names.
   var sections: [Section] {
     [
-      own(AdventureTables.plans), own(AdventureTables.places), own(AdventureTables.shares),
+      own(AdventureTables.plans),
+      Section(name: AdventureTables.submissions.name, pageSize: QueryBounds.rowsMax, page: submissions),
+      own(AdventureTables.shares),
+      Section(name: AdventureTables.participants.name, pageSize: QueryBounds.rowsMax, page: participations),
+      own(AdventureTables.places),
       // One by one, as each has its checkpoints with it.
       Section(name: AdventureTables.hunts.name, pageSize: 1) { last in
         let found = try await rows(of: AdventureTables.hunts, "created_by=eq.\(caller.id)", after: last, limit: 1)
         return if let hunt = found.first { [try await withCheckpoints(hunt)] } else { [] }
       },
-      Section(name: AdventureTables.participants.name, pageSize: QueryBounds.rowsMax, page: participations),
-      Section(name: AdventureTables.submissions.name, pageSize: QueryBounds.rowsMax, page: submissions),
     ]
   }
 }
