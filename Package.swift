@@ -183,7 +183,9 @@ let package = Package(
       ["Traces", "Prometheus", "Web", "Wire", "Clients", "Gateway", "Support", .hummingbird, .nio, .logging]),
     .tests("Outbox", ["Outbox", "Prometheus", "Tokens", .httpClient, .logging] + .serviceTests),
     .tests("Messages", ["Messages", "Web", "Wire", "Support", .logging]),
-    .tests("Auth", ["Auth", "Gateway", "Messages", "Tokens", .crypto] + .serviceTests),
+    .tests(
+      "Auth",
+      ["Auth", "Gateway", "Messages", "Tokens", .crypto, .hummingbird, .httpClient] + .buffers + .serviceTests),
     .tests("Invites", ["Invites", "Messages", "Outbox", "Tokens"] + .serviceTests),
     .tests("Photos", ["Photos", "Support", "Wire"]),
     .tests(

@@ -1,5 +1,4 @@
 import Clients
-import Foundation
 import Hummingbird
 import Web
 import Wire
@@ -17,35 +16,10 @@ struct PersonalDataExportRoutes: Sendable {
   @Sendable private func export(_ request: Request, _ context: SignedIn) async throws -> Response {
     guard let own = try await store.export(of: context.user) else { throw Failure.sessionEnded }
     let user = context.user
-    let data = try await withThrowingTaskGroup(of: (String, JSONValue).self) { group in
-      for client in otherServices.configured {
-        group.addTask { (client.service.rawValue, try await client.export(user)) }
-      }
-      return try await group.reduce(into: [String: JSONValue]()) { $0[$1.0] = $1.1 }
+    let others = try await withThrowingTaskGroup(of: ExportedData.self) { group in
+      for client in otherServices.configured { group.addTask { try await client.export(user) } }
+      return try await group.reduce(into: [ExportedData]()) { $0.append($1) }
     }
-    var response = Response.json(ExportBody(own, data))
-    response.headers[.contentDisposition] = "attachment; filename=\"export.json\""
-    return response
-  }
-}
-
-/// The export of all services in one document.
-private struct ExportBody: Encodable {
-  let user: ExportedUser
-  let identities: [ExportedIdentity]
-  let sessions: [ExportedSession]
-  let unlinked_identities: [ExportedUnlinkedIdentity]
-  let credit_history: JSONValue
-  let timepoints: JSONValue
-  let data: [String: JSONValue]
-
-  init(_ own: PersonalDataExport, _ data: [String: JSONValue]) {
-    user = own.user
-    identities = own.identities
-    sessions = own.sessions
-    unlinked_identities = own.unlinked
-    credit_history = data["credits"]?["credit_history"] ?? .array([])
-    timepoints = data["timepoints"]?["timepoints"] ?? .array([])
-    self.data = data
+    return try await ExportDocument(own, others).response(context.logger)
   }
 }

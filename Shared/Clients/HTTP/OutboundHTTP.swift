@@ -3,17 +3,20 @@ import NIOCore
 
 /// The HTTP client of the process for other services and external parties, with timeouts and without redirects.
 package enum OutboundHTTP {
-  package static let client = HTTPClient(
-    eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
+  package static let client = makeClient(readTimeout: .seconds(10))
 
-  private static let configuration: HTTPClient.Configuration = {
+  /// The same for bodies that are passed on to a client, which may read slowly: nothing is read meanwhile. Its timeout is
+  /// longer than that of the server for such a client.
+  static let clientForStreams = makeClient(readTimeout: .seconds(90))
+
+  private static func makeClient(readTimeout: TimeAmount) -> HTTPClient {
     var configuration = HTTPClient.Configuration(
       redirectConfiguration: .disallow,
-      timeout: .init(connect: .seconds(1), read: .seconds(10), write: .seconds(10)),
+      timeout: .init(connect: .seconds(1), read: readTimeout, write: .seconds(10)),
       connectionPool: .init(idleTimeout: .seconds(30), concurrentHTTP1ConnectionsPerHostSoftLimit: 64))
     // A refused connection is reported at once, as callers have their own retries.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.httpVersion = .http1Only
-    return configuration
-  }()
+    return HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
+  }
 }

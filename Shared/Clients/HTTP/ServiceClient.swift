@@ -49,32 +49,76 @@ struct ServiceClient: Sendable {
     idempotencyKey: String? = nil, isRepeatable: Bool = false, timeout: Duration = .seconds(5),
     bodyBytesMax: Int = 4 * 1024 * 1024, as reply: Reply.Type = Reply.self
   ) async throws -> Reply {
-    let end = ContinuousClock.now + Deadline.remaining(of: timeout)
-    let isRepeatable = isRepeatable || method == .GET || idempotencyKey != nil
+    var request = HTTPClientRequest(url: path.text + Self.encoded(query))
+    request.method = method
+    request.headers = headers(idempotencyKey: idempotencyKey)
+    if let bytes {
+      request.headers.add(name: "content-type", value: "application/json")
+      request.body = .bytes(bytes)
+    }
+    let call = OutgoingCall(
+      request: request, template: path.template,
+      isRepeatable: isRepeatable || method == .GET || idempotencyKey != nil, timeout: timeout)
+    let data = try await body(of: call) { response in
+      let body = try await response.body.collect(upTo: bodyBytesMax)
+      return response.status == .noContent ? Data("{}".utf8) : Data(buffer: body)
+    }
+    return try JSON.decode(Reply.self, from: data)
+  }
+
+  /// The body of a GET; nil when it has more than `bytesMax`. Repeated, and throws, as any call.
+  func bytes(of path: CallPath, upTo bytesMax: Int, timeout: Duration) async throws -> ByteBuffer? {
+    try await body(of: get(path, timeout)) { response -> ByteBuffer? in
+      do { return try await response.body.collect(upTo: bytesMax) } catch is NIOTooManyBytesError { return nil }
+    }
+  }
+
+  /// The body of a GET, which arrives while it is read. Repeated, and throws, as any call until it begins; after that
+  /// the sequence throws.
+  ///
+  /// - Parameter timeout: until it begins.
+  func stream(of path: CallPath, timeout: Duration) async throws -> HTTPClientResponse.Body {
+    try await body(of: get(path, timeout), through: OutboundHTTP.clientForStreams) { $0.body }
+  }
+
+  private func get(_ path: CallPath, _ timeout: Duration) -> OutgoingCall {
+    var request = HTTPClientRequest(url: path.text)
+    request.headers = headers(idempotencyKey: nil)
+    return OutgoingCall(request: request, template: path.template, isRepeatable: true, timeout: timeout)
+  }
+
+  /// A call, before an address of the service has been chosen for it.
+  private struct OutgoingCall {
+    /// Its URL is a path.
+    let request: HTTPClientRequest
+    let template: String
+    let isRepeatable: Bool
+    let timeout: Duration
+  }
+
+  /// - Parameter read: reads the body of a successful response. When it throws, the attempt has failed.
+  private func body<Body: Sendable>(
+    of call: OutgoingCall, through client: HTTPClient = OutboundHTTP.client,
+    _ read: (HTTPClientResponse) async throws -> Body
+  ) async throws -> Body {
+    let end = ContinuousClock.now + Deadline.remaining(of: call.timeout)
     var urls = serviceAddresses.urls(of: service).shuffled()[...]
     guard !urls.isEmpty else { throw Failure.unavailable }
-    let target = path.text + Self.encoded(query)
     budget.earn()
     for attempt in 1... {
       try Task.checkCancellation()
       let url = urls.removeFirst()
       urls.append(url)
-      var request = HTTPClientRequest(url: url + target)
-      request.method = method
-      request.headers = headers(idempotencyKey: idempotencyKey)
-      if let bytes {
-        request.headers.add(name: "content-type", value: "application/json")
-        request.body = .bytes(bytes)
-      }
-      switch await send(request, path.template, until: end, bodyBytesMax) {
-      case .response(204, _, _): return try JSON.decode(Reply.self, from: Data("{}".utf8))
-      case .response(let status, let data, _) where (200..<300).contains(status):
-        return try JSON.decode(Reply.self, from: data)
-      case .response(let status, let data, let retryAfterSeconds):
-        guard isRepeatable, [502, 503, 504].contains(status), try await mayRetry(attempt, until: end) else {
+      var request = call.request
+      request.url = url + call.request.url
+      switch await send(request, call.template, until: end, through: client, read) {
+      case .success(let body): return body
+      case .failure(let status, let data, let retryAfterSeconds):
+        guard call.isRepeatable, [502, 503, 504].contains(status), try await mayRetry(attempt, until: end) else {
           throw failure(in: data, retryAfterSeconds)
         }
-      case .noResponse: guard isRepeatable, try await mayRetry(attempt, until: end) else { throw Failure.unavailable }
+      case .noResponse:
+        guard call.isRepeatable, try await mayRetry(attempt, until: end) else { throw Failure.unavailable }
       case .notSent: guard try await mayRetry(attempt, until: end) else { throw Failure.unavailable }
       }
     }
@@ -82,8 +126,9 @@ struct ServiceClient: Sendable {
   }
 
   /// The result of one attempt.
-  private enum Attempt {
-    case response(Int, Data, retryAfterSeconds: Int?)
+  private enum Attempt<Body> {
+    case success(Body)
+    case failure(Int, Data, retryAfterSeconds: Int?)
     /// The request may or may not have arrived.
     case noResponse
     case notSent
@@ -115,9 +160,12 @@ struct ServiceClient: Sendable {
     response.headers.first(name: "retry-after").flatMap { Int($0) }.flatMap { (0...86_400).contains($0) ? $0 : nil }
   }
 
-  private func send(
-    _ request: HTTPClientRequest, _ template: String, until end: ContinuousClock.Instant, _ bodyBytesMax: Int
-  ) async -> Attempt {
+  private static let failureBytesMax = 4 * 1024 * 1024
+
+  private func send<Body>(
+    _ request: HTTPClientRequest, _ template: String, until end: ContinuousClock.Instant, through client: HTTPClient,
+    _ read: (HTTPClientResponse) async throws -> Body
+  ) async -> Attempt<Body> {
     let remaining = (end - .now).milliseconds
     guard remaining > 0 else { return .notSent }
     var request = request
@@ -132,11 +180,16 @@ struct ServiceClient: Sendable {
         outcome())
     }
     do {
-      let response = try await OutboundHTTP.client.execute(request, timeout: .milliseconds(remaining))
-      let body = try await response.body.collect(upTo: bodyBytesMax)
-      endSpan(.response(Int(response.status.code)))
-      return .response(
-        Int(response.status.code), Data(buffer: body), retryAfterSeconds: Self.retryAfterSeconds(response))
+      let response = try await client.execute(request, timeout: .milliseconds(remaining))
+      let status = Int(response.status.code)
+      guard !(200..<300).contains(status) else {
+        let body = try await read(response)
+        endSpan(.response(status))
+        return .success(body)
+      }
+      let body = try await response.body.collect(upTo: Self.failureBytesMax)
+      endSpan(.response(status))
+      return .failure(status, Data(buffer: body), retryAfterSeconds: Self.retryAfterSeconds(response))
     } catch {
       endSpan(.noResponse(error is CancellationError ? "called_off" : "no_answer"))
       return error is NIOConnectionError || error as? HTTPClientError == .connectTimeout ? .notSent : .noResponse
