@@ -13,7 +13,7 @@ EVENTS = 200
 EVENTS_AT_ONCE = 20
 WANTED_FILES = 65_536
 # What a process may have open beside its WebSockets.
-OTHER_FILES = 1_000
+OTHER_FILES = 250
 SETTLE_SECONDS = 5
 KILOBYTE = 1024
 PATH = "/realtime/v1/websocket?vsn=1.0.0"
