@@ -16,7 +16,7 @@ struct GroupParticipations: Sendable {
   private static let batchSize = 100
   private static let roundsMax = 5
 
-  private var readers: GroupReaders { GroupReaders(database: database) }
+  var readers: GroupReaders { GroupReaders(database: database) }
 
   /// The groups that the user is in, and whom blocks keep apart from the user. What they had in other groups has ended.
   func member(_ user: UserID) async throws -> MemberOfGroups {

@@ -55,6 +55,18 @@ struct GroupReaders: Sendable {
     }
   }
 
+  /// Lets members of a group into new hunts of it, who were let into the others before.
+  func letIn(_ users: Set<UserID>, to hunts: [String], of group: GroupID, at now: Date) async throws {
+    guard !users.isEmpty else { return }
+    try await database.write { db in
+      guard EventFeed.isRecording(on: db) else { return }
+      let isNew: SQL = "h.id in (\(list: hunts.compactMap { ID<Hunt>($0) }))"
+      try Self.forEachBatch(of: group, where: isNew, on: db) { hunts in
+        for user in users { HuntEvents.shown(hunts, of: group, to: user, at: now, on: db) }
+      }
+    }
+  }
+
   /// Those hunts that they see as a member only.
   private static func show(_ group: GroupID, to caller: RestQueries.Caller, on db: any Connection) throws -> Bool {
     let count = try db.change(

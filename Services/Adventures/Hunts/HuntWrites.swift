@@ -10,6 +10,9 @@ import Wire
 struct HuntWrites: TableWriting {
   /// The members of the groups in which hunts are made.
   let members: [GroupID: [UserID]]
+  /// Asks for them again.
+  let currentMembers: @Sendable () async throws -> [GroupID: [UserID]]
+  let readers: GroupReaders
   let changes: ChangeSignal
 
   func write(
@@ -22,7 +25,19 @@ struct HuntWrites: TableWriting {
     }
   }
 
-  func written(for caller: RestQueries.Caller) { changes.send() }
+  /// Who has joined a group since its members were asked for may have been let into its hunts before there was this one.
+  func written(_ answer: RestAnswer, for caller: RestQueries.Caller) async throws {
+    changes.send()
+    guard !members.isEmpty, !answer.changedKeys.isEmpty else { return }
+    do {
+      for (group, users) in try await currentMembers() {
+        let newcomers = Set(users).subtracting(members[group] ?? []).subtracting([caller.id])
+        try await readers.letIn(newcomers, to: answer.changedKeys, of: group, at: caller.now)
+      }
+    } catch let failure as Failure where failure.kind == .unavailable {
+      // The hunt is made all the same. Its own topic is open to them, as they see the hunt.
+    }
+  }
 
   private func insert(
     _ operation: RestOperation, for caller: RestQueries.Caller, on db: any Connection, _ engine: Engine

@@ -65,7 +65,7 @@ struct AdventureRequests: Sendable {
   ) async throws -> RestAnswer {
     let engine = transaction.database.engine
     let answer = try await transaction.write { db in try rules.write(operation, for: caller, on: db, engine) }
-    try await rules.written(for: caller)
+    try await rules.written(answer, for: caller)
     return answer
   }
 
@@ -87,9 +87,7 @@ struct AdventureRequests: Sendable {
     for operation: inout RestOperation, _ caller: RestQueries.Caller
   ) async throws -> any TableWriting {
     switch operation.table.name {
-    case AdventureTables.hunts.name:
-      HuntWrites(
-        members: try await groupMembers?.members(ofGroupsIn: operation, for: caller) ?? [:], changes: huntChanges)
+    case AdventureTables.hunts.name: try await huntRules(for: operation, caller)
     case AdventureTables.checkpoints.name: CheckpointWrites()
     case AdventureTables.participants.name: ParticipantWrites()
     case AdventureTables.submissions.name:
@@ -101,6 +99,16 @@ struct AdventureRequests: Sendable {
   }
 }
 
+extension AdventureRequests {
+  private func huntRules(for operation: RestOperation, _ caller: RestQueries.Caller) async throws -> HuntWrites {
+    let members: @Sendable () async throws -> [GroupID: [UserID]] = { [groupMembers] in
+      try await groupMembers?.members(ofGroupsIn: operation, for: caller) ?? [:]
+    }
+    return HuntWrites(
+      members: try await members(), currentMembers: members, readers: participations.readers, changes: huntChanges)
+  }
+}
+
 /// The rules of a table beyond its declaration.
 protocol TableWriting: Sendable {
   /// Writes in the caller's transaction, and records what has happened.
@@ -109,11 +117,11 @@ protocol TableWriting: Sendable {
   ) throws -> RestAnswer
 
   /// Called after the commit, also of a repetition that has written nothing.
-  func written(for caller: RestQueries.Caller) async throws
+  func written(_ answer: RestAnswer, for caller: RestQueries.Caller) async throws
 }
 
 extension TableWriting {
-  func written(for caller: RestQueries.Caller) async throws {}
+  func written(_ answer: RestAnswer, for caller: RestQueries.Caller) async throws {}
 }
 
 extension AdventureTables {

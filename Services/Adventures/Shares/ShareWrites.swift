@@ -94,7 +94,7 @@ struct CheckedShareWrites: TableWriting {
   }
 
   /// A block that was made, or ended, while the share was written did not find it: it is asked for again.
-  func written(for caller: RestQueries.Caller) async throws {
+  func written(_ answer: RestAnswer, for caller: RestQueries.Caller) async throws {
     changes.send()
     guard !others.isEmpty else { return }
     let blocked = try await blocks.groups.relations(of: caller.id, to: others).blocked
