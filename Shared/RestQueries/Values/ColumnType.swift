@@ -123,5 +123,10 @@ package enum ColumnType: Sendable, Hashable {
 }
 
 extension String {
-  fileprivate var trimmed: String { trimmingCharacters(in: .whitespaces) }
+  /// Without the spaces around it, of which a text has hardly ever any: Foundation copies it in any case.
+  fileprivate var trimmed: String {
+    let isVisible: (UInt8) -> Bool = { (0x21...0x7E).contains($0) }
+    guard let first = utf8.first, let last = utf8.last, !isVisible(first) || !isVisible(last) else { return self }
+    return trimmingCharacters(in: .whitespaces)
+  }
 }
