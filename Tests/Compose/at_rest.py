@@ -11,7 +11,7 @@ import sys
 import time
 
 # As long as the interval of the health checks in docker-compose.yml: each runs once.
-SECONDS = 120
+SECONDS = 300
 ROOT = "/sys/fs/cgroup"
 
 
