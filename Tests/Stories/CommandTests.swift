@@ -33,6 +33,32 @@ import Web
     }
   }
 
+  @Test func waitEndsOnceTheOtherProgramsAreReady() async throws {
+    try await withTestDatabase(.sqlite) { testDatabase in
+      let environment = try KithProcess.environment(testDatabase)
+      let urls = ["PORT", "CREDITS_PORT"].map { "http://127.0.0.1:\(environment[$0] ?? "")" }
+      let waiting = try KithProcess.launch("kith-gateway", [:], in: testDatabase, arguments: ["wait"] + urls)
+      let kith = try KithProcess.launch("kith", environment, in: testDatabase)
+      let ended = await waiting.child.end()
+      #expect(ended == 0)
+      #expect(waiting.child.printed().isEmpty)
+      for url in urls { #expect(try await Browser(url).get("/health/ready").status == 200) }
+      let code = await kith.stop()
+      #expect(code == 0)
+    }
+  }
+
+  @Test func waitWithoutURLsIsRefused() async throws {
+    try await withTestDatabase(.sqlite) { testDatabase in
+      let empty = try await run("kith-gateway", ["wait"], [:], in: testDatabase)
+      #expect(empty.code == 1)
+      #expect(empty.output == "kith-gateway: usage: wait URL...\n")
+      let wrong = try await run("kith-gateway", ["wait", "http://auth:8080", "lists"], [:], in: testDatabase)
+      #expect(wrong.code == 1)
+      #expect(wrong.output == "kith-gateway: lists is not http://host:port or https://host:port\n")
+    }
+  }
+
   @Test func unknownArgumentsAreRefused() async throws {
     try await withTestDatabase(.sqlite) { testDatabase in
       for arguments in [["migrat"], ["--migrate", "now"], [""]] {
@@ -43,6 +69,7 @@ import Web
       let help = try await run("kith-credits", ["--help"], [:], in: testDatabase)
       #expect(help.code == 0)
       #expect(help.output.hasPrefix("usage: kith-credits [command]\n"))
+      #expect(help.output.contains("\n  wait URL..."))
       let version = try await run("kith-gateway", ["version"], [:], in: testDatabase)
       #expect(version.output == "kith-gateway \(Kith.version)\n")
     }

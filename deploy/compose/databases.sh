@@ -3,6 +3,17 @@
 # every start, so that a new service gets its database, and a changed password in .env is a changed password here.
 set -eu
 
+# PostgreSQL may still be starting. By way of PGHOST, over TCP: during its first initialization it listens on its Unix
+# socket only.
+end=$(($(date +%s) + 300))
+until message=$(pg_isready); do
+  if [ "$(date +%s)" -ge "$end" ]; then
+    echo "PostgreSQL is not ready within five minutes: $message" >&2
+    exit 1
+  fi
+  sleep 0.2
+done
+
 # role PASSWORD ROLE
 role() {
   psql -q -v ON_ERROR_STOP=1 -v name="$2" -v password="$1" <<'SQL'

@@ -11,7 +11,7 @@ enum Command {
   init(_ arguments: [String], others: [ProgramCommand] = []) throws {
     let name = arguments.first.map(Self.withoutDashes) ?? "serve"
     if let other = others.first(where: { $0.name == name }) {
-      guard arguments.count == other.parameters.count + 1 else {
+      guard other.accepts(argumentCount: arguments.count - 1) else {
         throw StartFailure("usage: \(([name] + other.parameters).joined(separator: " "))")
       }
       self = .other(other, Array(arguments.dropFirst()))

@@ -4,7 +4,7 @@ import NIOCore
 
 /// Asks a program on this machine whether it is ready. For the health checks of containers, which have no shell.
 struct HealthCheck {
-  private static let path = "/health/ready"
+  static let path = "/health/ready"
 
   private let isTLS: Bool
   private let host: String
@@ -32,8 +32,8 @@ struct HealthCheck {
     guard status == 200 else { throw StartFailure("\(url) answered \(status)") }
   }
 
-  /// Without the HTTP client: a health check is a process every few seconds, and the parts of the program that it needs
-  /// count as memory of the container from then on.
+  /// Without the HTTP client: a health check is a process of its own, and the parts of the program that it needs count
+  /// as memory of the container from then on.
   private func statusByTCP() throws -> Int {
     let connection = try LoopbackConnection(host: host, port: port)
     try connection.send("GET \(Self.path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")

@@ -9,12 +9,13 @@ import ServiceLifecycle
 ///
 /// - Parameters:
 ///   - schemas: the tables that `migrate` creates.
-///   - commands: those that only this program has.
+///   - commands: those that only this program has, beside ``ProgramCommand/wait``.
 package func runProgram(
   _ name: String, schemas: [ServiceSchema] = [], commands: [ProgramCommand] = [],
   _ build: (Dependencies) async throws -> any Service
 ) async {
   let program = name == "kith" ? name : "kith-\(name)"
+  let commands = [ProgramCommand.wait] + commands
   // To write to a pipe that nobody reads any more is an error, not the end of the process.
   signal(SIGPIPE, SIG_IGN)
   AvailableCores.sizePools()
