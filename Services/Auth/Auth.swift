@@ -131,7 +131,8 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
     ExternalIdentityRoutes(accounts: externalAccounts, policy: policy).add(to: routes)
     PeopleRoutes(people: PeopleStore(database: database, policy: policy)).add(to: routes)
     ServiceRoutes(
-      accounts: accounts, sessions: sessions, endedChanges: endedChanges, ring: tokenKeys.ring, policy: policy, now: now
+      accounts: accounts, sessions: sessions, endedChanges: endedChanges, ended: ended, ring: tokenKeys.ring,
+      policy: policy, now: now
     ).add(to: routes)
   }
 }

@@ -9,6 +9,7 @@ struct ServiceRoutes: Sendable {
   let accounts: AccountStore
   let sessions: SessionStore
   let endedChanges: EndedSessionChanges
+  let ended: EndedSessionList
   let ring: KeyRing
   let policy: VerificationPolicy
   let now: @Sendable () -> Date
@@ -72,8 +73,12 @@ struct ServiceRoutes: Sendable {
     }
     let limit = try request.queryNumber("limit", default: 0, in: 0...EndedSessions.pageMax)
     let wait = try request.queryNumber("wait", default: 0, in: 0...EndedSessions.waitSecondsMax)
-    if wait > 0, let version = request.uri.queryParameters["version"] {
-      await endedChanges.wait(after: String(version), atMost: .seconds(wait))
+    if wait > 0, let since, let version = request.uri.queryParameters["version"].map(String.init) {
+      await endedChanges.wait(after: version, atMost: .seconds(wait))
+      // This process has read them itself a moment ago, for all who wait.
+      if version == endedChanges.version, ended.isRecent(at: now()) {
+        return .exactJSON(EndedSessions(sessions: [], cursor: since, version: version))
+      }
     }
     // Read before the sessions, so that a session that ends in between ends the next wait.
     let version = endedChanges.version

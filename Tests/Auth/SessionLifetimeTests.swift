@@ -2,6 +2,9 @@ import Database
 import Foundation
 import Support
 import Testing
+import Tokens
+
+@testable import Auth
 
 /// A session ends at its maximum age, however often it is refreshed.
 @Suite struct SessionLifetimeTests {
@@ -64,6 +67,37 @@ import Testing
       // It reaches back, so that an end which was committed late is not missed.
       #expect((second["sessions"] as? [Any])?.count == 1)
       #expect(second.string("cursor") > first.string("cursor"))
+    }
+  }
+
+  @Test func aListThatIsNotReadAnyMoreIsNotRecent() {
+    let list = EndedSessionList()
+    let now = Date()
+    #expect(!list.isRecent(at: now))
+    list.add([], at: now)
+    #expect(list.isRecent(at: now + 2))
+    #expect(!list.isRecent(at: now + 4))
+  }
+
+  @Test(arguments: engines) func whoWaitsForEndedSessionsCostsNoReadUntilOneEnds(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let service = stack.auth.with(stack.with(key: "lists"))
+      let path = "/internal/sessions/ended"
+      let first = try await service.get(path)
+      let rest = "since=\(first.string("cursor"))&version=\(first.string("version"))"
+      let unchanged = try await service.get("\(path)?\(rest)&wait=1")
+      #expect((unchanged["sessions"] as? [Any])?.isEmpty == true)
+      #expect(unchanged.string("version") == first.string("version"))
+      // A read would have advanced it.
+      #expect(unchanged.string("cursor") == first.string("cursor"))
+
+      async let waiting = service.get("\(path)?\(rest)&wait=8")
+      try await Task.sleep(for: .milliseconds(100))
+      #expect(try await stack.gateway.post("/api/v1/auth/logout", ["refresh_token": alice.refresh]).status == 200)
+      let changed = try await waiting
+      #expect((changed["sessions"] as? [Any])?.count == 1)
+      #expect(changed.string("cursor") > first.string("cursor"))
     }
   }
 

@@ -69,14 +69,17 @@ extension AccountStore {
   /// The accounts that were deactivated lately or have unlinked an external issuer, whose bearer tokens have to be
   /// resolved again. These times are by the clocks of the replicas, so they are reported for as long as the clocks may
   /// differ.
-  static func endedExternalBearers(at now: Date, on db: any Connection) throws -> [EndedSession] {
+  static func endedExternalBearers(at now: Date) -> SQL {
     let from = now - EndedSessions.Entry.cachedSeconds - SessionStore.clockSkewSeconds
-    return try db.rows(
-      """
+    return """
       select id, deactivated_at as over_at from account where deactivated_at > \(from)
       union all select account_id, unlinked_at from unlinked where unlinked_at > \(from)
       """
-    ).map { EndedSession(externalTokensOf: try $0.get("id"), at: try $0.get("over_at")) }
+  }
+
+  /// - Parameter row: of ``endedExternalBearers(at:)``.
+  static func endedExternalBearer(_ row: Row) throws -> EndedSession {
+    EndedSession(externalTokensOf: try row.get("id"), at: try row.get("over_at"))
   }
 }
 

@@ -23,6 +23,11 @@ struct EndedSessionChanges: Sendable {
   }
 }
 
+extension EndedSessionList {
+  /// Whether ``SessionStore/endedFeed(to:in:onChange:)``, which reads every second, has read a moment ago.
+  func isRecent(at now: Date) -> Bool { updatedAt.map { now.timeIntervalSince($0) <= 3 } ?? false }
+}
+
 extension SessionStore {
   /// Keeps `list` up to date: reads the ended sessions after each transaction of this process. On PostgreSQL other
   /// replicas of auth may have ended sessions, so they are read every second as well.

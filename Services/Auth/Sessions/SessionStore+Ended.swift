@@ -20,28 +20,21 @@ extension SessionStore {
   func ended(
     since cursor: Date?, after last: SessionID? = nil, limit: Int?, at now: Date
   ) async throws -> EndedSessions {
-    let from = max((cursor ?? .distantPast) - 60, Date(timeIntervalSince1970: 0))
+    guard let last else {
+      // One round trip: auth itself asks every second, and each process every few seconds.
+      return try await database.readOnce { [engine = database.engine] db in
+        // External bearers are not paged: they matter for a few minutes only.
+        let statements = Self.statements(since: cursor, after: nil, limit: limit, at: now, on: engine)
+        let results = try db.rows(of: statements + [AccountStore.endedExternalBearers(at: now)])
+        return try Self.page(results, since: cursor, limit: limit)
+      }
+    }
     return try await database.read { [engine = database.engine] db in
-      // Read before the page. The cursor advances even when no session ends; otherwise the sessions of the last minute
-      // would be returned again with every call.
-      let databaseNow = try db.row(engine == .postgres ? Self.postgresNow : Self.sqliteNow)?
-        .get("present", as: Date.self)
-      let position = try last.map { try Self.position(of: $0, on: db) }
-      let page = try Self.ended(since: from, after: position, limit: limit ?? Int(Int32.max), at: now, on: db)
-      // These are not paged: they matter for a few minutes only.
-      let externalBearers = last == nil ? try AccountStore.endedExternalBearers(at: now, on: db) : []
-      return EndedSessions(
-        sessions: page + externalBearers, cursor: max(databaseNow ?? from, cursor ?? from),
-        next: page.count == limit ? page.last?.session : nil)
+      let position = try Self.position(of: last, on: db)
+      let results = try db.rows(of: Self.statements(since: cursor, after: position, limit: limit, at: now, on: engine))
+      return try Self.page(results, since: cursor, limit: limit)
     }
   }
-
-  /// The clock of ``databaseClockMigration``, in milliseconds.
-  private static let postgresNow: SQL = "select date_trunc('milliseconds', clock_timestamp()) as present"
-  private static let sqliteNow: SQL = "select strftime('%Y-%m-%dT%H:%M:%fZ', 'now') as present"
-
-  /// How far the clocks of replicas may differ: a session is reported for this long after the expiry of its last token.
-  static let clockSkewSeconds = 3600.0
 
   private typealias Position = (notedAt: Date, id: SessionID)
 
@@ -51,27 +44,53 @@ extension SessionStore {
     return (try row.get("noted_at"), session)
   }
 
-  private static func ended(
-    since from: Date, after last: Position?, limit: Int, at now: Date, on db: any Connection
-  ) throws -> [EndedSession] {
-    let until = now - clockSkewSeconds
+  /// The database's time, by the clock of ``databaseClockMigration`` in milliseconds, and the page that is read after it.
+  private static func statements(
+    since cursor: Date?, after last: Position?, limit: Int?, at now: Date, on engine: Engine
+  ) -> [SQL] {
+    let time: SQL =
+      engine == .postgres
+      ? "select date_trunc('milliseconds', clock_timestamp()) as present"
+      : "select strftime('%Y-%m-%dT%H:%M:%fZ', 'now') as present"
+    let (until, limit) = (now - clockSkewSeconds, limit ?? Int(Int32.max))
     guard let last else {
-      return try db.rows(
+      return [
+        time,
         """
         select id, tokens_until from session
-        where noted_at is not null and noted_at > \(from) and tokens_until > \(until)
+        where noted_at is not null and noted_at > \(earliest(cursor)) and tokens_until > \(until)
         order by noted_at, id limit \(limit)
-        """
-      ).map(EndedSession.init)
+        """,
+      ]
     }
-    return try db.rows(
+    return [
+      time,
       """
       select id, tokens_until from session
       where noted_at is not null and (noted_at, id) > (\(last.notedAt), \(last.id)) and tokens_until > \(until)
       order by noted_at, id limit \(limit)
-      """
-    ).map(EndedSession.init)
+      """,
+    ]
   }
+
+  private static func earliest(_ cursor: Date?) -> Date {
+    max((cursor ?? .distantPast) - 60, Date(timeIntervalSince1970: 0))
+  }
+
+  /// - Parameter results: of ``statements(since:after:limit:at:on:)``, and the external bearers where they were read.
+  private static func page(_ results: [[Row]], since cursor: Date?, limit: Int?) throws -> EndedSessions {
+    let sessions = try results[1].map(EndedSession.init)
+    let bearers = results.count > 2 ? try results[2].map(AccountStore.endedExternalBearer) : []
+    // The cursor advances even when no session ends; otherwise the sessions of the last minute would be returned again
+    // with every call.
+    let present = try results[0].first?.get("present", as: Date.self) ?? earliest(cursor)
+    return EndedSessions(
+      sessions: sessions + bearers, cursor: max(present, cursor ?? present),
+      next: sessions.count == limit ? sessions.last?.session : nil)
+  }
+
+  /// How far the clocks of replicas may differ: a session is reported for this long after the expiry of its last token.
+  static let clockSkewSeconds = 3600.0
 
   /// Refresh tokens and sessions are deleted this long after their end; ended sessions are listed for the same time.
   private static let retentionSeconds = 30.0 * 86_400
