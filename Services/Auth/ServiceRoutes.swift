@@ -73,10 +73,10 @@ struct ServiceRoutes: Sendable {
     }
     let limit = try request.queryNumber("limit", default: 0, in: 0...EndedSessions.pageMax)
     let wait = try request.queryNumber("wait", default: 0, in: 0...EndedSessions.waitSecondsMax)
-    if wait > 0, let since, let version = request.uri.queryParameters["version"].map(String.init) {
+    if wait > 0, let version = request.uri.queryParameters["version"].map(String.init) {
       await endedChanges.wait(after: version, atMost: .seconds(wait))
       // This process has read them itself a moment ago, for all who wait.
-      if version == endedChanges.version, ended.isRecent(at: now()) {
+      if let since, version == endedChanges.version, ended.isRecent(at: now()) {
         return .exactJSON(EndedSessions(sessions: [], cursor: since, version: version))
       }
     }
