@@ -92,7 +92,8 @@ import Wire
 
   @Test func aSlowServiceHoldsTheClientBack() async throws {
     try await withGateway { gateway in
-      let (size, block) = (1024 * 1024 * 1024, [UInt8](repeating: 0x61, count: 256 * 1024))
+      // More than the kernel's socket buffers hold, and all of it has to pass in the end.
+      let (size, block) = (128 * 1024 * 1024, [UInt8](repeating: 0x61, count: 256 * 1024))
       let raw = try await RawConnection(port: gateway.port)
       try await raw.send("POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: \(size)\r\n\r\n")
       let sent = Mutex(0)

@@ -32,6 +32,7 @@ import Wire
       #expect(apns.requestCount == 0)
       fixture.clock.advance(by: .seconds(61))
       try await eventually("the notification") { apns.accepted.count == 1 }
+      try await fixture.tried()
       let push = try #require(apns.accepted.first)
       #expect(push.token == token)
       #expect(push.headers["apns-push-type"] == "background" && push.headers["apns-priority"] == "5")
@@ -46,6 +47,7 @@ import Wire
       #expect(apns.accepted.count == 1)
       fixture.clock.advance(by: .seconds(1200))
       try await eventually("the second one") { apns.accepted.count == 2 }
+      try await fixture.tried()
       fixture.clock.advance(by: .seconds(1300))
       try await Task.sleep(for: .milliseconds(1200))
       #expect(apns.accepted.count == 2 && apns.refusals.isEmpty)
@@ -66,6 +68,7 @@ import Wire
       fixture.clock.advance(by: .seconds(61))
       try await fixture.settled()
       try await eventually("the third one's") { apns.accepted.count == 1 }
+      try await fixture.tried()
       try await socket.close()
       fixture.clock.advance(by: .seconds(1200))
       try await fixture.deliver([change(fixture, by: bob)])
