@@ -33,6 +33,10 @@ static inline void kith_vips_quiet(const gchar *domain, GLogLevelFlags level, co
   (void)domain, (void)level, (void)message, (void)data;
 }
 
+// The file of the library. In C, whose texts are in a program as they are: `make release` finds it there. Swift keeps a
+// short one in instructions.
+static inline const char *kith_vips_file(void) { return "libvips.so.42"; }
+
 // Loads the library and starts it, with only the decoders that have a function below, one thread for each image, and
 // no cache. Returns why it cannot be used, else NULL; it may then be called again. Nothing else may be called before it
 // has returned NULL, and it by one thread at a time.

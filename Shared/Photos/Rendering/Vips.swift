@@ -8,6 +8,8 @@ enum Vips {
   static let pixelsMax = 50_000_000
   private static let quality: Int32 = 82
 
+  static var fileName: String { String(cString: kith_vips_file()) }
+
   /// Loads the library from a file. Not for two threads at once.
   ///
   /// - Returns: why it cannot be used, after which it may be called again; nil when it can.

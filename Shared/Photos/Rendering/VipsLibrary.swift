@@ -6,7 +6,7 @@ import Synchronization
 /// a process without pictures is spared. Loading that has failed is tried again.
 package final class VipsLibrary: Sendable {
   /// The one that the renderers of the process use.
-  package static let shared = VipsLibrary(fileName: "libvips.so.42")
+  package static let shared = VipsLibrary(fileName: Vips.fileName)
 
   private enum State: Sendable {
     case notLoaded
