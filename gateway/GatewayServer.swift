@@ -55,14 +55,17 @@ package struct GatewayServer: Service {
     let channel = try await listen()
     let bound = channel.localAddress?.port ?? configuredPort
     logger.info("listening", metadata: ["host": "\(host)", "port": .stringConvertible(bound), "tls": "\(state.isTLS)"])
-    port.opened(on: bound)
+    port.opened(on: bound, channel)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for service in state.verification.background { group.addTask { try await service.run() } }
       group.addTask { try await upstreams.run() }
       if let certificate { group.addTask { await reload(certificate) } }
       try await gracefulShutdown()
       state.lifecycle.drain()
-      try await Task.sleep(for: drainDelay)
+      if drainDelay > .zero {
+        try await Task.sleep(for: drainDelay)
+        await channel.emptyAcceptQueue()
+      }
       try await channel.close()
       await drain()
     }

@@ -54,6 +54,8 @@ final class GroupCommit: Sendable {
   /// - Throws: what `body` throws, the error of `begin` or `commit`, `CancellationError` when the task was cancelled
   ///   before `body` was run.
   func write<T: Sendable>(_ body: @escaping @Sendable (GRDB.Database) throws -> T) async throws -> T {
+    // A batch could run it before the check below.
+    try Task.checkCancellation()
     let id = state.withLock { state in
       state.lastID += 1
       return state.lastID

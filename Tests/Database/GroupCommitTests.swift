@@ -213,12 +213,16 @@ private struct Stop: Error {}
       try await tasks[0].value
       try await tasks[2].value
       #expect(try await database.names() == ["first", "last"])
-      // One that was cancelled before it could wait.
-      let early = Task {
-        withUnsafeCurrentTask { $0?.cancel() }
-        try await database.add("early")
+      // Those that were cancelled before they could wait: not even one that a free writer would run at once.
+      try await atOnce(4) { _ in
+        for _ in 0..<500 {
+          let early = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await database.add("early")
+          }
+          await #expect(throws: CancellationError.self) { try await early.value }
+        }
       }
-      await #expect(throws: CancellationError.self) { try await early.value }
       #expect(try await database.names() == ["first", "last"])
     }
   }

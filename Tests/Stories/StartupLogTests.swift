@@ -81,7 +81,7 @@ private func withRefusingServer(_ body: (RefusingServer) async throws -> Void) a
   }
   let app = Application(
     responder: refusing, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-    onServerRunning: { listening.opened(on: $0.localAddress?.port ?? 0) }, logger: quiet)
+    onServerRunning: { listening.opened(on: $0.localAddress?.port ?? 0, $0) }, logger: quiet)
   try await running([app]) {
     try await body(RefusingServer(url: "http://127.0.0.1:\(try await listening.number)", count: count))
   }

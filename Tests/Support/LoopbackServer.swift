@@ -8,7 +8,7 @@ package func loopbackServer<Routes: HTTPResponderBuilder>(
 ) -> some ApplicationProtocol where Routes.Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
   Application(
     router: router, configuration: .init(address: .hostname("127.0.0.1", port: port)),
-    onServerRunning: { listening.opened(on: $0.localAddress?.port ?? 0) }, logger: quiet)
+    onServerRunning: { listening.opened(on: $0.localAddress?.port ?? 0, $0) }, logger: quiet)
 }
 
 /// The fields of an `application/x-www-form-urlencoded` body, for tests of the services' encoder. Not

@@ -139,7 +139,7 @@ func withEchoServer<T>(
         requestID: "1")
     }, logger: quiet, timeouts: timeouts)
   let http = EventLoopServer.service(service, host: "127.0.0.1", port: 0) { channel in
-    server.port.opened(on: channel.localAddress?.port ?? 0)
+    server.port.opened(on: channel.localAddress?.port ?? 0, channel)
   }
   return try await running([http]) {
     _ = try await server.port.number

@@ -49,12 +49,15 @@ struct TokenCache {
   private var old: [UInt64: Entry] = [:]
   /// About 1 KB each. When more users than this take turns, most tokens are verified again, which doubles the work of a
   /// request.
-  private static let generationEntriesMax = 16_384
+  private let generationEntriesMax: Int
 
   /// The version of the keys with which the tokens were verified.
   let keyVersion: Int
 
-  init(keyVersion: Int) { self.keyVersion = keyVersion }
+  init(keyVersion: Int, generationEntriesMax: Int = 16_384) {
+    self.keyVersion = keyVersion
+    self.generationEntriesMax = generationEntriesMax
+  }
 
   mutating func find(_ token: Range<Int>, _ bytes: Span<UInt8>, at now: Date) -> Entry? {
     guard let key = Self.key(bytes, token) else { return nil }
@@ -77,7 +80,7 @@ struct TokenCache {
   }
 
   private mutating func insert(_ entry: Entry, _ key: UInt64) {
-    if young.count >= Self.generationEntriesMax {
+    if young.count >= generationEntriesMax {
       old = young
       young.removeAll(keepingCapacity: true)
     }

@@ -188,7 +188,11 @@ final class ClientHandler: ChannelInboundHandler {
 
   func drain() {
     isDraining = true
-    if case .idle = phase, inbound.readableBytes == 0 { closeIdle() }
+    // Before its first request, which is probably on its way, it has a second; between two requests, the last response
+    // may still be in flight.
+    if case .idle = phase, inbound.readableBytes == 0 {
+      if exchangeNumber == 0 { deadline = min(deadline, .now() + .seconds(1)) } else { linger() }
+    }
     if case .tunneling(let tunnel) = phase { tunnel.restart(within: gateway.tunnelDrain) }
   }
 

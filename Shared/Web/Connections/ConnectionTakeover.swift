@@ -29,6 +29,8 @@ final class FirstBytesHandler: ChannelInboundHandler, RemovableChannelHandler {
   private var received = ByteBuffer()
   private var timeout: Scheduled<Void>?
   private var isServed = false
+  /// The handlers that are added later have not been told.
+  private var isQuiescing = false
 
   /// - Parameters:
   ///   - connection: serves the connections that are not taken over.
@@ -39,9 +41,12 @@ final class FirstBytesHandler: ChannelInboundHandler, RemovableChannelHandler {
     self.decided = decided
   }
 
-  func handlerAdded(context: ChannelHandlerContext) {
+  func handlerAdded(context: ChannelHandlerContext) { closeAfter(connection.service.timeouts.idle, context) }
+
+  private func closeAfter(_ time: TimeAmount, _ context: ChannelHandlerContext) {
+    timeout?.cancel()
     let channel = context.channel
-    timeout = context.eventLoop.scheduleTask(in: connection.service.timeouts.idle) { channel.close(promise: nil) }
+    timeout = context.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
@@ -63,8 +68,11 @@ final class FirstBytesHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     switch event {
+    case is ChannelShouldQuiesceEvent:
+      isQuiescing = true
+      closeAfter(connection.service.timeouts.firstRequest, context)
     // Nothing has been asked for yet.
-    case is ChannelShouldQuiesceEvent, ChannelEvent.inputClosed: context.close(promise: nil)
+    case ChannelEvent.inputClosed: context.close(promise: nil)
     default: context.fireUserInboundEventTriggered(event)
     }
   }
@@ -76,6 +84,7 @@ final class FirstBytesHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func passOn(_ context: ChannelHandlerContext) {
+    if isQuiescing { context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
     context.fireChannelRead(wrapInboundOut(received))
     context.fireChannelReadComplete()
     context.pipeline.syncOperations.removeHandler(context: context, promise: nil)

@@ -42,6 +42,7 @@ final class HTTPConnection: ChannelDuplexHandler {
   var outbound = ByteBuffer()
   var response: OutgoingResponse?
   var mustClose = false
+  private var hasHadRequests = false
   /// Completed when the channel takes more bytes, or is closed.
   var writable: EventLoopPromise<Void>?
   private(set) var isInputClosed = false
@@ -119,6 +120,7 @@ final class HTTPConnection: ChannelDuplexHandler {
   /// Has the task respond.
   func begin(_ exchange: Exchange) {
     phase = .responding
+    hasHadRequests = true
     setDeadline(nil)
     guard let waiting else { return next = exchange }
     self.waiting = nil
@@ -160,14 +162,20 @@ final class HTTPConnection: ChannelDuplexHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     switch event {
-    case is ChannelShouldQuiesceEvent:
-      mustClose = true
-      if case .idle = phase, inbound.readableBytes == 0 { closeOnceSent() }
+    case is ChannelShouldQuiesceEvent: quiesce()
     case ChannelEvent.inputClosed:
       isInputClosed = true
       inputClosed()
     default: context.fireUserInboundEventTriggered(event)
     }
+  }
+
+  /// The server stops. A request that has arrived and was not read yet is still responded to. One that is on its way is
+  /// waited for only on a connection that was just opened, on which clients send at once.
+  func quiesce() {
+    mustClose = true
+    guard case .idle = phase, inbound.readableBytes == 0 else { return }
+    setDeadline(hasHadRequests ? service.timeouts.lastRead : service.timeouts.firstRequest)
   }
 
   private func inputClosed() {
@@ -279,6 +287,7 @@ final class HTTPConnection: ChannelDuplexHandler {
       if deadline < .distantFuture { setDeadline(deadline - now) }
       return
     }
+    if case .idle = phase, mustClose, inbound.readableBytes == 0 { return closeOnceSent() }
     let unsent = unsentBytes
     // A client that reads slowly has as long as it takes.
     guard unsent == 0 || unsent == unsentBytesBefore else {

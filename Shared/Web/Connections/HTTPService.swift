@@ -23,6 +23,10 @@ struct ConnectionTimeouts: Sendable {
   var body = TimeAmount.seconds(60)
   /// For a client that does not read what it is sent.
   var write = TimeAmount.seconds(60)
+  /// When the server stops, for the first request on a connection that was just opened.
+  var firstRequest = TimeAmount.seconds(1)
+  /// When the server stops, for reading what has arrived on a connection that has had requests.
+  var lastRead = TimeAmount.milliseconds(5)
   /// For a client that does not close after the last response.
   var linger = TimeAmount.seconds(2)
 }

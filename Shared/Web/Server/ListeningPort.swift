@@ -1,10 +1,11 @@
+import NIOCore
 import Synchronization
 
 /// The port of a server, available once it listens.
 package final class ListeningPort: Sendable {
   private enum Phase {
     case starting(waiting: [Int: CheckedContinuation<Int, any Error>])
-    case open(Int)
+    case open(Int, any Channel)
     case ended
   }
 
@@ -36,7 +37,7 @@ package final class ListeningPort: Sendable {
       case .starting(var waiting):
         waiting[id] = continuation
         state.phase = .starting(waiting: waiting)
-      case .open(let port): continuation.resume(returning: port)
+      case .open(let port, _): continuation.resume(returning: port)
       case .ended: continuation.resume(throwing: StartFailure("the server did not start"))
       }
     }
@@ -50,13 +51,19 @@ package final class ListeningPort: Sendable {
     }
   }
 
-  /// Resumes all waiting tasks with `port`.
-  package func opened(on port: Int) {
+  /// Resumes all waiting tasks with `port`, on which `channel` listens.
+  package func opened(on port: Int, _ channel: any Channel) {
     state.withLock { state in
       guard case .starting(let waiting) = state.phase else { return }
       for continuation in waiting.values { continuation.resume(returning: port) }
-      state.phase = .open(port)
+      state.phase = .open(port, channel)
     }
+  }
+
+  /// Prepares to close it: ``emptyAcceptQueue()``.
+  package func emptyAcceptQueue() async {
+    let channel: (any Channel)? = state.withLock { if case .open(_, let channel) = $0.phase { channel } else { nil } }
+    await channel?.emptyAcceptQueue()
   }
 
   /// Marks the server as ended. Tasks that still wait throw.

@@ -83,7 +83,7 @@ package struct Server: Service {
       onServerRunning: { [configuredPort] channel in
         let bound = channel.localAddress?.port ?? configuredPort
         logger.info("listening", metadata: ["host": "\(host)", "port": .stringConvertible(bound)])
-        port.opened(on: bound)
+        port.opened(on: bound, channel)
       })
   }
 
@@ -144,5 +144,6 @@ private struct ShutdownDelay: Service {
     // `try?`: when it did not start there is nothing to wait for.
     guard (try? await port.number) != nil else { return }
     try await Task.sleep(for: max(duration, .milliseconds(20)))
+    if duration > .zero { await port.emptyAcceptQueue() }
   }
 }

@@ -58,7 +58,7 @@ final class SocketService: Service {
         }
       }
       .bind(host: "127.0.0.1", port: 0).get()
-    listening.opened(on: channel.localAddress?.port ?? 0)
+    listening.opened(on: channel.localAddress?.port ?? 0, channel)
     try await gracefulShutdown()
     try await channel.close()
     kill()

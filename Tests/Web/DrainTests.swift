@@ -1,0 +1,104 @@
+import Database
+import Foundation
+import Hummingbird
+import ServiceLifecycle
+import Support
+import Synchronization
+import Testing
+import Tokens
+import Wire
+
+@testable import Web
+
+/// What becomes of requests while a service stops.
+@Suite struct DrainTests {
+  private static let post = "POST /add HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}"
+  private static let lastPost = "POST /add HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}"
+
+  /// Clients that open a connection for each request, as the gateway does once a service answers `Connection: close`:
+  /// at every moment some connections wait to be accepted, and some have been accepted and not read.
+  @Test(.timeLimit(.minutes(5)), arguments: [false, true])
+  func everyRequestThatCouldBeSentIsRespondedTo(hasTakeover: Bool) async throws {
+    for _ in 0..<3 {
+      let (sent, added) = (Counter(), Counter())
+      try await withServer(hasTakeover: hasTakeover, added) { port, stop in
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for _ in 0..<48 {
+            group.addTask {
+              while true {
+                // Refused: it has stopped.
+                guard let connection = try? await RawConnection(port: port) else { return }
+                try await connection.send(Self.lastPost)
+                let response = try await connection.untilClosed()
+                #expect(response.hasPrefix("HTTP/1.1 200 OK\r\n"))
+                sent.add()
+              }
+            }
+          }
+          try await Task.sleep(for: .milliseconds(200))
+          await stop()
+          try await group.waitForAll()
+        }
+      }
+      #expect(sent.value > 48 && sent.value == added.value)
+    }
+  }
+
+  /// The last connection that is accepted is often one whose request has not arrived.
+  @Test func aConnectionThatWasJustOpenedStillGetsAResponse() async throws {
+    let added = Counter()
+    try await withServer(drainSeconds: 0, added) { port, stop in
+      let (early, silent) = (try await RawConnection(port: port), try await RawConnection(port: port))
+      let used = try await RawConnection(port: port)
+      try await used.send(Self.post)
+      try await eventually("the response") { try await used.received().contains("200 OK") }
+      await stop()
+      _ = try await used.untilClosed()
+      try await early.send(Self.post)
+      let response = try await early.untilClosed()
+      #expect(response.hasPrefix("HTTP/1.1 200 OK\r\n") && response.contains("connection: close"))
+      #expect(try await silent.untilClosed() == "")
+    }
+    #expect(added.value == 2)
+  }
+
+  private final class Counter: Sendable {
+    private let number = Atomic(0)
+    var value: Int { number.load(ordering: .relaxed) }
+    func add() { number.add(1, ordering: .relaxed) }
+  }
+
+  /// Runs a service that counts calls of `/add`. `body` is given its port, and what begins its graceful shutdown.
+  private func withServer(
+    drainSeconds: Int = 1, hasTakeover: Bool = false, _ added: Counter,
+    _ body: (_ port: Int, _ stop: @Sendable () async -> Void) async throws -> Void
+  ) async throws {
+    try await withTestDatabase(.sqlite) { testDatabase in
+      let settings = [
+        "PORT": "0", "SERVICE_KEY": "a-key-of-32-characters-for-a-test", "DRAIN_SECONDS": "\(drainSeconds)",
+      ]
+      let dependencies = Dependencies(Settings(testDatabase.settings.merging(settings) { $1 }), logger: quiet)
+      let authenticator = CallerAuthenticator(
+        keys: try ServiceKeys(dependencies.settings), verifier: AccessTokenVerifier(KeyRing(.init(signing: nil))),
+        ended: EndedSessionList(), now: dependencies.now
+      ) { _ in nil }
+      let server = try Server(
+        .credits, in: dependencies, database: try await dependencies.openDatabase(ServiceSchema("test", [])),
+        authenticator: authenticator, api: OpenAPI(yaml: Array("paths: {}".utf8)),
+        takeover: hasTakeover ? ConnectionTakeover(get: "/socket") { $0.close(promise: nil) } : nil
+      ) { routes in
+        routes.post("/add") { _, _ in
+          added.add()
+          return "added"
+        }
+      }
+      let group = ServiceGroup(services: [server], logger: quiet)
+      let running = Task { try await group.run() }
+      do { try await body(try await server.port.number) { await group.triggerGracefulShutdown() } } catch {
+        await group.triggerGracefulShutdown()
+        throw error
+      }
+      try await running.value
+    }
+  }
+}
