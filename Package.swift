@@ -85,7 +85,7 @@ let package = Package(
     .service(
       "Auth",
       [
-        "ClientBodies", "Prometheus", "Tokens", "Outbox", "EventFeed", "Messages", "Quotas", "RestQueries",
+        "ClientBodies", "Prometheus", "Tokens", "Outbox", "EventFeed", "Postgres", "Messages", "Quotas", "RestQueries",
         "RestRoutes", "CArgon2", "CCurl", .httpTypes, .httpClient, .crypto, .lifecycle, .logging,
       ] + .buffers),
     .service(
@@ -185,7 +185,8 @@ let package = Package(
     .tests("Messages", ["Messages", "Web", "Wire", "Support", .logging]),
     .tests(
       "Auth",
-      ["Auth", "Gateway", "Messages", "Tokens", .crypto, .hummingbird, .httpClient] + .buffers + .serviceTests),
+      ["Auth", "Gateway", "Messages", "Postgres", "Tokens", .crypto, .hummingbird, .httpClient] + .buffers
+        + .serviceTests),
     .tests("Invites", ["Invites", "Messages", "Outbox", "Tokens"] + .serviceTests),
     .tests("Photos", ["Photos", "Support", "Wire"]),
     .tests(

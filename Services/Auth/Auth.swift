@@ -67,7 +67,11 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
     in: dependencies)
 
   let endedChanges = EndedSessionChanges()
-  let feed = sessions.endedFeed(to: ended, in: dependencies, onChange: endedChanges.send)
+  let notifications = try dependencies.directPostgresURL(authSchema).map {
+    try EndedSessionNotifications(url: $0, signalling: dependencies.writes)
+  }
+  let feed = sessions.endedFeed(
+    to: ended, in: dependencies, notifications: notifications, onChange: endedChanges.send)
   let sweep = ExpiredRowsSweep(
     database: database, challenges: codeSender.challenges, quotas: codeSender.quotas, in: dependencies)
 
@@ -83,7 +87,8 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
   return try Server(
     .auth, in: dependencies, database: database, authenticator: authenticator,
     api: OpenAPI(yaml: PackageResources.openapi_yaml),
-    background: [tokenKeys, feed, outbox, erasure, appleNotifications, sweep] + eventFeed.background,
+    background: [tokenKeys, feed, outbox, erasure, appleNotifications, sweep] + [notifications].compactMap(\.self)
+      + eventFeed.background,
     isReady: { ended.isLoaded },
     holdsTokens: { $0.method != .get && $0.method != .head || $0.uri.path.hasPrefix("/auth/v1") }
   ) { routes in

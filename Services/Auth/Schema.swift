@@ -157,6 +157,7 @@ let authMigrations = [
     alter table account add column updated_at timestamptz;
     update account set updated_at = created_at;
     """),
+  SessionStore.notificationMigration,
 ]
 
 private let profileColumns = """

@@ -8,25 +8,33 @@ package final class NotificationListener: Sendable {
   private let url: PostgresURL
   private let channels: [String]
   private let onConnect: @Sendable () -> Void
+  private let onDisconnect: @Sendable () -> Void
   private let onNotification: @Sendable (_ channel: String, _ payload: String) -> Void
   private let isStopped = Atomic(false)
+  private let hasConnection = Atomic(false)
   private static let pollMilliseconds: Int32 = 500
 
   /// - Parameters:
   ///   - url: of the server itself, as PgBouncer in transaction mode does not listen.
   ///   - channels: names that need no quotes.
   ///   - onConnect: called whenever a connection listens, as notifications before that are lost.
+  ///   - onDisconnect: called when a connection has broken.
   ///   - onNotification: called for one notification after the other, on the thread of this value.
   /// - Throws: ``DatabaseFailure/unusable`` when the URL is not valid.
   package init(
     url: String, channels: [String], onConnect: @escaping @Sendable () -> Void,
+    onDisconnect: @escaping @Sendable () -> Void = {},
     onNotification: @escaping @Sendable (_ channel: String, _ payload: String) -> Void
   ) throws {
     self.url = try PostgresURL(url)
     self.channels = channels
     self.onConnect = onConnect
+    self.onDisconnect = onDisconnect
     self.onNotification = onNotification
   }
+
+  /// Whether notifications arrive: false while the server is away, and behind PgBouncer in transaction mode.
+  package var isListening: Bool { hasConnection.load(ordering: .relaxed) && !url.isPooledByTransaction }
 
   package func start() {
     let thread = Thread { [self] in run() }
@@ -44,7 +52,6 @@ package final class NotificationListener: Sendable {
       do {
         let handle = try ConnectionHandle(url, Postgres.settings("public"))
         try handle.script(channels.map { "listen \($0);" }.joined(separator: " "))
-        onConnect()
         pause = 0.05
         try report(from: handle)
       } catch {
@@ -55,6 +62,12 @@ package final class NotificationListener: Sendable {
   }
 
   private func report(from handle: ConnectionHandle) throws {
+    hasConnection.store(true, ordering: .relaxed)
+    onConnect()
+    defer {
+      hasConnection.store(false, ordering: .relaxed)
+      onDisconnect()
+    }
     while !isStopped.load(ordering: .relaxed) {
       for notification in try handle.notifications(waitingMilliseconds: Self.pollMilliseconds) {
         onNotification(notification.channel, notification.payload)

@@ -1,5 +1,6 @@
 import Database
 import Foundation
+import Gateway
 import Hummingbird
 import ServiceLifecycle
 import Support
@@ -15,33 +16,57 @@ import Wire
   private static let post = "POST /add HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}"
   private static let lastPost = "POST /add HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}"
 
-  /// Clients that open a connection for each request, as the gateway does once a service answers `Connection: close`:
-  /// at every moment some connections wait to be accepted, and some have been accepted and not read.
   @Test(.timeLimit(.minutes(5)), arguments: [false, true])
   func everyRequestThatCouldBeSentIsRespondedTo(hasTakeover: Bool) async throws {
     for _ in 0..<3 {
-      let (sent, added) = (Counter(), Counter())
+      let added = Counter()
       try await withServer(hasTakeover: hasTakeover, added) { port, stop in
-        try await withThrowingTaskGroup(of: Void.self) { group in
-          for _ in 0..<48 {
-            group.addTask {
-              while true {
-                // Refused: it has stopped.
-                guard let connection = try? await RawConnection(port: port) else { return }
-                try await connection.send(Self.lastPost)
-                let response = try await connection.untilClosed()
-                #expect(response.hasPrefix("HTTP/1.1 200 OK\r\n"))
-                sent.add()
-              }
-            }
-          }
-          try await Task.sleep(for: .milliseconds(200))
-          await stop()
-          try await group.waitForAll()
+        let sent = try await Self.load(port, Self.lastPost, until: stop)
+        #expect(sent > 48 && sent == added.value)
+      }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(5))) func theGatewayRespondsToEveryRequestToo() async throws {
+    try await withStack(.sqlite) { stack in
+      for _ in 0..<3 {
+        let settings = stack.dependencies(of: "gateway").settings.overlaid(["DRAIN_SECONDS": "1"])
+        let gateway = try buildGateway(
+          Dependencies(settings, serviceAddresses: stack.dependencies.serviceAddresses, logger: quiet))
+        try await withStop(gateway) { stop in
+          let request = "GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+          let sent = try await Self.load(try await gateway.port.number, request, until: stop)
+          #expect(sent > 48)
         }
       }
-      #expect(sent.value > 48 && sent.value == added.value)
     }
+  }
+
+  /// Clients that open a connection for each request, as the gateway does once a service answers `Connection: close`:
+  /// at every moment some connections wait to be accepted, and some have been accepted and not read.
+  ///
+  /// - Parameter stop: begins the graceful shutdown of the server.
+  /// - Returns: how many requests were responded to before connections were refused.
+  private static func load(_ port: Int, _ request: String, until stop: () async -> Void) async throws -> Int {
+    let count = Counter()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<48 {
+        group.addTask {
+          while true {
+            // `try?`: refused, it has stopped.
+            guard let connection = try? await RawConnection(port: port) else { return }
+            try await connection.send(request)
+            let response = try await connection.untilClosed()
+            #expect(response.hasPrefix("HTTP/1.1 200 OK\r\n"))
+            count.add()
+          }
+        }
+      }
+      try await Task.sleep(for: .milliseconds(200))
+      await stop()
+      try await group.waitForAll()
+    }
+    return count.value
   }
 
   /// The last connection that is accepted is often one whose request has not arrived.
@@ -92,13 +117,20 @@ import Wire
           return "added"
         }
       }
-      let group = ServiceGroup(services: [server], logger: quiet)
-      let running = Task { try await group.run() }
-      do { try await body(try await server.port.number) { await group.triggerGracefulShutdown() } } catch {
-        await group.triggerGracefulShutdown()
-        throw error
-      }
-      try await running.value
+      try await withStop(server) { stop in try await body(try await server.port.number, stop) }
     }
+  }
+
+  /// Runs a service until `body` has called what begins its graceful shutdown.
+  private func withStop(
+    _ service: any Service, _ body: (_ stop: @escaping @Sendable () async -> Void) async throws -> Void
+  ) async throws {
+    let group = ServiceGroup(services: [service], logger: quiet)
+    let running = Task { try await group.run() }
+    do { try await body { await group.triggerGracefulShutdown() } } catch {
+      await group.triggerGracefulShutdown()
+      throw error
+    }
+    try await running.value
   }
 }

@@ -1,5 +1,6 @@
 import Clients
 import Foundation
+import Postgres
 import ServiceLifecycle
 import Tokens
 import Web
@@ -23,25 +24,53 @@ struct EndedSessionChanges: Sendable {
   }
 }
 
+/// Hears from PostgreSQL that a session has ended, in whichever replica of auth.
+struct EndedSessionNotifications: Service {
+  private let listener: NotificationListener
+
+  /// - Parameters:
+  ///   - writes: is signalled.
+  /// - Throws: ``DatabaseFailure/unusable`` when the URL is not valid.
+  init(url: String, signalling writes: ChangeSignal) throws {
+    listener = try NotificationListener(
+      url: url, channels: [SessionStore.notifications], onConnect: writes.send, onDisconnect: writes.send,
+      onNotification: { _, _ in writes.send() })
+  }
+
+  var isListening: Bool { listener.isListening }
+
+  func run() async throws {
+    listener.start()
+    // `try?`: it throws when this task is cancelled, which ends it as well.
+    try? await gracefulShutdown()
+    listener.stop()
+  }
+}
+
 extension EndedSessionList {
-  /// Whether ``SessionStore/endedFeed(to:in:onChange:)``, which reads every second, has read a moment ago.
-  func isRecent(at now: Date) -> Bool { updatedAt.map { now.timeIntervalSince($0) <= 3 } ?? false }
+  /// Whether ``SessionStore/endedFeed(to:in:notifications:onChange:)`` has read not much longer ago than it waits.
+  func isRecent(at now: Date) -> Bool { updatedAt.map { now.timeIntervalSince($0) <= 7 } ?? false }
 }
 
 extension SessionStore {
   /// Keeps `list` up to date: reads the ended sessions after each transaction of this process. On PostgreSQL other
-  /// replicas of auth may have ended sessions, so they are read every second as well.
+  /// replicas of auth may have ended sessions: they are read when it notifies of one, every five seconds in case a
+  /// notification was lost without a trace, and every second while none can arrive.
+  ///
+  /// - Parameter notifications: nil with SQLite.
   func endedFeed(
-    to list: EndedSessionList, in dependencies: Dependencies, onChange: @escaping @Sendable () -> Void
+    to list: EndedSessionList, in dependencies: Dependencies, notifications: EndedSessionNotifications?,
+    onChange: @escaping @Sendable () -> Void
   ) -> EndedSessionsFeed {
     let (writes, now) = (dependencies.writes, dependencies.now)
-    let atMost = database.engine == .postgres ? Duration.seconds(1) : dependencies.pollInterval
+    let alone = dependencies.pollInterval
+    let atMost = { @Sendable in notifications.map { $0.isListening ? Duration.seconds(5) : .seconds(1) } ?? alone }
     return EndedSessionsFeed(
       list: list, in: dependencies, onChange: onChange,
       awaitNext: { update in
         // Bounds how often they are read while many transactions run. `try?`: a cancelled sleep ends the loop.
         try? await Task.sleep(for: .milliseconds(250))
-        await writes.wait(after: update.version.flatMap { Int($0) } ?? 0, atMost: atMost)
+        await writes.wait(after: update.version.flatMap { Int($0) } ?? 0, atMost: atMost())
       },
       fetch: { previous in
         // Read before the sessions, so that a session that ends in between ends the next wait.

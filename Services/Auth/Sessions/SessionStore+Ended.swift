@@ -146,6 +146,27 @@ extension SessionStore {
         when (new.ended_at is not null and old.ended_at is null) execute function session_note();
       """)
 
+  /// The channel on which PostgreSQL notifies that ``ended(since:after:limit:at:)`` has more.
+  static let notifications = "kith_ended_sessions"
+
+  static let notificationMigration = Migration(
+    "ended sessions are notified",
+    // One process has the file, and knows what it writes.
+    sqlite: "",
+    postgres: """
+      create or replace function session_note() returns trigger language plpgsql as $$ begin
+        new.noted_at := date_trunc('milliseconds', clock_timestamp());
+        perform pg_notify('kith_ended_sessions', '');
+        return new;
+      end $$;
+      create function notify_ended_sessions() returns trigger language plpgsql as
+        $$ begin perform pg_notify('kith_ended_sessions', ''); return null; end $$;
+      create trigger account_deactivated after update of deactivated_at on account for each row
+        when (new.deactivated_at is not null and old.deactivated_at is null) execute function notify_ended_sessions();
+      create trigger unlinked_noted after insert on unlinked for each statement
+        execute function notify_ended_sessions();
+      """)
+
   private static let databaseClockColumn = """
     alter table session add column noted_at timestamptz;
     update session set noted_at = ended_at where ended_at is not null;

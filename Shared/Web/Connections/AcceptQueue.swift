@@ -12,8 +12,10 @@ extension Channel {
     #if os(Linux)
       guard let options = self as? any SocketOptionProvider else { return }
       // `try?`: a sandbox may forbid it, and a channel that is closed has no queue.
-      guard (try? await options.unsafeSetSocketOption(
-        level: .socket, name: .init(rawValue: SO_ATTACH_FILTER), value: SocketFilter.withoutNewConnections).get()) != nil
+      guard
+        (try? await options.unsafeSetSocketOption(
+          level: .socket, name: .init(rawValue: SO_ATTACH_FILTER), value: SocketFilter.withoutNewConnections
+        ).get()) != nil
       else { return }
       let end = ContinuousClock.now + .seconds(1)
       repeat {
