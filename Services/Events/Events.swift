@@ -51,10 +51,13 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
     store: store, rights: rights, verifier: verifier, limits: limits, metrics: metrics, hub: hub,
     conversations: conversations, settings: socketSettings)
   let observers: [any LogObserver] = [RightsObserver(rights: rights), watches, hub]
+  // With SQLite there is no other process.
+  let notifications = try dependencies.directPostgresURL(eventsSchema).map {
+    try ReplicaNotifications(url: $0, changes: changes, relay: relay, hub: hub, logger: dependencies.logger)
+  }
   let tail = LogTail(
     store: store, changes: changes, observers: observers, logger: dependencies.logger,
-    // A notification that was lost is made up for within a second. With SQLite there is no other process.
-    pollInterval: database.engine == .postgres ? .seconds(1) : dependencies.pollInterval)
+    pollInterval: { notifications?.logPollInterval ?? dependencies.pollInterval })
   let background: [any Service] = [
     tail,
     LogSweep(database: database, logger: dependencies.logger, now: dependencies.now),
@@ -65,9 +68,6 @@ package func buildEvents(_ dependencies: Dependencies) async throws -> Server {
       hasSockets: { metrics.open.hasSockets },
       logger: dependencies.logger),
   ]
-  let notifications = try dependencies.directPostgresURL(eventsSchema).map {
-    ReplicaNotifications(url: $0, changes: changes, relay: relay, hub: hub, logger: dependencies.logger)
-  }
   return try Server(
     .events, in: dependencies, database: database,
     authenticator: verification.authenticator(serviceKeys, users: users, now: dependencies.now),

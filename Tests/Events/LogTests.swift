@@ -122,11 +122,11 @@ import Wire
       let (writer, store) = (LogStore(database: database, replica: "another"), LogStore(database: database))
       let hub = RealtimeHub(
         metrics: EventMetrics(in: dependencies), live: LiveTopics(), now: dependencies.now)
-      let notifications = ReplicaNotifications(
+      let notifications = try ReplicaNotifications(
         url: try #require(try dependencies.directPostgresURL(eventsSchema)), changes: changes,
         relay: ConversationRelay(database: database, logger: quiet, now: dependencies.now), hub: hub, logger: quiet)
       let tail = LogTail(
-        store: store, changes: changes, observers: [observer], logger: quiet, pollInterval: .seconds(3600))
+        store: store, changes: changes, observers: [observer], logger: quiet, pollInterval: { .seconds(3600) })
       try await running([tail, notifications]) {
         // The premise: the tail has begun, and the connection is there.
         try await eventually("the tail") {
@@ -150,7 +150,7 @@ import Wire
       let (own, other) = (LogStore(database: database), LogStore(database: database))
       let (changes, observer) = (ChangeSignal(), Positions())
       let tail = LogTail(
-        store: own, changes: changes, observers: [observer], logger: quiet, pollInterval: .seconds(3600))
+        store: own, changes: changes, observers: [observer], logger: quiet, pollInterval: { .seconds(3600) })
       try await running([tail]) {
         try await eventually("the tail") {
           await tail.append(try await own.append([event(0)], at: Date()))
@@ -225,7 +225,7 @@ import Wire
         _ = try await writer.append(numbers.map(event), at: Date())
       }
       let tail = LogTail(
-        store: store, changes: changes, observers: [observer], logger: quiet, pollInterval: .seconds(3600))
+        store: store, changes: changes, observers: [observer], logger: quiet, pollInterval: { .seconds(3600) })
       try await running([tail]) {
         // The tail has begun: it passes on what comes now, and then waits.
         try await eventually("the tail") {

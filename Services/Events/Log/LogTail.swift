@@ -12,13 +12,14 @@ actor LogTail: Service {
   private let logger: Logger
   private let observers: [any LogObserver]
   private var end: LogStore.End?
-  private let pollInterval: Duration
+  private let pollInterval: @Sendable () -> Duration
 
   /// - Parameters:
   ///   - changes: sent after events were appended.
   ///   - pollInterval: after what time the log is read without a signal.
   init(
-    store: LogStore, changes: ChangeSignal, observers: [any LogObserver], logger: Logger, pollInterval: Duration
+    store: LogStore, changes: ChangeSignal, observers: [any LogObserver], logger: Logger,
+    pollInterval: @escaping @Sendable () -> Duration
   ) {
     self.pollInterval = pollInterval
     self.store = store
@@ -32,7 +33,7 @@ actor LogTail: Service {
       while !Task.isCancelled {
         let version = self.changes.version
         await self.follow()
-        await self.changes.wait(after: version, atMost: self.pollInterval)
+        await self.changes.wait(after: version, atMost: self.pollInterval())
       }
     }
   }
