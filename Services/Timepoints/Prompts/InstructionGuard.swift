@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Recognises answers that repeat the instructions of a prompt word by word.
 struct InstructionGuard: Sendable {
   /// A repetition of 48 letters and digits is found, one of fewer than 40 is not: that many in a row are no coincidence.
@@ -31,6 +33,22 @@ struct InstructionGuard: Sendable {
       } else {
         bytes += Array(String(scalar).lowercased().utf8)
       }
+    }
+  }
+}
+
+/// A guard that is made when it is first used: those of all prompts take megabytes, and time at the start.
+final class LazyInstructionGuard: Sendable {
+  private let instructions: String
+  private let made = Mutex<InstructionGuard?>(nil)
+
+  init(_ instructions: String) { self.instructions = instructions }
+
+  var value: InstructionGuard {
+    made.withLock { made in
+      let value = made ?? InstructionGuard(instructions)
+      made = value
+      return value
     }
   }
 }

@@ -21,13 +21,14 @@ struct Prompt: Sendable {
   let instructions: String
   /// The form of the answer; nil for plain text.
   let schema: JSONSchema?
-  let instructionGuard: InstructionGuard
+  private let lazyGuard: LazyInstructionGuard
+  var instructionGuard: InstructionGuard { lazyGuard.value }
 
   init(name: PromptName, instructions: String, schema: JSONSchema?) {
     self.name = name
     self.instructions = instructions
     self.schema = schema
-    instructionGuard = InstructionGuard(instructions)
+    lazyGuard = LazyInstructionGuard(instructions)
   }
 }
 
