@@ -71,10 +71,13 @@ package let quiet: Logger = {
   return logger
 }()
 
-package func withTestDatabase<T>(_ engine: Engine, _ body: (TestDatabase) async throws -> T) async throws -> T {
+/// - Parameter isMigrated: whether a database on PostgreSQL has the tables of all services.
+package func withTestDatabase<T>(
+  _ engine: Engine, isMigrated: Bool = false, _ body: (TestDatabase) async throws -> T
+) async throws -> T {
   await TestSlots.acquire()
   defer { Task { await TestSlots.release() } }
-  let name = "kith_test_" + UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased()
+  let name = newName()
   let folder = FileManager.default.temporaryDirectory.appendingPathComponent(name)
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   // `try?`: a leftover folder does no harm.
@@ -82,10 +85,9 @@ package func withTestDatabase<T>(_ engine: Engine, _ body: (TestDatabase) async 
   guard engine == .postgres, let server = postgresURL else {
     return try await body(TestDatabase(engine: engine, folder: folder, databaseURL: folder.path + "/"))
   }
-  try await runOnServer("create database \(name)")
-  let testDatabase = TestDatabase(
-    engine: engine, folder: folder,
-    databaseURL: String(server[..<(server.lastIndex(of: "/") ?? server.endIndex)]) + "/" + name)
+  let template = isMigrated ? try await MigratedTemplate.shared.name() : "template1"
+  try await runOnServer("create database \(name) template \(template)")
+  let testDatabase = TestDatabase(engine: engine, folder: folder, databaseURL: url(of: name, on: server))
   do {
     let result = try await body(testDatabase)
     try await runOnServer("drop database \(name) with (force)")
@@ -94,6 +96,27 @@ package func withTestDatabase<T>(_ engine: Engine, _ body: (TestDatabase) async 
     try await runOnServer("drop database \(name) with (force)")
     throw error
   }
+}
+
+/// Creates a database that stays.
+///
+/// - Returns: its name.
+func newPostgresDatabase(_ fill: (TestDatabase) async throws -> Void) async throws -> String {
+  guard let server = postgresURL else { throw Unexpected(reply: "PostgreSQL is not there") }
+  let name = newName()
+  try await runOnServer("create database \(name)")
+  try await fill(
+    TestDatabase(
+      engine: .postgres, folder: FileManager.default.temporaryDirectory, databaseURL: url(of: name, on: server)))
+  return name
+}
+
+private func newName() -> String {
+  "kith_test_" + UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased()
+}
+
+private func url(of database: String, on server: String) -> String {
+  String(server[..<(server.lastIndex(of: "/") ?? server.endIndex)]) + "/" + database
 }
 
 /// Runs a statement that cannot run in a transaction.

@@ -131,7 +131,7 @@ package func withStack(
   wrapDatabase: @escaping @Sendable (any Database) -> any Database = { $0 },
   prepare: (TestDatabase) async throws -> Void = { _ in }, _ body: (TestStack) async throws -> Void
 ) async throws {
-  try await withTestDatabase(engine) { testDatabase in
+  try await withTestDatabase(engine, isMigrated: true) { testDatabase in
     try await prepare(testDatabase)
     try await withKeyServer { apple in
       let clock = TestClock()
