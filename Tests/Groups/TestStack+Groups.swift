@@ -2,6 +2,7 @@ import Database
 import Foundation
 import NIOHTTP1
 import Support
+import Testing
 import Wire
 
 extension TestStack {
@@ -18,11 +19,13 @@ extension TestStack {
     await database.close()
   }
 
-  /// Inserts a photo that the user has just sent, to a group whose day is that of UTC.
+  /// Inserts a photo of the group's day that the user has just sent.
   func insertPhoto(of user: SignedInUser, in group: GroupID) async throws {
     let (database, now) = (try await testDatabase.open("groups", []), clock.now)
-    let day = String(RFC3339.seconds(now).prefix(10))
     try await database.write { db in
+      let zone = try db.row("select time_zone from social_group where id = \(group)")?.get("time_zone", as: String.self)
+      let day = Date.ISO8601FormatStyle(timeZone: try #require(zone.flatMap(TimeZone.init(identifier:))))
+        .year().month().day().format(now)
       try db.change(
         """
         insert into photo (id, group_id, sender_id, day, state, created_at, expires_at)

@@ -7,16 +7,27 @@ extension Channel {
   /// their clients may have sent a request on them: a busy server has dozens.
   ///
   /// New clients are not refused before the socket is closed: the kernel drops their first packet, which they repeat
-  /// after a second (RFC 6298 §2.1). Where the system has no socket filters, nothing happens.
+  /// after a second (RFC 6298 §2.1). Where the system has no socket filters, connections that begin meanwhile may still
+  /// be reset.
   package func emptyAcceptQueue() async {
     #if os(Linux)
+      await acceptAll()
+    #endif
+    // Each accepted connection goes four times from one loop to another until it is active, and is closed when it finds
+    // on its way that the listening socket is closed.
+    for _ in 0..<4 {
+      // `try?`: a loop that has shut down has no connections.
+      for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() { try? await loop.submit {}.get() }
+    }
+  }
+
+  #if os(Linux)
+    private func acceptAll() async {
       guard let options = self as? any SocketOptionProvider else { return }
+      let filter = options.unsafeSetSocketOption(
+        level: .socket, name: .init(rawValue: SO_ATTACH_FILTER), value: SocketFilter.withoutNewConnections)
       // `try?`: a sandbox may forbid it, and a channel that is closed has no queue.
-      guard
-        (try? await options.unsafeSetSocketOption(
-          level: .socket, name: .init(rawValue: SO_ATTACH_FILTER), value: SocketFilter.withoutNewConnections
-        ).get()) != nil
-      else { return }
+      guard (try? await filter.get()) != nil else { return }
       let end = ContinuousClock.now + .seconds(1)
       repeat {
         // First for handshakes that had begun: longer than their last packet takes.
@@ -25,8 +36,8 @@ extension Channel {
         // Of a listening socket, Linux gives the length of the accept queue here (tcp_get_info in net/ipv4/tcp.c).
         guard let length = (try? await options.getTCPInfo().get())?.tcpi_unacked, length > 0 else { return }
       } while ContinuousClock.now < end
-    #endif
-  }
+    }
+  #endif
 }
 
 #if os(Linux)
