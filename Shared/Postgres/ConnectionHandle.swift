@@ -69,7 +69,8 @@ final class ConnectionHandle {
     try discardOldPlans()
     planAge.countExecutions(statements.count)
     var (begin, end) = (begin, end)
-    if transactionSettings != nil, begin == nil, !isInTransaction {
+    let hasOwnTransaction = transactionSettings != nil && begin == nil && !isInTransaction
+    if hasOwnTransaction {
       (begin, end) = ("begin isolation level repeatable read read only", "commit")
     }
     let opening = begin.map { [$0] + (transactionSettings.map { [$0] } ?? []) } ?? []
@@ -93,7 +94,14 @@ final class ConnectionHandle {
       return results
     }
     leavePipeline()
+    if hasOwnTransaction { rollBackUnended() }
     return try results.get()
+  }
+
+  /// The server has skipped the end of a transaction when a statement before it failed: it would refuse all that comes.
+  private func rollBackUnended() {
+    guard isOpen, isInTransaction else { return }
+    do { try script("rollback") } catch { isLost = true }
   }
 
   /// Runs a prepared statement without a pipeline.

@@ -72,6 +72,24 @@ import Testing
     }
   }
 
+  /// With one connection, the next read has the one on which the last has failed.
+  @Test func aReadThatFailsLeavesTheConnectionAsItWas() async throws {
+    try await withDatabase(connections: 1) { database, _ in
+      for _ in 0..<2 {
+        await #expect(throws: DatabaseFailure.self) {
+          _ = try await database.rows(of: ["insert into a (x) values (3) returning x"])
+        }
+        #expect(try await database.row("select x from a where x = 3") == nil)
+        await #expect(throws: DatabaseFailure.self) {
+          _ = try await database.readOnce { try $0.rows("select x / 0 from (values (1)) as one (x)") }
+        }
+        #expect(try await database.readOnce { try $0.rows("select x from a").isEmpty })
+      }
+      try await database.write { db in try db.change("insert into a (x) values (1)") }
+      #expect(try await database.row("select x from a") != nil)
+    }
+  }
+
   @Test func withoutTheServersOwnAddressItDoesNotStart() throws {
     let failure = #expect(throws: DatabaseFailure.self) {
       _ = try Postgres(url: "postgresql://a/b?pgbouncer=true", schema: "test", connections: 1, logger: quiet)
