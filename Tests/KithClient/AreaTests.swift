@@ -10,6 +10,7 @@ import Testing
   /// A time zone in which a day has just begun, so that what is due in an hour is due today.
   private static func midnightZone() throws -> TimeZone {
     let hour = Int(Date().timeIntervalSince1970) / 3600 % 24
+    guard hour > 0 else { return .gmt }
     // In these names, positive numbers are west of Greenwich.
     return try #require(TimeZone(identifier: hour > 12 ? "Etc/GMT-\(24 - hour)" : "Etc/GMT+\(hour)"))
   }
