@@ -75,8 +75,8 @@ import Tokens
     let now = Date()
     #expect(!list.isRecent(at: now))
     list.add([], at: now)
-    #expect(list.isRecent(at: now + 6))
-    #expect(!list.isRecent(at: now + 8))
+    #expect(list.isRecent(at: now + 2))
+    #expect(!list.isRecent(at: now + 4))
   }
 
   @Test(arguments: engines) func whoWaitsForEndedSessionsCostsNoReadUntilOneEnds(engine: Engine) async throws {

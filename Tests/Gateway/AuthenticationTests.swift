@@ -120,6 +120,26 @@ import Wire
     }
   }
 
+  @Test func moreTokensThanAreRememberedAreStillBelieved() async throws {
+    try await withStack(.sqlite) { stack in
+      let alice = try await stack.signIn("alice")
+      let issuer = AccessTokenSigner(
+        KeyRing(.init(signing: SigningKey(secret: "a test secret that is long enough 0123456789"))))
+      let statuses = try await atOnce(16) { _ in
+        var statuses: Set<Int> = []
+        for _ in 0..<1200 {
+          let now = stack.clock.now
+          let token = AccessToken(user: alice.id, session: .new(at: now), issuedAt: now, lifetime: .seconds(900))
+          let reply = try await stack.gateway.bearing(try issuer.sign(token)).send(.HEAD, "/api/v1/auth/me")
+          statuses.insert(reply.status)
+        }
+        return statuses
+      }
+      #expect(statuses.reduce(into: []) { $0.formUnion($1) } == [200])
+      #expect(try await alice.browser.get("/api/v1/auth/me").status == 200)
+    }
+  }
+
   /// A token that is forgotten is verified again, like one that comes for the first time.
   @Test func ofTheTokensThatTakeTurnsTheLastOnesAreRemembered() {
     let (now, user) = (Date(timeIntervalSince1970: 1_750_000_000), UserID.new(at: .now))

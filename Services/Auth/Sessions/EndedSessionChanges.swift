@@ -1,6 +1,5 @@
 import Clients
 import Foundation
-import Postgres
 import ServiceLifecycle
 import Tokens
 import Web
@@ -24,38 +23,15 @@ struct EndedSessionChanges: Sendable {
   }
 }
 
-/// Hears from PostgreSQL that a session has ended, in whichever replica of auth.
-struct EndedSessionNotifications: Service {
-  private let listener: NotificationListener
-
-  /// - Parameters:
-  ///   - writes: is signalled.
-  /// - Throws: ``DatabaseFailure/unusable`` when the URL is not valid.
-  init(url: String, signalling writes: ChangeSignal) throws {
-    listener = try NotificationListener(
-      url: url, channels: [SessionStore.notifications], onConnect: writes.send, onDisconnect: writes.send,
-      onNotification: { _, _ in writes.send() })
-  }
-
-  var isListening: Bool { listener.isListening }
-
-  func run() async throws {
-    listener.start()
-    // `try?`: it throws when this task is cancelled, which ends it as well.
-    try? await gracefulShutdown()
-    listener.stop()
-  }
-}
-
 extension EndedSessionList {
   /// Whether ``SessionStore/endedFeed(to:in:notifications:onChange:)`` has read not much longer ago than it waits.
-  func isRecent(at now: Date) -> Bool { updatedAt.map { now.timeIntervalSince($0) <= 7 } ?? false }
+  func isRecent(at now: Date) -> Bool { updatedAt.map { now.timeIntervalSince($0) <= 3 } ?? false }
 }
 
 extension SessionStore {
   /// Keeps `list` up to date: reads the ended sessions after each transaction of this process. On PostgreSQL other
-  /// replicas of auth may have ended sessions: they are read when it notifies of one, every five seconds in case a
-  /// notification was lost without a trace, and every second while none can arrive.
+  /// replicas of auth may have ended sessions: they are read when it notifies of one, every two and a half seconds in
+  /// case a notification was lost without a trace, and every second while none can arrive.
   ///
   /// - Parameter notifications: nil with SQLite.
   func endedFeed(
@@ -64,7 +40,9 @@ extension SessionStore {
   ) -> EndedSessionsFeed {
     let (writes, now) = (dependencies.writes, dependencies.now)
     let alone = dependencies.pollInterval
-    let atMost = { @Sendable in notifications.map { $0.isListening ? Duration.seconds(5) : .seconds(1) } ?? alone }
+    let atMost = { @Sendable in
+      notifications.map { $0.isListening ? Duration.milliseconds(2500) : .seconds(1) } ?? alone
+    }
     return EndedSessionsFeed(
       list: list, in: dependencies, onChange: onChange,
       awaitNext: { update in

@@ -42,6 +42,7 @@ extension Channel {
 
 #if os(Linux)
   /// `struct sock_fprog` of linux/filter.h: a program in the language of BPF that decides about each packet of a socket.
+  /// `@unchecked`: nobody writes to the memory that it points to.
   private struct SocketFilter: @unchecked Sendable {
     /// `struct sock_filter`.
     private struct Instruction {

@@ -80,6 +80,14 @@ extension HTTPConnection {
     if let channel = context?.channel { begin(.request(request, channel)) }
   }
 
+  /// The server stops. A request that has arrived and was not read yet is still responded to. One that is on its way is
+  /// waited for only on a connection that was just opened, on which clients send at once.
+  func quiesce() {
+    mustClose = true
+    guard case .idle = phase, inbound.readableBytes == 0 else { return }
+    setDeadline(hasHadRequests ? service.timeouts.lastRead : service.timeouts.firstRequest)
+  }
+
   // MARK: A body that is not small
 
   /// - Returns: false when no more bytes can be taken now.

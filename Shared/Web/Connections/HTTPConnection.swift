@@ -42,7 +42,7 @@ final class HTTPConnection: ChannelDuplexHandler {
   var outbound = ByteBuffer()
   var response: OutgoingResponse?
   var mustClose = false
-  private var hasHadRequests = false
+  var hasHadRequests = false
   /// Completed when the channel takes more bytes, or is closed.
   var writable: EventLoopPromise<Void>?
   private(set) var isInputClosed = false
@@ -168,14 +168,6 @@ final class HTTPConnection: ChannelDuplexHandler {
       inputClosed()
     default: context.fireUserInboundEventTriggered(event)
     }
-  }
-
-  /// The server stops. A request that has arrived and was not read yet is still responded to. One that is on its way is
-  /// waited for only on a connection that was just opened, on which clients send at once.
-  func quiesce() {
-    mustClose = true
-    guard case .idle = phase, inbound.readableBytes == 0 else { return }
-    setDeadline(hasHadRequests ? service.timeouts.lastRead : service.timeouts.firstRequest)
   }
 
   private func inputClosed() {
