@@ -44,22 +44,37 @@ import Testing
     }
   }
 
+  /// The last request may be cut short by the limit, which says nothing of the program.
+  @Test func theLastWholeAnswerIsTheReason() async throws {
+    let program = StartingProgram(refusals: 1, isSilentAfterwards: true)
+    try await running([program.server()]) {
+      let url = try await program.url
+      let failure = await #expect(throws: StartFailure.self) {
+        try await ReadinessWait(forPrograms: [url], limit: .seconds(2)).run()
+      }
+      #expect(failure?.description == "not ready within 2 seconds: \(url)/health/ready answered 503")
+      #expect(program.requestCount == 2)
+    }
+  }
+
   @Test(arguments: ["auth:8080", "ftp://auth", "http://", "http://auth:8080/health/ready", "http://auth?a=b", ""])
   func anythingElseThanABaseURLIsRefused(text: String) {
     #expect(throws: StartFailure.self) { _ = try ReadinessWait(forPrograms: ["http://auth:8080", text]) }
   }
 }
 
-/// A program on loopback that answers 503 to the first requests for its readiness, and then 200.
+/// A program on loopback that answers 503 to the first requests for its readiness, and then 200 or nothing.
 private final class StartingProgram: Sendable {
   private let requests = Atomic(0)
   private let refusals: Int
+  private let isSilentAfterwards: Bool
   private let port: Int
   private let listening = ListeningPort()
 
   /// - Parameter port: 0 for any.
-  init(refusals: Int, port: Int = 0) {
+  init(refusals: Int, isSilentAfterwards: Bool = false, port: Int = 0) {
     self.refusals = refusals
+    self.isSilentAfterwards = isSilentAfterwards
     self.port = port
   }
 
@@ -73,7 +88,9 @@ private final class StartingProgram: Sendable {
     let router = Router()
     router.get("/health/ready") { [self] _, _ -> Response in
       let number = requests.add(1, ordering: .relaxed).newValue
-      return Response(status: number > refusals ? .ok : .serviceUnavailable)
+      if number <= refusals { return Response(status: .serviceUnavailable) }
+      if isSilentAfterwards { try await Task.sleep(for: .seconds(4)) }
+      return Response(status: .ok)
     }
     return loopbackServer(router, listening, port: port)
   }

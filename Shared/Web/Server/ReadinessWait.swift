@@ -55,12 +55,20 @@ struct ReadinessWait {
   }
 
   /// Why a program is not ready at `end`; nil as soon as it is ready.
+  ///
+  /// A request that `end` cuts short says nothing of the program: the answer before it stays the reason.
   private static func reason(
     of url: String, until end: ContinuousClock.Instant, through client: HTTPClient
   ) async -> String? {
+    var lastReason: String?
     while true {
-      let reason = await reason(of: url, within: min(requestTimeout, max(end - .now, pause)), through: client)
-      if reason == nil || ContinuousClock.now + pause >= end { return reason }
+      let timeLeft = max(end - .now, pause)
+      guard let reason = await reason(of: url, within: min(requestTimeout, timeLeft), through: client) else {
+        return nil
+      }
+      let isCutShort = timeLeft < requestTimeout && ContinuousClock.now >= end
+      if !isCutShort || lastReason == nil { lastReason = reason }
+      if ContinuousClock.now + pause >= end { return lastReason }
       // `try?`: nothing cancels it.
       try? await Task.sleep(for: pause)
     }
