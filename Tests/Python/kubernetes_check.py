@@ -4,6 +4,7 @@ Every object has to be valid in each version of Kubernetes since 1.29 whose sche
 Prints the objects as a JSON array.
 """
 import copy
+import functools
 import json
 import pathlib
 import sys
@@ -77,7 +78,9 @@ def merge(target, patch):
 def main():
     objects = load(pathlib.Path(sys.argv[1]).resolve())
     # `preStop: sleep` came with 1.29.
-    versions = [version for version in kubernetes_validate.utils.all_versions() if version >= "1.29"]
+    versions = sorted({version for version in kubernetes_validate.utils.all_versions() if version >= "1.29"})
+    # The definitions of a version are megabytes, which would otherwise be read for each object.
+    kubernetes_validate.utils.schema_contents = functools.cache(kubernetes_validate.utils.schema_contents)
     for version in versions:
         for item in objects:
             kubernetes_validate.validate(item, version, strict=True)
