@@ -40,7 +40,7 @@ let package = Package(
   targets: [
     // The bodies of answers: the same files are compiled into KithClient, which apps use.
     .target(
-      name: "ClientBodies", path: "KithClient/Sources/KithClient/Bodies", swiftSettings: strict),
+      name: "ClientBodies", path: "KithClient/Sources/KithClient/Bodies", swiftSettings: .strict),
     // What every process shares.
     .shared("Wire", ["ClientBodies"]),
     .shared("Prometheus"),
@@ -160,9 +160,9 @@ let package = Package(
         .certificates, .asn1, .hummingbird, .httpTypes, .httpClient, .lifecycle, .logging, .nioPosix, .nioSSL,
         .nioHTTP1,
       ] + .buffers,
-      path: "Tests/Support", swiftSettings: strict),
+      path: "Tests/Support", swiftSettings: .strict),
     .target(
-      name: "Fuzz", dependencies: ["StrictHTTP"], path: "Tests/Fuzz", exclude: ["Target.swift"], swiftSettings: strict),
+      name: "Fuzz", dependencies: ["StrictHTTP"], path: "Tests/Fuzz", exclude: ["Target.swift"], swiftSettings: .strict),
     .tests("Wire", ["Wire"]),
     .tests("Prometheus", ["Prometheus", "Database", "Support", "Web", "Wire"]),
     .tests("StrictHTTP", ["StrictHTTP", "Fuzz", "Support"]),
@@ -232,11 +232,19 @@ var timepointPrompts: [String] {
   return ["rules.md", "chat_text.md"] + prompts.flatMap { ["\($0).md", "\($0).json"] }
 }
 
-let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
+// Not constants of this file: `package` is made before they are.
+extension [SwiftSetting] {
+  static let strict: Self = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
+}
+
+extension [LinkerSetting] {
+  /// The linker of Swift's toolchain takes a third of the time of the system's, which is most of a build after a change.
+  static let quick: Self = [.unsafeFlags(["-use-ld=lld"], .when(platforms: [.linux], configuration: .debug))]
+}
 
 extension Target {
   static func shared(_ name: String, _ dependencies: [Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Shared/\(name)", swiftSettings: strict)
+    .target(name: name, dependencies: dependencies, path: "Shared/\(name)", swiftSettings: .strict)
   }
 
   static func system(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
@@ -251,7 +259,7 @@ extension Target {
     .target(
       name: name, dependencies: ["Wire", "Web", "Clients", "Database", .hummingbird] + others,
       path: "Services/\(name)", exclude: ["Main"],
-      resources: (["openapi.yaml"] + resources).map { .embedInCode($0) }, swiftSettings: strict)
+      resources: (["openapi.yaml"] + resources).map { .embedInCode($0) }, swiftSettings: .strict)
   }
 
   static func gateway(_ dependencies: [Dependency]) -> Target {
@@ -259,16 +267,18 @@ extension Target {
       name: "Gateway", dependencies: dependencies, path: "gateway", exclude: ["Main", "Pages/Bundles"],
       resources: [.embedInCode("openapi.yaml")]
         + ["docs.html", "docs.js", "redoc.html", "redoc.js"].map { .embedInCode("Pages/\($0)") },
-      swiftSettings: strict)
+      swiftSettings: .strict)
   }
 
   static func executable(_ name: String, _ dependencies: [Dependency], path: String) -> Target {
-    .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
+    .executableTarget(
+      name: name, dependencies: dependencies, path: path, swiftSettings: .strict, linkerSettings: .quick)
   }
 
   static func tests(_ name: String, path: String? = nil, _ dependencies: [Dependency]) -> Target {
     .testTarget(
-      name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(path ?? name)", swiftSettings: strict)
+      name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(path ?? name)", swiftSettings: .strict,
+      linkerSettings: .quick)
   }
 }
 
