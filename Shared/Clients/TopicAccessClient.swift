@@ -59,10 +59,27 @@ package final class TopicAccessClient: Sendable {
     return readable.topics
   }
 
-  /// All who may read a topic, at most ``TopicReaders/usersMax``.
+  /// All who may read a topic, in the order of their ids.
   package func readers(of topic: String, at service: ServiceName) async throws -> [UserID] {
+    var page = try await someReaders(of: topic, at: service)
+    var readers = page
+    while page.count == TopicReaders.usersMax, let last = page.last {
+      page = try await someReaders(of: topic, after: last, at: service)
+      // A service of the version before has one page only, and answers with it again.
+      guard !page.contains(last) else { break }
+      readers += page
+    }
+    return readers
+  }
+
+  /// At most ``TopicReaders/usersMax`` of those who may read a topic, in the order of their ids.
+  package func someReaders(
+    of topic: String, after user: UserID? = nil, at service: ServiceName
+  ) async throws -> [UserID] {
     guard let client = clients[service] else { throw Failure.unavailable }
-    let readers: TopicReaders = try await client.call(.GET, "/internal/topics/readers", query: ["topic": topic])
+    var query = ["topic": topic]
+    query["after"] = user?.description
+    let readers: TopicReaders = try await client.call(.GET, "/internal/topics/readers", query: query)
     return readers.users
   }
 

@@ -13,8 +13,9 @@ package protocol TopicQuerying: Sendable {
 
 /// The query of a service that knows all who may read its topics.
 package protocol TopicReaderQuerying: TopicQuerying {
-  /// At most ``TopicReaders/usersMax``; nobody for topics that do not exist, or are another service's.
-  func readers(of topic: String) async throws -> [UserID]
+  /// At most ``TopicReaders/usersMax`` of those whose ids come after `user`, in their order; nobody for topics that do
+  /// not exist, or are another service's.
+  func readers(of topic: String, after user: UserID) async throws -> [UserID]
 }
 
 /// The internal routes by which other services, which is mostly the events service, ask a service who may read its
@@ -40,7 +41,7 @@ package struct InternalTopicRoutes: Sendable {
     if let store = store as? any TopicReaderQuerying {
       routes.group(context: ServiceCaller.self).add(middleware: RequiresService(askingForReaders))
         .get("/internal/topics/readers") { request, _ -> Response in
-          .exactJSON(TopicReaders(users: try await store.readers(of: request.topic())))
+          .exactJSON(TopicReaders(users: try await store.readers(of: request.topic(), after: request.lastUser())))
         }
     }
   }
@@ -67,9 +68,14 @@ extension Request {
     return String(topic)
   }
 
-  fileprivate func userID() throws(Failure) -> UserID {
-    guard let user = uri.queryParameters["user_id"].flatMap({ UserID(String($0)) }) else {
-      throw .invalid(.init("user_id", "must be a UUID"))
+  /// The user after whom a page begins.
+  fileprivate func lastUser() throws(Failure) -> UserID {
+    uri.queryParameters["after"] == nil ? .beforeAll : try userID("after")
+  }
+
+  fileprivate func userID(_ parameter: Substring = "user_id") throws(Failure) -> UserID {
+    guard let user = uri.queryParameters[parameter].flatMap({ UserID(String($0)) }) else {
+      throw .invalid(.init(String(parameter), "must be a UUID"))
     }
     return user
   }

@@ -12,6 +12,7 @@ final class TopicOwner: Sendable {
     var isDown = false
     var accessCalls = 0
     var questions = 0
+    var hasPages = true
     var delay = Duration.zero
   }
 
@@ -30,6 +31,9 @@ final class TopicOwner: Sendable {
   func forbid(_ user: UserID, _ topic: String) { state.withLock { _ = $0.readers[topic]?.remove(user) } }
 
   func setDown(_ isDown: Bool) { state.withLock { $0.isDown = isDown } }
+
+  /// From now on it answers with the first page of readers only, as an earlier version.
+  func setOnePage() { state.withLock { $0.hasPages = false } }
 
   /// How long questions about one topic wait that are asked from now on.
   func setDelay(_ delay: Duration) { state.withLock { $0.delay = delay } }
@@ -61,9 +65,12 @@ final class TopicOwner: Sendable {
     }
     router.get("/internal/topics/readers") { [self] request, _ -> Response in
       let topic = request.uri.queryParameters["topic"].map { String($0) } ?? ""
+      let last = request.uri.queryParameters["after"].map { String($0) } ?? ""
       return try state.withLock { state in
         guard !state.isDown else { throw HTTPError(.serviceUnavailable) }
-        return .json(TopicReaders(users: state.readers[topic, default: []].sorted { $0.description < $1.description }))
+        let users = state.readers[topic, default: []].sorted { $0.description < $1.description }
+          .drop { state.hasPages && $0.description <= last }
+        return .json(TopicReaders(users: Array(users.prefix(TopicReaders.usersMax))))
       }
     }
     return loopbackServer(router, listening)

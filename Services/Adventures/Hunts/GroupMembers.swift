@@ -7,7 +7,8 @@ import Wire
 struct GroupMembers: Sendable {
   let client: TopicAccessClient
 
-  /// Of the caller's groups in which hunts are made. Who joins a group meanwhile is told of by ``GroupParticipations``.
+  /// Of the caller's groups in which hunts are made, at most a thousand of each, as the event of a hunt lets them in:
+  /// others are let in when they ask for its topic. Who joins a group meanwhile is told of by ``GroupParticipations``.
   ///
   /// - Throws: ``Wire/Failure/unavailable`` when groups does not answer.
   func members(
@@ -24,7 +25,7 @@ struct GroupMembers: Sendable {
 
   /// Nobody where groups is of the version before, which does not answer adventures.
   private func members(of group: GroupID) async throws -> [UserID] {
-    do { return try await client.readers(of: EventTopic.group(group), at: .groups) } catch let failure as Failure
+    do { return try await client.someReaders(of: EventTopic.group(group), at: .groups) } catch let failure as Failure
       where failure.kind == .forbidden
     {
       return []

@@ -30,12 +30,12 @@ struct TopicStore: TopicReaderQuerying {
     }
   }
 
-  func readers(of topic: String) async throws -> [UserID] {
+  func readers(of topic: String, after user: UserID) async throws -> [UserID] {
     if let group = Self.id(in: topic, EventTopic.group) {
       return try await database.readOnce { db in
         try db.rows(
           """
-          select user_id from membership where group_id = \(group) and state = 'active'
+          select user_id from membership where group_id = \(group) and state = 'active' and user_id > \(user)
           order by user_id limit \(TopicReaders.usersMax)
           """
         ).map { try $0.get("user_id") }
@@ -45,7 +45,7 @@ struct TopicStore: TopicReaderQuerying {
     return try await database.readOnce { db in
       try db.rows(
         """
-        select user_id from collection_member where collection_id = \(collection)
+        select user_id from collection_member where collection_id = \(collection) and user_id > \(user)
         order by user_id limit \(TopicReaders.usersMax)
         """
       ).map { try $0.get("user_id") }

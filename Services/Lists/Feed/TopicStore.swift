@@ -26,15 +26,15 @@ struct TopicStore: TopicReaderQuerying {
     }
   }
 
-  func readers(of topic: String) async throws -> [UserID] {
+  func readers(of topic: String, after user: UserID) async throws -> [UserID] {
     guard let list = Self.list(topic) else { return [] }
     return try await database.readOnce { db in
       try db.rows(
         """
-        select owner_id as user_id from list where id = \(list) and deleted_at is null
+        select owner_id as user_id from list where id = \(list) and deleted_at is null and owner_id > \(user)
         union all
         select membership.user_id from membership join list on list.id = membership.list_id
-        where membership.list_id = \(list) and list.deleted_at is null
+        where membership.list_id = \(list) and list.deleted_at is null and membership.user_id > \(user)
         order by user_id limit \(TopicReaders.usersMax)
         """
       ).map { try $0.get("user_id") }

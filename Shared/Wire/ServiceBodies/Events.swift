@@ -143,8 +143,12 @@ package struct AccessChange: Codable, Sendable, Hashable {
 
   package func concerns(_ reader: UserID) -> Bool { isEnd || user == reader }
 
-  /// No user has this id.
-  private static let everybody = UserID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
+  private static let everybody = UserID.beforeAll
+}
+
+extension UserID {
+  /// All zeros: no user has this id, and all of them come after it.
+  package static let beforeAll = UserID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
 }
 
 /// A delivery to events (`POST /internal/events`). The order within a batch, and of the batches of one producer, is the
@@ -185,10 +189,12 @@ package struct ReadableTopics: Codable, Sendable, Hashable {
   package init(topics: [String]) { self.topics = topics }
 }
 
-/// Who may read a topic (`GET /internal/topics/readers?topic=`): a bounded number of them.
+/// A page of those who may read a topic (`GET /internal/topics/readers?topic=&after=`).
 package struct TopicReaders: Codable, Sendable, Hashable {
+  /// As long as a page is this long, there may be another after its last user.
   package static let usersMax = 1000
 
+  /// In the order of their ids.
   package let users: [UserID]
 
   package init(users: [UserID]) { self.users = users }

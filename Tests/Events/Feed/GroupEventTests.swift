@@ -115,4 +115,35 @@ import Wire
       #expect(try await stranger.get("\(readers)?topic=social_groups:\(group)").status == 403)
     }
   }
+
+  @Test(arguments: engines) func everyReaderOfALargeGroupIsToldInPages(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let group = try await alice.browser.done(.POST, "/api/groups", ["name": "The Village"])
+      let id = try #require(GroupID(group.string("id")))
+      let now = stack.clock.now
+      let others = Set((0..<2 * TopicReaders.usersMax).map { _ in UserID(UUID()) })
+      let database = try await stack.testDatabase.open("groups", [])
+      try await database.write { db in
+        for other in others {
+          try db.enqueue(
+            """
+            insert into membership (id, group_id, user_id, role, state, joined_at)
+            values (\(MembershipID.new(at: now)), \(id), \(other), 'member', 'active', \(now))
+            """)
+        }
+      }
+      await database.close()
+      let client = TopicAccessClient([.groups], in: stack.dependencies(of: "events"))
+      let topic = "social_groups:\(id)"
+      let readers = try await client.readers(of: topic, at: .groups)
+      #expect(readers.count == others.count + 1 && Set(readers) == others.union([alice.id]))
+      #expect(readers.map(\.description) == readers.map(\.description).sorted())
+      let first = try await client.someReaders(of: topic, at: .groups)
+      #expect(first == Array(readers.prefix(TopicReaders.usersMax)))
+      #expect(try await client.someReaders(of: topic, after: readers.last, at: .groups) == [])
+      let events = stack.groups.with(stack.with(key: "events"))
+      #expect(try await events.get("/internal/topics/readers?topic=\(topic)&after=me").status == 422)
+    }
+  }
 }

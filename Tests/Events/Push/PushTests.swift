@@ -37,6 +37,32 @@ import Wire
     }
   }
 
+  /// A group has up to ten thousand members, and a page of its readers one thousand.
+  @Test(arguments: engines) func allReadersOfALargeGroupAreNotified(_ engine: Engine) async throws {
+    try await withPushes(engine) { fixture, apns in
+      let group = "social_groups:\(GroupID.new(at: fixture.clock.now))"
+      for number in 0...TopicReaders.usersMax {
+        fixture.owner.allow(try #require(UserID("00000000-0000-4000-8000-00000000\(1000 + number)")), group)
+      }
+      let last = try fixture.reader(of: group)
+      let token = try await fixture.device(last)
+      try await fixture.deliver([Self.hunt(in: group, at: fixture.clock.now)])
+      try await fixture.settled()
+      #expect(apns.accepted.map(\.token) == [token])
+      // An earlier version of groups has the first page only.
+      fixture.owner.setOnePage()
+      try await fixture.deliver([Self.hunt(in: group, at: fixture.clock.now)])
+      try await fixture.settled()
+      #expect(apns.accepted.count == 1)
+    }
+  }
+
+  private static func hunt(in group: String, at now: Date) -> FeedEvent {
+    FeedEvent(
+      id: .new(at: now), topics: ["scavenger_hunts:1"], name: "hunt_started",
+      payload: .object(["hunt_id": .string("1")]), at: now, push: PushDetails(readersOf: group))
+  }
+
   @Test func whoIsAwayIsNotifiedWithinSeconds() async throws {
     try await withPushes(.sqlite) { fixture, apns in
       let (alice, bob) = (try fixture.reader(of: "lists:42"), try fixture.person())
