@@ -9,25 +9,34 @@ import Invites
 import Lists
 import Timepoints
 
-/// A database with the tables of all services, of which the databases of tests on PostgreSQL are copies: a copy takes
-/// much less time than all migrations. Made once for all tests of a process.
+/// Databases with the tables of all services, of which the databases of tests are copies: a copy takes much less time
+/// than all migrations. Made once for all tests of a process.
 actor MigratedTemplate {
   static let shared = MigratedTemplate()
-  private var made: Task<String, any Error>?
+  private var madeOnPostgres: Task<String, any Error>?
+  private var madeOnSQLite: Task<URL, any Error>?
 
-  /// Its name.
+  /// The name of the database on PostgreSQL.
   func name() async throws -> String {
-    let task = made ?? Task { try await Self.make() }
-    made = task
+    let task = madeOnPostgres ?? Task { try await newPostgresDatabase(Self.migrate) }
+    madeOnPostgres = task
     return try await task.value
   }
 
-  private static func make() async throws -> String {
-    try await newPostgresDatabase { testDatabase in
-      for schema in [
-        authSchema, invitesSchema, groupsSchema, listsSchema, creditsSchema, eventsSchema, adventuresSchema,
-        timepointsSchema,
-      ] { await (try await testDatabase.open(schema, connections: 1)).close() }
+  /// Copies the databases of SQLite into a folder.
+  func copy(to folder: URL) async throws {
+    let task = madeOnSQLite ?? Task { try await newSQLiteFolder(Self.migrate) }
+    madeOnSQLite = task
+    let template = try await task.value
+    for file in try FileManager.default.contentsOfDirectory(atPath: template.path) where file.hasSuffix(".db") {
+      try FileManager.default.copyItem(at: template.appending(path: file), to: folder.appending(path: file))
     }
+  }
+
+  private static func migrate(_ testDatabase: TestDatabase) async throws {
+    for schema in [
+      authSchema, invitesSchema, groupsSchema, listsSchema, creditsSchema, eventsSchema, adventuresSchema,
+      timepointsSchema,
+    ] { await (try await testDatabase.open(schema, connections: 1)).close() }
   }
 }

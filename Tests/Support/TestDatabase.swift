@@ -71,7 +71,7 @@ package let quiet: Logger = {
   return logger
 }()
 
-/// - Parameter isMigrated: whether a database on PostgreSQL has the tables of all services.
+/// - Parameter isMigrated: whether it has the tables of all services.
 package func withTestDatabase<T>(
   _ engine: Engine, isMigrated: Bool = false, _ body: (TestDatabase) async throws -> T
 ) async throws -> T {
@@ -83,6 +83,7 @@ package func withTestDatabase<T>(
   // `try?`: a leftover folder does no harm.
   defer { try? FileManager.default.removeItem(at: folder) }
   guard engine == .postgres, let server = postgresURL else {
+    if isMigrated { try await MigratedTemplate.shared.copy(to: folder) }
     return try await body(TestDatabase(engine: engine, folder: folder, databaseURL: folder.path + "/"))
   }
   let template = isMigrated ? try await MigratedTemplate.shared.name() : "template1"
@@ -109,6 +110,14 @@ func newPostgresDatabase(_ fill: (TestDatabase) async throws -> Void) async thro
     TestDatabase(
       engine: .postgres, folder: FileManager.default.temporaryDirectory, databaseURL: url(of: name, on: server)))
   return name
+}
+
+/// Creates a folder for databases that stays.
+func newSQLiteFolder(_ fill: (TestDatabase) async throws -> Void) async throws -> URL {
+  let folder = FileManager.default.temporaryDirectory.appending(path: newName())
+  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  try await fill(TestDatabase(engine: .sqlite, folder: folder, databaseURL: folder.path + "/"))
+  return folder
 }
 
 private func newName() -> String {
