@@ -129,7 +129,7 @@ import Wire
           try db.enqueue(
             """
             insert into membership (id, group_id, user_id, role, state, joined_at)
-            values (\(MembershipID.new(at: now)), \(id), \(other), 'member', 'active', \(now))
+            values (\(other), \(id), \(other), 'member', 'active', \(now))
             """)
         }
       }
