@@ -93,6 +93,30 @@ import Wire
     }
   }
 
+  /// At its deadline a request is cancelled, and the next one with its key does not wait for a minute.
+  @Test(arguments: engines) func aRequestThatIsCancelledEndsItsClaim(engine: Engine) async throws {
+    try await withIdempotency(engine) { fixture in
+      @Sendable func cancelled(_ call: IdempotentCall, throwing error: any Error) async throws -> Reply {
+        try await Task {
+          try await fixture.idempotency.claimed(call) { () -> Int in
+            withUnsafeCurrentTask { $0?.cancel() }
+            throw error
+          } effect: { number, _ in
+            try .json(number)
+          }
+        }.value
+      }
+      let call = idempotentCall()
+      await #expect(throws: CancellationError.self) { _ = try await cancelled(call, throwing: CancellationError()) }
+      let reply = try await fixture.idempotency.claimed(call, steps: { 1 }) { number, _ in try .json(number) }
+      #expect(reply.status == 200 && !reply.isRepeated)
+      // A permanent failure is the reply.
+      let (other, taken) = (idempotentCall("other"), Failure(.conflict, "taken", "It is taken."))
+      #expect(try await cancelled(other, throwing: taken).status == 409)
+      #expect(try await fixture.once(other).isRepeated)
+    }
+  }
+
   @Test(arguments: engines) func theTableTellsNothingAndKeysRotate(engine: Engine) async throws {
     try await withTestDatabase(engine) { testDatabase in
       let fixture = try await IdempotencyFixture(testDatabase, secrets: ["the old key"])

@@ -81,13 +81,19 @@ package struct Idempotency: Sendable {
       }
     } catch let failure as Failure where failure.isPermanent && failure != .idempotencyKeyInUse {
       let reply = failure.reply(to: call)
-      try await database.write { [store] in try store.finish(hashed, with: reply, claim: claim, on: $0) }
+      try await writeEvenIfCancelled { [store] in try store.finish(hashed, with: reply, claim: claim, on: $0) }
       return reply
     } catch let error where !error.isOutcomeUnknown {
       // `try?`: a claim that is not released expires.
-      try? await database.write { [store] in try store.release(hashed, claim: claim, on: $0) }
+      try? await writeEvenIfCancelled { [store] in try store.release(hashed, claim: claim, on: $0) }
       throw error
     }
+  }
+
+  /// A request that was cancelled at its deadline ends its claim, too, which it would otherwise keep for a minute.
+  private func writeEvenIfCancelled(_ body: @escaping @Sendable (any Connection) throws -> Void) async throws {
+    // Detached: the deadline has passed.
+    try await Task.detached { [database] in try await database.write(body) }.value
   }
 
   /// Deletes records older than 24 hours, at most `limit`, and returns how many.
