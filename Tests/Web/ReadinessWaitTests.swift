@@ -50,9 +50,9 @@ import Testing
     try await running([program.server()]) {
       let url = try await program.url
       let failure = await #expect(throws: StartFailure.self) {
-        try await ReadinessWait(forPrograms: [url], limit: .seconds(2)).run()
+        try await ReadinessWait(forPrograms: [url], limit: .seconds(3)).run()
       }
-      #expect(failure?.description == "not ready within 2 seconds: \(url)/health/ready answered 503")
+      #expect(failure?.description == "not ready within 3 seconds: \(url)/health/ready answered 503")
       #expect(program.requestCount == 2)
     }
   }
