@@ -39,6 +39,8 @@ final class ConnectionPool: Sendable {
     var madeCount = 0
     /// A connection was told to take jobs and has not done so yet.
     var isWaking = false
+    /// How many new connections are not open yet, and when the last of them was made.
+    var opening = (count: 0, since: ContinuousClock.now)
     var waiting: Deque<Job> = []
     var hasTimeoutTask = false
     var hasRetirementTask = false
@@ -53,15 +55,18 @@ final class ConnectionPool: Sendable {
   private let waitingMax = 1024
   /// How many reads share a round trip: so many may have to wait for one of them.
   private static let sharedReadsMax = 8
+  private let openingTimeMax: Duration
   private let makeConnection: @Sendable (Int) -> PooledConnection
 
+  /// - Parameter openingTimeMax: after this time another connection is opened beside one that is not open yet.
   init(
-    size: Int, acquireTimeout: Duration, idleTimeMax: Duration,
+    size: Int, acquireTimeout: Duration, idleTimeMax: Duration, openingTimeMax: Duration = .milliseconds(100),
     makeConnection: @escaping @Sendable (Int) -> PooledConnection
   ) {
     self.size = size
     self.acquireTimeout = acquireTimeout
     self.idleTimeMax = idleTimeMax
+    self.openingTimeMax = openingTimeMax
     self.makeConnection = makeConnection
   }
 
@@ -139,18 +144,34 @@ final class ConnectionPool: Sendable {
     let connection = state.withLock { state -> PooledConnection? in
       guard !state.isWaking, !state.waiting.isEmpty else { return nil }
       // The one that became idle last, so that the threads of the others can stay asleep.
-      var connection = state.idle.popLast()?.connection
-      if connection == nil, state.connectionCount < size {
-        state.connectionCount += 1
-        state.madeCount += 1
-        connection = makeConnection(state.madeCount)
-        startRetirementTask(&state)
-      }
+      let connection = state.idle.popLast()?.connection
       state.isWaking = connection != nil
       return connection
     }
-    connection?.submit { [self] connection in
+    guard let connection else { return openConnection() }
+    connection.submit { [self] connection in
       state.withLock { $0.isWaking = false }
+      runJobs(on: connection)
+    }
+  }
+
+  /// Has a new connection take the jobs that wait, if there are any and no connection is idle. One opens at a time, as
+  /// that takes longer than most jobs, which others finish meanwhile; unless it takes long because a host is away.
+  private func openConnection() {
+    let connection = state.withLock { state -> PooledConnection? in
+      guard !state.isWaking, !state.waiting.isEmpty, state.connectionCount < size else { return nil }
+      let now = ContinuousClock.now
+      guard state.opening.count == 0 || now - state.opening.since > openingTimeMax else { return nil }
+      state.opening = (state.opening.count + 1, now)
+      state.connectionCount += 1
+      state.madeCount += 1
+      startRetirementTask(&state)
+      return makeConnection(state.madeCount)
+    }
+    connection?.submit { [self] connection in
+      // `try?`: the jobs fail with the reason.
+      _ = try? connection.openHandle()
+      state.withLock { $0.opening.count -= 1 }
       runJobs(on: connection)
     }
   }

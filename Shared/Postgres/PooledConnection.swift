@@ -13,6 +13,7 @@ final class PooledConnection: @unchecked Sendable {
   private let open: @Sendable () throws -> ConnectionHandle
   private var handle: ConnectionHandle?
   private var failures = 0
+  private var lastFailure: (any Error)?
   private var retryAt = Date.distantPast
 
   init(name: String, open: @escaping @Sendable () throws -> ConnectionHandle) {
@@ -65,18 +66,18 @@ final class PooledConnection: @unchecked Sendable {
   // MARK: On the thread
 
   /// The open connection; opens one when there is none. While the server is away, connection attempts are spaced out
-  /// (50 ms doubling to 1 s, with jitter) and calls in between fail at once.
+  /// (50 ms doubling to 1 s, with jitter) and calls in between fail at once, for the reason of the last attempt.
   func openHandle() throws -> ConnectionHandle {
     if let handle, handle.isOpen { return handle }
     handle = nil
-    guard Date() >= retryAt else { throw DatabaseFailure.unavailable("the database is away") }
+    if let lastFailure, Date() < retryAt { throw lastFailure }
     do {
       let opened = try open()
       handle = opened
-      failures = 0
+      (failures, lastFailure) = (0, nil)
       return opened
     } catch {
-      failures = min(failures + 1, 6)
+      (failures, lastFailure) = (min(failures + 1, 6), error)
       let wait = min(1, 0.05 * Double(1 << (failures - 1)))
       retryAt = Date(timeIntervalSinceNow: wait * Double.random(in: 0.5...1))
       throw error

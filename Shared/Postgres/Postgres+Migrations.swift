@@ -7,6 +7,20 @@ extension Postgres {
   ///
   /// - Throws: ``DatabaseFailure/unusable`` with one line that says what to fix.
   package func migrate(_ migrations: [Migration]) async throws {
+    do {
+      // Through a connection that the service goes on using.
+      if migrationURL == nil, !url.isPooledByTransaction, try await !hasPending(migrations) { return }
+      try await runPending(migrations)
+    } catch DatabaseFailure.unavailable(let message) {
+      throw DatabaseFailure.unusable("PostgreSQL does not answer: \(message)")
+    }
+  }
+
+  private func hasPending(_ migrations: [Migration]) async throws -> Bool {
+    try await pool.withConnection { [self] in try !pending(migrations, through: $0.openHandle()).isEmpty }
+  }
+
+  private func runPending(_ migrations: [Migration]) async throws {
     let connection = PooledConnection(name: "\(schema)-migrations") { [directURL, migrationURL, schema] in
       // Rewriting a large table may take minutes: ten.
       try ConnectionHandle(
@@ -14,10 +28,7 @@ extension Postgres {
     }
     defer { connection.close() }
     try await connection.run { [self] connection in
-      let handle: ConnectionHandle
-      do { handle = try connection.openHandle() } catch let DatabaseFailure.unavailable(message) {
-        throw DatabaseFailure.unusable("PostgreSQL does not answer: \(message)")
-      }
+      let handle = try connection.openHandle()
       // Without the lock, as the role may not be allowed to create anything.
       if migrationURL == nil, try pending(migrations, through: handle).isEmpty { return }
       try runPending(migrations, through: handle)
