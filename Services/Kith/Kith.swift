@@ -87,10 +87,8 @@ struct ServiceStack: Service {
     let services: [any Service] = servers + [gatewayStart]
     try await ServiceGroup(
       configuration: .init(
-        services: services.map {
-          .init(
-            service: $0, successTerminationBehavior: .ignore, failureTerminationBehavior: .gracefullyShutdownGroup)
-        }, logger: Logger(label: "kith").warningsOnly)
+        services: services.map { .init(ofType: $0, onSuccess: .ignore, onFailure: .gracefullyShutdownGroup) },
+        logger: Logger(label: "kith").warningsOnly)
     ).run()
   }
 }

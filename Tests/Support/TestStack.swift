@@ -180,7 +180,7 @@ extension TestStack {
 
 /// Runs services while `body` runs, then shuts them down gracefully as on SIGTERM.
 package func running<T>(_ services: [any Service], _ body: () async throws -> T) async throws -> T {
-  let group = ServiceGroup(services: services, logger: quiet)
+  let group = ServiceGroup(configuration: .init(services: services.map { .init(ofType: $0) }, logger: quiet))
   let running = Task { try await group.run() }
   do {
     let result = try await body()

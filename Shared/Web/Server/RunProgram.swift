@@ -43,7 +43,8 @@ private func serve(_ name: String, _ build: (Dependencies) async throws -> any S
   let logger = Logger(label: name)
   let service = try await build(Dependencies(settings, logger: logger))
   try await ServiceGroup(
-    services: [service], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger.warningsOnly
+    configuration: .init(
+      services: [.init(ofType: service)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger.warningsOnly)
   ).run()
 }
 

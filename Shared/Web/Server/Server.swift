@@ -104,9 +104,7 @@ package struct Server: Service {
       try await ServiceGroup(
         configuration: .init(
           services: services.map {
-            .init(
-              service: $0, successTerminationBehavior: .gracefullyShutdownGroup,
-              failureTerminationBehavior: .gracefullyShutdownGroup)
+            .init(ofType: $0, onSuccess: .gracefullyShutdownGroup, onFailure: .gracefullyShutdownGroup)
           },
           logger: logger)
       ).run()
