@@ -13,7 +13,7 @@ package struct Browser: Sendable {
   package static let client: HTTPClient = {
     var configuration = HTTPClient.Configuration(
       redirectConfiguration: .disallow,
-      timeout: .init(connect: .seconds(30), read: .seconds(60), write: .seconds(60)),
+      timeout: .init(connect: .seconds(30), read: .seconds(60)),
       connectionPool: .init(idleTimeout: .seconds(30), concurrentHTTP1ConnectionsPerHostSoftLimit: 64))
     // A refused connection is reported at once.
     configuration.connectionPool.retryConnectionEstablishment = false

@@ -12,7 +12,8 @@ package enum OutboundHTTP {
   private static func makeClient(readTimeout: TimeAmount) -> HTTPClient {
     var configuration = HTTPClient.Configuration(
       redirectConfiguration: .disallow,
-      timeout: .init(connect: .seconds(1), read: readTimeout, write: .seconds(10)),
+      // None for writing: each call has a deadline for the head of its response.
+      timeout: .init(connect: .seconds(1), read: readTimeout),
       connectionPool: .init(idleTimeout: .seconds(30), concurrentHTTP1ConnectionsPerHostSoftLimit: 64))
     // A refused connection is reported at once, as callers have their own retries.
     configuration.connectionPool.retryConnectionEstablishment = false
