@@ -44,6 +44,33 @@ import Wire
     }
   }
 
+  /// One that ends earlier than those that run is not forgotten until their time.
+  @Test(.timeLimit(.minutes(5))) func aRequestThatHasLessTimeThanThoseBeforeItIsCancelledInItsTime() async throws {
+    let deadlines = RequestDeadlines(limit: .seconds(3600), interval: .milliseconds(10))
+    let long = Task { try await deadlines.withDeadline { try await Task.sleep(for: .seconds(3000)) } }
+    // Sweeps have begun to wait for the end of that one.
+    try await Task.sleep(for: .milliseconds(100))
+    let started = ContinuousClock.now
+    for milliseconds in [50, 20, 5] {
+      await #expect(throws: DeadlineExceeded.self) {
+        try await deadlines.withDeadline(.milliseconds(milliseconds)) { try await Task.sleep(for: .seconds(3000)) }
+      }
+    }
+    #expect(ContinuousClock.now - started < .seconds(60))
+    #expect(deadlines.isSweeping)
+    long.cancel()
+    await #expect(throws: CancellationError.self) { try await long.value }
+  }
+
+  /// A long poll does not wake the process all the time.
+  @Test func whileOneRequestWaitsForLongThereAreFewSweeps() async throws {
+    let deadlines = RequestDeadlines(limit: .seconds(3600), interval: .milliseconds(10))
+    let long = Task { try await deadlines.withDeadline { try await Task.sleep(for: .seconds(3000)) } }
+    try await eventually("the wait for its end") { deadlines.sweepsIn.map { $0 > .seconds(3000) } ?? false }
+    long.cancel()
+    await #expect(throws: CancellationError.self) { try await long.value }
+  }
+
   @Test func whoeverCancelsTheRequestCancelsItsWork() async throws {
     let deadlines = RequestDeadlines(limit: .seconds(60))
     let request = Task { try await deadlines.withDeadline { try await Task.sleep(for: .seconds(30)) } }

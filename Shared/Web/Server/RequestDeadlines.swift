@@ -1,3 +1,5 @@
+import NIOCore
+import NIOPosix
 import Synchronization
 import Wire
 
@@ -6,8 +8,9 @@ struct DeadlineExceeded: Error {}
 
 /// Cancels requests that exceed their deadline.
 ///
-/// One periodic sweep serves all requests: a sleeping task per request would stay in memory until its deadline, long
-/// after the request has been answered. The sweep ends when no request runs and begins again with the next one.
+/// Sweeps serve all requests: a timer per request would cost more than most requests do. The first one looks soon
+/// whether any request still runs, and the next ones when the earliest deadline has passed. They end when no request
+/// runs and begin again with the next one.
 final class RequestDeadlines: Sendable {
   private struct Running {
     let end: ContinuousClock.Instant
@@ -17,7 +20,8 @@ final class RequestDeadlines: Sendable {
   private struct State {
     var lastID: UInt64 = 0
     var running: [UInt64: Running] = [:]
-    var isSweeping = false
+    /// Nil while no request runs, or since a moment ago.
+    var nextSweep: ContinuousClock.Instant?
   }
 
   private let state = Mutex(State())
@@ -26,7 +30,7 @@ final class RequestDeadlines: Sendable {
 
   /// - Parameters:
   ///   - limit: the deadline of every request that does not ask for a shorter one.
-  ///   - interval: the time between two sweeps.
+  ///   - interval: the shortest time between two sweeps: so late may a request be cancelled.
   init(limit: Duration, interval: Duration = .milliseconds(250)) {
     self.limit = limit
     self.interval = interval
@@ -63,40 +67,49 @@ final class RequestDeadlines: Sendable {
   }
 
   private func add(_ request: Running) -> UInt64 {
-    let (id, isSweeping) = state.withLock { state in
-      defer { state.isSweeping = true }
+    let soonest = ContinuousClock.now + interval
+    let (id, sweep) = state.withLock { state in
       state.lastID += 1
       state.running[state.lastID] = request
-      return (state.lastID, state.isSweeping)
+      var sweep: ContinuousClock.Instant?
+      if let next = state.nextSweep {
+        if next > request.end + interval { sweep = max(request.end, soonest) }
+      } else {
+        sweep = soonest
+      }
+      if let sweep { state.nextSweep = sweep }
+      return (state.lastID, sweep)
     }
-    if !isSweeping { startSweep() }
+    if let sweep { schedule(sweep) }
     return id
   }
 
   /// Removes the task, so that it is not cancelled from here on. False when its deadline has passed.
   private func isInTime(_ id: UInt64) -> Bool { state.withLock { $0.running.removeValue(forKey: id) != nil } }
 
-  /// Whether the sweep runs, and with it a timer.
-  var isSweeping: Bool { state.withLock(\.isSweeping) }
+  /// Whether a sweep is to come, and with it a timer.
+  var isSweeping: Bool { sweepsIn != nil }
+  var sweepsIn: Duration? { state.withLock(\.nextSweep).map { $0 - .now } }
 
-  private func startSweep() {
-    // Detached, as it outlives the request that starts it, and has none of its task-local values.
-    Task.detached { [self] in
-      // `try?`: nothing cancels this task.
-      repeat { try? await Task.sleep(for: interval) } while sweep(at: .now)
+  private func schedule(_ sweep: ContinuousClock.Instant) {
+    // A timer of an event loop wakes one thread. A task that sleeps wakes two more.
+    MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: TimeAmount(sweep - .now)) { [self] in
+      if let next = cancelExpired(in: sweep) { schedule(next) }
     }
   }
 
-  /// Returns false, and leaves the sweep to the next request, when no request runs.
-  private func sweep(at now: ContinuousClock.Instant) -> Bool {
+  /// - Returns: the next sweep; nil when no request runs, or when this one was replaced by an earlier one.
+  private func cancelExpired(in sweep: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    let now = ContinuousClock.now
     // Under the lock, as a task must not end while it is being cancelled.
-    state.withLock { state in
+    return state.withLock { state in
+      guard state.nextSweep == sweep else { return nil }
       for (id, request) in state.running where request.end <= now {
         request.task.cancel()
         state.running[id] = nil
       }
-      state.isSweeping = !state.running.isEmpty
-      return state.isSweeping
+      state.nextSweep = state.running.values.map(\.end).min().map { max($0, now + interval) }
+      return state.nextSweep
     }
   }
 }
