@@ -27,7 +27,8 @@ struct TestGateway: Sendable {
   static let bufferedBytesMax = 1024 * 1024
   static let routes: [Route] = [
     .init(.GET, "/events", to: .credits), .init(.POST, "/count", to: .credits, bodyBytesMax: large),
-    .init(.GET, "/download", to: .credits, responseSeconds: 60), .init(.POST, "/hold", to: .credits, bodyBytesMax: large),
+    .init(.GET, "/download", to: .credits, responseSeconds: 60),
+    .init(.POST, "/hold", to: .credits, bodyBytesMax: large),
     .init(.GET, "/echo", to: .credits), .init(.GET, "/leak", to: .credits),
     .init(.GET, "/guarded", to: .credits),
     .init(.GET, "/die", to: .credits), .init(.POST, "/die", to: .credits),
