@@ -31,7 +31,8 @@ import Wire
     try await withThrowingTaskGroup(of: Void.self) { group in
       for user in users {
         group.addTask {
-          for number in 0... where !Task.isCancelled {
+          for number in 0... {
+            guard !Task.isCancelled else { return }
             let made = try await user.browser.post("/api/v1/lists", ["list": ["name": "List \(number)"]])
             let granted = try await kith.gateway.with(["X-Admin-Key": TestStack.adminKey])
               .post("/api/v1/credits/admin/grant", ["user_id": user.id.description, "amount": 1])
