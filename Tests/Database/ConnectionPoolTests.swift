@@ -60,4 +60,23 @@ import Testing
     #expect(reasons.withLock { $0.count { $0.contains("Connection refused") } } == 3, "\(reasons.withLock { $0 })")
     await database.close()
   }
+
+  @Test(.enabled(if: postgresURL != nil)) func aDatabaseWhoseMigrationFailsIsClosed() async throws {
+    try await withTestDatabase(.postgres) { testDatabase in
+      await #expect(throws: DatabaseFailure.self) {
+        _ = try await testDatabase.open("broken", [Migration("broken", "select nonsense;")])
+      }
+      let database = try await testDatabase.open("test", [], connections: 1)
+      try await eventually("no connection but this one") {
+        try await database.read { db in
+          try db.row(
+            """
+            select 1 as one from pg_stat_activity where backend_type = 'client backend'
+              and datname = current_database() and pid <> pg_backend_pid()
+            """) == nil
+        }
+      }
+      await database.close()
+    }
+  }
 }

@@ -7,8 +7,7 @@ extension Dependencies {
   ///
   /// - Throws: ``DatabaseFailure/unusable`` with one line that says what to fix.
   package func openDatabase(_ schema: ServiceSchema) async throws -> any Database {
-    let database = try connect(schema)
-    try await database.migrate(schema.migrations)
+    let database = try await openMigrated(schema)
     return MeasuredDatabase(wrapDatabase(database), in: registry, writes: writes)
   }
 
@@ -17,9 +16,18 @@ extension Dependencies {
   ///
   /// - Throws: ``DatabaseFailure/unusable`` with one line that says what to fix.
   package func migrateDatabase(_ schema: ServiceSchema) async throws {
+    try await openMigrated(schema).close()
+  }
+
+  private func openMigrated(_ schema: ServiceSchema) async throws -> any Database {
     let database = try connect(schema)
-    try await database.migrate(schema.migrations)
-    await database.close()
+    do {
+      try await database.migrate(schema.migrations)
+      return database
+    } catch {
+      await database.close()
+      throw error
+    }
   }
 
   /// The version of the PostgreSQL server that has the service's tables.
