@@ -13,6 +13,10 @@ struct PlanAge {
   static let firstExecutionsMax = 1000
   /// The same for connections that execute few of the statements.
   static let durationMax = Duration.seconds(10)
+  /// Up to so many executions may use plans for ``fewExecutionsDurationMax``: a service at rest would otherwise plan
+  /// nearly every statement again.
+  static let fewExecutionsMax = 50
+  static let fewExecutionsDurationMax = Duration.seconds(60)
 
   init(plannedAt: ContinuousClock.Instant = .now, executionsMax: Int = Self.firstExecutionsMax) {
     self.plannedAt = plannedAt
@@ -28,6 +32,7 @@ struct PlanAge {
   mutating func countExecutions(_ count: Int) { executions += count }
 
   func isOver(at now: ContinuousClock.Instant = .now) -> Bool {
-    executions >= executionsMax || plannedAt.duration(to: now) >= Self.durationMax
+    let durationMax = executions <= Self.fewExecutionsMax ? Self.fewExecutionsDurationMax : Self.durationMax
+    return executions >= executionsMax || plannedAt.duration(to: now) >= durationMax
   }
 }

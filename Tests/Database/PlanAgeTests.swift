@@ -71,4 +71,15 @@ import Testing
     age.countExecutions(1)
     #expect(age.isOver(at: start))
   }
+
+  @Test func plansOfFewExecutionsLastForAMinute() {
+    let start = ContinuousClock.now
+    var age = PlanAge(plannedAt: start)
+    age.countExecutions(PlanAge.fewExecutionsMax)
+    #expect(!age.isOver(at: start + PlanAge.fewExecutionsDurationMax - .milliseconds(1)))
+    #expect(age.isOver(at: start + PlanAge.fewExecutionsDurationMax))
+    age.countExecutions(1)
+    #expect(!age.isOver(at: start + PlanAge.durationMax - .milliseconds(1)))
+    #expect(age.isOver(at: start + PlanAge.durationMax))
+  }
 }
