@@ -97,7 +97,7 @@ struct HealthRoutes: Sendable {
 
   private func reachesDatabase() async -> Bool {
     do {
-      return try await database.read { try $0.row("select 1 as one")?.get("one", as: Int.self) == 1 }
+      return try await database.readOnce { try $0.row("select 1 as one")?.get("one", as: Int.self) == 1 }
     } catch { return false }
   }
 }
