@@ -5,12 +5,15 @@ import Wire
 /// The internal API of auth.
 package struct UsersClient: Sendable {
   private let client: ServiceClient
+  private let batcher: PeopleBatcher
   private let cache: PeopleCache
 
   package init(in dependencies: Dependencies) {
     let client = ServiceClient(.auth, in: dependencies)
     self.client = client
-    cache = PeopleCache(generationLifetime: .seconds(1800), now: dependencies.now) { try await client.people($0) }
+    let batcher = PeopleBatcher { try await client.people($0) }
+    self.batcher = batcher
+    cache = PeopleCache(generationLifetime: .seconds(1800), now: dependencies.now) { try await batcher.people($0) }
   }
 
   /// The user, or nil when there is none.
@@ -41,7 +44,7 @@ package struct UsersClient: Sendable {
   }
 
   /// The people with these ids, in calls of ``PeopleQuery/idsMax``. Unknown, deactivated and erased users are left out.
-  package func people(_ ids: Set<UserID>) async throws -> [UserID: Person] { try await client.people(ids) }
+  package func people(_ ids: Set<UserID>) async throws -> [UserID: Person] { try await batcher.people(ids) }
 
   /// The same for responses that show names and make no decisions: while auth does not answer, the last known people,
   /// without those who were never fetched.
