@@ -41,11 +41,16 @@ func fillToTheEnd(_ list: Int, of owner: UserID, _ database: any Database) async
         values (\(owner), \(name), \(name), \(now), \(now))
         """)
     }
-    try db.change(
-      """
-      insert into task_tag (task_id, tag_id) select t.id, g.id from task t, tag g
-      where t.list_id = \(list) and t.parent_id is null and g.user_id = \(owner)
-      """)
+    // A hundred thousand rows in one statement would take longer than a statement may on a busy machine.
+    let step = List.tasksMax / 20
+    for first in stride(from: 1, through: List.tasksMax, by: step) {
+      try db.change(
+        """
+        insert into task_tag (task_id, tag_id) select t.id, g.id from task t, tag g
+        where t.list_id = \(list) and t.parent_id is null and t.position >= \(first) and t.position < \(first + step)
+          and g.user_id = \(owner)
+        """)
+    }
     try db.change(
       """
       update list set task_count = \(List.tasksMax), subtask_count = \(List.subtasksMax),

@@ -80,14 +80,14 @@ extension ClientHandler {
 
   /// - Returns: true; the phase changes when the whole body is discarded.
   func discardBody() -> Bool {
-    switch exchange?.remainingBody {
-    case .length(let left):
-      let count = min(left, inbound.readableBytes)
-      inbound.moveReaderIndex(forwardBy: count)
-      exchange?.remainingBody = left == count ? .ended : .length(left - count)
-      if left == count { finish() }
-    case .chunked, .ended, nil: finish()
-    }
+    exchange?.remainingBody = exchange?.remainingBody.discarding(&inbound) ?? .ended
+    if exchange?.requestEnded ?? true { finish() }
     return true
+  }
+
+  func discardRefusedBody(_ body: RemainingBody, until end: NIODeadline) {
+    guard let body = body.discarding(&inbound), !body.hasEnded else { return linger() }
+    phase = .discardingRefusedBody(body, until: end)
+    deadline = min(end, .now() + gateway.timeouts.linger)
   }
 }

@@ -65,7 +65,7 @@ extension ClientHandler {
     } else {
       // The service responded without reading the whole body.
       upstream.close()
-      linger()
+      closeAfterBody()
     }
   }
 
@@ -179,7 +179,7 @@ extension ClientHandler {
     if exchange.requestEnded {
       finish()
     } else if exchange.mustClose {
-      linger()
+      closeAfterBody()
     } else {
       phase = .discardingBody
       deadline = .now() + gateway.timeouts.head
@@ -253,6 +253,22 @@ extension ClientHandler {
       spans.end(exchange, isCutOff: status == Self.clientClosedRequest)
     }
     gateway.log(exchange, status: exchange.status ?? status, requestID: requestID, duration: duration)
+  }
+
+  /// Closes a connection whose client has its response and still sends its body, once that has arrived. Many clients
+  /// report a broken connection, and not the response, when the connection is closed while they send.
+  private func closeAfterBody() {
+    guard let exchange, !exchange.expectsContinue, exchange.responseFraming != .untilClose, !isDraining else {
+      return linger()
+    }
+    let body = exchange.remainingBody
+    let end = min(exchange.bodyDeadline, .now() + gateway.timeouts.refusedBody)
+    guard end > .now() else { return linger() }
+    endExchange(orElse: 0)
+    phase = .discardingRefusedBody(body, until: end)
+    deadline = min(end, .now() + gateway.timeouts.linger)
+    advance()
+    readIfWanted()
   }
 
   /// Closes the sending side first and discards what is received (a lingering close): closing a socket with unread

@@ -26,6 +26,9 @@ final class ClientHandler: ChannelInboundHandler {
     case tunneling(Tunnel)
     /// Responded before the body arrived. A small body is discarded so that the connection can be kept.
     case discardingBody
+    /// Responded before the body arrived. The connection is closed when all of it has been discarded, when the client
+    /// pauses, or at `until`.
+    case discardingRefusedBody(RemainingBody, until: NIODeadline)
     /// Responded and closing: received bytes are discarded, so that the response is not lost in a reset.
     case lingering
   }
@@ -114,7 +117,7 @@ final class ClientHandler: ChannelInboundHandler {
       renewDeadline()
       upstream.read()
     case .tunneling(let tunnel): tunnel.clientBecameWritable()
-    case .waiting, .buffering, .discardingBody, .lingering: break
+    case .waiting, .buffering, .discardingBody, .discardingRefusedBody, .lingering: break
     }
   }
 
@@ -135,6 +138,7 @@ final class ClientHandler: ChannelInboundHandler {
       case .buffering: guard bufferBody() else { return finishAdvancing() }
       case .forwarding(let upstream): guard forwardBody(to: upstream) else { return finishAdvancing() }
       case .discardingBody: guard discardBody() else { return finishAdvancing() }
+      case .discardingRefusedBody(let body, let end): discardRefusedBody(body, until: end)
       case .lingering: inbound = ByteBuffer()
       }
     }
@@ -152,7 +156,7 @@ final class ClientHandler: ChannelInboundHandler {
   func readIfWanted() {
     switch phase {
     case .idle: if isClientWritable { read() }
-    case .buffering, .discardingBody, .lingering: read()
+    case .buffering, .discardingBody, .discardingRefusedBody, .lingering: read()
     case .waiting: if inbound.readableBytes < Self.bufferedBytesMax { read() }
     case .forwarding(let upstream):
       // Unflushed bytes count as pending: without a flush the upstream might never become writable again.
@@ -193,6 +197,7 @@ final class ClientHandler: ChannelInboundHandler {
     if case .idle = phase, inbound.readableBytes == 0 {
       if exchangeNumber == 0 { deadline = min(deadline, .now() + .seconds(1)) } else { linger() }
     }
+    if case .discardingRefusedBody = phase { linger() }
     if case .tunneling(let tunnel) = phase { tunnel.restart(within: gateway.tunnelDrain) }
   }
 
@@ -215,6 +220,7 @@ final class ClientHandler: ChannelInboundHandler {
     case .idle where inbound.readableBytes > 0: refuseUnparsed(.timeout)
     case .idle: closeIdle()
     case .lingering, .discardingBody: close()
+    case .discardingRefusedBody: linger()
     case .waiting: refuse(.gatewayTimeout)
     case .tunneling(let tunnel): tunnel.deadlinePassed()
     case .buffering:

@@ -102,4 +102,22 @@ enum RemainingBody {
   var hasEnded: Bool {
     if case .ended = self { true } else { false }
   }
+
+  /// What remains when as much as possible is removed from `bytes`; nil for invalid chunks.
+  func discarding(_ bytes: inout ByteBuffer) -> RemainingBody? {
+    switch self {
+    case .ended: return .ended
+    case .length(let left):
+      let count = min(left, bytes.readableBytes)
+      bytes.moveReaderIndex(forwardBy: count)
+      return left == count ? .ended : .length(left - count)
+    case .chunked(var decoder):
+      let received = bytes
+      let span = received.readableBytesUInt8Span
+      var index = 0
+      do { while let part = try decoder.next(span, &index), case .data = part {} } catch { return nil }
+      bytes.moveReaderIndex(forwardBy: index)
+      return decoder.hasEnded ? .ended : .chunked(decoder)
+    }
+  }
 }
