@@ -72,18 +72,21 @@ struct ServiceRoutes: Sendable {
       return id
     }
     let limit = try request.queryNumber("limit", default: 0, in: 0...EndedSessions.pageMax)
-    let wait = try request.queryNumber("wait", default: 0, in: 0...EndedSessions.waitSecondsMax)
+    let waitMax = EndedSessions.waitSecondsMax
+    let wait = try request.queryNumber("wait", default: 0, in: 0...waitMax)
     if wait > 0, let version = request.uri.queryParameters["version"].map(String.init) {
       await endedChanges.wait(after: version, atMost: .seconds(wait))
       // This process has read them itself a moment ago, for all who wait.
       if let since, version == endedChanges.version, ended.isRecent(at: now()) {
-        return .exactJSON(EndedSessions(sessions: [], cursor: since, version: version))
+        return .exactJSON(
+          EndedSessions(sessions: [], cursor: since, version: version, waitSecondsMax: waitMax))
       }
     }
     // Read before the sessions, so that a session that ends in between ends the next wait.
     let version = endedChanges.version
     let ended = try await sessions.ended(since: since, after: last, limit: limit == 0 ? nil : limit, at: now())
     return .exactJSON(
-      EndedSessions(sessions: ended.sessions, cursor: ended.cursor, next: ended.next, version: version))
+      EndedSessions(
+        sessions: ended.sessions, cursor: ended.cursor, next: ended.next, version: version, waitSecondsMax: waitMax))
   }
 }

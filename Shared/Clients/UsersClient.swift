@@ -86,22 +86,24 @@ package struct UsersClient: Sendable {
     }
   }
 
-  /// The sessions that ended since the cursor of an earlier reply; without one, all whose tokens may still be valid.
+  /// The sessions that ended since an earlier reply; without one, all whose tokens may still be valid.
   ///
-  /// - Parameter version: of an earlier reply; the call then waits until more sessions have ended, for at most
-  ///   ``EndedSessions/waitSecondsMax``.
-  package func endedSessions(since cursor: Date?, version: String? = nil) async throws -> EndedSessions {
+  /// - Parameter previous: when it has a version, the call waits until more sessions have ended, for as long as the auth
+  ///   that sent it allows, but at most ``EndedSessions/waitSecondsMax``.
+  package func endedSessions(since previous: EndedSessions?) async throws -> EndedSessions {
     var query = ["limit": String(EndedSessions.pageMax)]
-    query["since"] = cursor.map(RFC3339.milliseconds)
+    query["since"] = (previous?.cursor).map(RFC3339.milliseconds)
     return try await .all { [query] last in
       var query = query
       query["after"] = last?.description
       // The first page has a short timeout, as auth may be down.
       var timeout = Duration.seconds(last == nil ? 2 : 5)
-      if last == nil, let version {
+      if last == nil, let version = previous?.version {
+        let allowed = previous?.waitSecondsMax ?? EndedSessions.waitSecondsOfOlderAuth
+        let wait = min(allowed, EndedSessions.waitSecondsMax)
         query["version"] = version
-        query["wait"] = String(EndedSessions.waitSecondsMax)
-        timeout += .seconds(EndedSessions.waitSecondsMax)
+        query["wait"] = String(wait)
+        timeout += .seconds(wait)
       }
       return try await client.call(.GET, "/internal/sessions/ended", query: query, timeout: timeout)
     }

@@ -43,7 +43,7 @@ package final class Postgres: Database {
   package init(
     url: String, schema: String, directURL: String? = nil, readURL: String? = nil,
     migrationURL: String? = nil, appendOnlyTables: [String] = [], connections: Int,
-    acquireTimeout: Duration = .seconds(5), idleTimeMax: Duration = .seconds(60),
+    acquireTimeout: Duration = .seconds(5), idleTimeMax: Duration = .seconds(600),
     statementTimeoutMilliseconds: Int = Postgres.statementTimeoutMilliseconds, logger: Logger
   ) throws {
     let url = try PostgresURL(url)

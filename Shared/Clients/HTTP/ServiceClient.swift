@@ -59,7 +59,9 @@ struct ServiceClient: Sendable {
     let call = OutgoingCall(
       request: request, template: path.template,
       isRepeatable: isRepeatable || method == .GET || idempotencyKey != nil, timeout: timeout)
-    let data = try await body(of: call) { response in
+    // A reply that may take longer than a connection may be silent.
+    let client = timeout > OutboundHTTP.silenceMax ? OutboundHTTP.clientForStreams : OutboundHTTP.client
+    let data = try await body(of: call, through: client) { response in
       let body = try await response.body.collect(upTo: bodyBytesMax)
       return response.status == .noContent ? Data("{}".utf8) : Data(buffer: body)
     }

@@ -54,7 +54,8 @@ package struct EndedSessionsFeed: Service {
         do {
           let update = try await fetch(previous)
           if list.add(update.sessions, at: now()) { onChange() }
-          previous = EndedSessions(sessions: [], cursor: update.cursor, version: update.version)
+          previous = EndedSessions(
+            sessions: [], cursor: update.cursor, version: update.version, waitSecondsMax: update.waitSecondsMax)
           errorAt = nil
           await awaitNext(update)
         } catch {

@@ -35,9 +35,7 @@ package struct TokenVerification: Sendable {
       }
       return id
     }
-    let feed = EndedSessionsFeed(list: ended, in: dependencies) {
-      try await users.endedSessions(since: $0?.cursor, version: $0?.version)
-    }
+    let feed = EndedSessionsFeed(list: ended, in: dependencies) { try await users.endedSessions(since: $0) }
     // In auth's own process the list is auth's.
     let feeds: [any Service] = dependencies.endedSessions == nil ? [feed] : []
     background = [keys, JWKSRefresh(keys: remote)] + feeds

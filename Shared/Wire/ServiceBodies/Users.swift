@@ -177,18 +177,30 @@ package struct EndedSessions: Codable, Sendable, Hashable {
   /// Changes when sessions end. A call with it waits until it changes (`wait`), where an older auth answers at once and
   /// without a version.
   package let version: String?
+  /// The longest `wait` that this auth allows, in seconds; nil for an older one, which allows
+  /// ``waitSecondsOfOlderAuth``.
+  package let waitSecondsMax: Int?
 
   /// The maximum size of a page.
   package static let pageMax = 5000
-  /// How long a call with a version may wait. Short, so that an auth that hangs is noticed, and shorter than the time
-  /// after which the HTTP client of the caller gives up on a silent connection (ten seconds).
-  package static let waitSecondsMax = 8
+  /// How long a call with a version may wait: calls cost each service and auth most of what they use at rest, and an
+  /// auth that hangs is to be noticed. Shorter than a request may take.
+  package static let waitSecondsMax = 25
+  package static let waitSecondsOfOlderAuth = 8
 
-  package init(sessions: [Entry], cursor: Date, next: SessionID? = nil, version: String? = nil) {
+  private enum CodingKeys: String, CodingKey {
+    case sessions, cursor, next, version
+    case waitSecondsMax = "wait_max"
+  }
+
+  package init(
+    sessions: [Entry], cursor: Date, next: SessionID? = nil, version: String? = nil, waitSecondsMax: Int? = nil
+  ) {
     self.sessions = sessions
     self.cursor = cursor
     self.next = next
     self.version = version
+    self.waitSecondsMax = waitSecondsMax
   }
 
   /// Fetches all pages, and returns them with the cursor of the first.
@@ -200,7 +212,8 @@ package struct EndedSessions: Codable, Sendable, Hashable {
       sessions += more.sessions
       next = more.next
     }
-    return EndedSessions(sessions: sessions, cursor: first.cursor, version: first.version)
+    return EndedSessions(
+      sessions: sessions, cursor: first.cursor, version: first.version, waitSecondsMax: first.waitSecondsMax)
   }
 }
 

@@ -1,0 +1,85 @@
+import Clients
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Support
+import Synchronization
+import Testing
+import Tokens
+import Web
+import Wire
+
+/// How long services ask auth to wait until more sessions have ended.
+@Suite struct EndedSessionsWaitTests {
+  @Test(arguments: [(nil, "8"), (20, "20"), (25, "25"), (600, "25")])
+  func nobodyAsksForALongerWaitThanAuthAllows(allowed: Int?, asked: String) async throws {
+    try await withAuth(allowing: allowed, for: .zero) { auth in
+      let users = UsersClient(in: auth.dependencies)
+      let first = try await users.endedSessions(since: nil)
+      _ = try await users.endedSessions(since: first)
+      #expect(auth.waits == [nil, asked])
+    }
+  }
+
+  @Test func theFeedWaitsForAsLongAsAuthAllows() async throws {
+    try await withAuth(allowing: 25, for: .milliseconds(10)) { auth in
+      let users = UsersClient(in: auth.dependencies)
+      let feed = EndedSessionsFeed(list: EndedSessionList(), in: auth.dependencies) {
+        try await users.endedSessions(since: $0)
+      }
+      try await running([feed]) { try await eventually("the third call") { auth.waits.count >= 3 } }
+      #expect(auth.waits.prefix(3) == [nil, "25", "25"])
+    }
+  }
+
+  /// Other calls are given up when the connection is silent for ten seconds.
+  @Test func aReplyAfterALongWaitArrives() async throws {
+    try await withAuth(allowing: 25, for: .seconds(12)) { auth in
+      let users = UsersClient(in: auth.dependencies)
+      let first = try await users.endedSessions(since: nil)
+      #expect(try await users.endedSessions(since: first).version == first.version)
+      #expect(auth.waits == [nil, "25"])
+    }
+  }
+}
+
+/// An auth that only says which sessions have ended: none.
+private final class WaitingAuth: Sendable {
+  let dependencies: Dependencies
+  private let seen: Mutex<[String?]>
+
+  init(_ dependencies: Dependencies, waits: [String?] = []) {
+    self.dependencies = dependencies
+    seen = Mutex(waits)
+  }
+
+  /// The `wait` of each call.
+  var waits: [String?] { seen.withLock { $0 } }
+
+  func record(_ wait: String?) { seen.withLock { $0.append(wait) } }
+}
+
+/// - Parameters:
+///   - waitMax: what it says that it allows.
+///   - pause: how long it takes for a call that asks it to wait.
+private func withAuth(
+  allowing waitMax: Int?, for pause: Duration, _ body: (WaitingAuth) async throws -> Void
+) async throws {
+  let listening = ListeningPort()
+  let addresses = ServiceAddresses(Settings([:]))
+  let auth = WaitingAuth(Dependencies(Settings([:]), serviceAddresses: addresses, logger: quiet))
+  let router = Router()
+  router.get("/internal/sessions/ended") { request, _ -> Response in
+    let wait = request.uri.queryParameters["wait"].map(String.init)
+    auth.record(wait)
+    if wait != nil { try await Task.sleep(for: pause) }
+    let allowed = waitMax.map { ", \"wait_max\": \($0)" } ?? ""
+    let json = #"{"sessions": [], "cursor": "2026-11-27T10:00:00.000Z", "version": "a.1""# + allowed + "}"
+    return Response(
+      status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: .init(string: json)))
+  }
+  try await running([loopbackServer(router, listening)]) {
+    addresses.set(.auth, to: "http://127.0.0.1:\(try await listening.number)")
+    try await body(auth)
+  }
+}
