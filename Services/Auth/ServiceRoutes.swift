@@ -74,16 +74,17 @@ struct ServiceRoutes: Sendable {
     let limit = try request.queryNumber("limit", default: 0, in: 0...EndedSessions.pageMax)
     let waitMax = EndedSessions.waitSecondsMax
     let wait = try request.queryNumber("wait", default: 0, in: 0...waitMax)
-    if wait > 0, let version = request.uri.queryParameters["version"].map(String.init) {
-      await endedChanges.wait(after: version, atMost: .seconds(wait))
+    let previous = request.uri.queryParameters["version"].map(String.init)
+    if wait > 0, let previous {
+      await endedChanges.wait(after: previous, atMost: .seconds(wait))
       // This process has read them itself a moment ago, for all who wait.
-      if let since, version == endedChanges.version, ended.isRecent(at: now()) {
+      if let since, endedChanges.isCurrent(previous), ended.isRecent(at: now()) {
         return .exactJSON(
-          EndedSessions(sessions: [], cursor: since, version: version, waitSecondsMax: waitMax))
+          EndedSessions(sessions: [], cursor: since, version: previous, waitSecondsMax: waitMax))
       }
     }
     // Read before the sessions, so that a session that ends in between ends the next wait.
-    let version = endedChanges.version
+    let version = endedChanges.version(after: previous)
     let ended = try await sessions.ended(since: since, after: last, limit: limit == 0 ? nil : limit, at: now())
     return .exactJSON(
       EndedSessions(

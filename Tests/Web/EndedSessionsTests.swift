@@ -272,13 +272,13 @@ import Wire
 }
 
 extension TestStack {
-  /// The version of auth's ended sessions, once it does not change any more.
-  fileprivate func restingVersion() async throws -> String {
+  /// The version of the ended sessions of auth, or of a replica of it, once it does not change any more.
+  func restingVersion(of replica: Browser? = nil) async throws -> String {
     var version = ""
     try await eventually("rest") {
       let before = version
       try await Task.sleep(for: .milliseconds(500))
-      version = try await auth.with(with(key: "lists")).get("/internal/sessions/ended").string("version")
+      version = try await (replica ?? auth).with(with(key: "lists")).get("/internal/sessions/ended").string("version")
       return version == before
     }
     return version

@@ -1,4 +1,5 @@
 import Clients
+import Database
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -39,6 +40,51 @@ import Wire
       let first = try await users.endedSessions(since: nil)
       #expect(try await users.endedSessions(since: first).version == first.version)
       #expect(auth.waits == [nil, "25"])
+    }
+  }
+
+  /// Calls are spread over the replicas of auth.
+  @Test(arguments: engines) func whoHasAskedTwoReplicasWaitsAtBoth(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let replica = try await AuthReplica(of: Dependencies(stack.dependencies.settings, logger: quiet))
+      let both = [stack.auth, Browser(replica.url)].map { $0.with(stack.with(key: "lists")) }
+      let path = "/internal/sessions/ended"
+      var version = ""
+      for browser in both {
+        _ = try await stack.restingVersion(of: browser)
+        version = try await browser.get("\(path)?version=\(version)").string("version")
+      }
+      for browser in both {
+        let began = ContinuousClock.now
+        let reply = try await browser.get("\(path)?wait=1&version=\(version)")
+        #expect(ContinuousClock.now - began >= .seconds(1), "it waited")
+        let parts = { (version: String) in Set(version.split(separator: ",")) }
+        #expect(parts(reply.string("version")) == parts(version) && parts(version).count == 2)
+      }
+      let isSoon = try await isDone(within: .seconds(7)) {
+        let alice = try await stack.signIn("alice")
+        for browser in both { version = try await stack.restingVersion(of: browser) + "," + version }
+        let waiting = both.map { browser in
+          Task { [version] in try await browser.get("\(path)?wait=20&version=\(version)").text }
+        }
+        try await Task.sleep(for: .milliseconds(100))
+        let path = "/api/v1/auth/logout"
+        #expect(try await Browser(replica.url).post(path, ["refresh_token": alice.refresh]).status == 200)
+        for reply in waiting { #expect(try await reply.value.contains(#""session":"#)) }
+      }
+      #expect(isSoon)
+      try await replica.stop()
+    }
+  }
+
+  @Test func aVersionDoesNotGrowWithEachRestartOfAuth() async throws {
+    try await withStack(.sqlite) { stack in
+      let auth = stack.auth.with(stack.with(key: "lists"))
+      let former = (0..<40).map { "\(UUID()).\($0)" }.joined(separator: ",")
+      let parts = try await auth.get("/internal/sessions/ended?version=\(former)").string("version").split(separator: ",")
+      #expect(parts.count == 8)
+      // The latest ones are kept.
+      #expect(former.hasPrefix(parts.dropFirst().joined(separator: ",")))
     }
   }
 }

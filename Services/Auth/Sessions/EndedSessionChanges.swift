@@ -6,20 +6,38 @@ import Web
 import Wire
 
 /// Lets callers of `/internal/sessions/ended` wait until more sessions have ended.
+///
+/// A version that a caller sends back has a part for each replica that has answered it, so that it can wait at any of
+/// them.
 struct EndedSessionChanges: Sendable {
   private let signal = ChangeSignal()
-  /// Distinguishes the versions of replicas, and of a process that was started again.
+  /// Distinguishes the parts of replicas, and of a process that was started again.
   private let process = UUID().uuidString
+  private static let replicasMax = 8
 
-  var version: String { "\(process).\(signal.version)" }
+  private func part(_ number: Int) -> String { "\(process).\(number)" }
+
+  /// The current version, with the parts that other replicas have in `previous`.
+  ///
+  /// - Parameter previous: the caller's version.
+  func version(after previous: String?) -> String {
+    let others = (previous ?? "").split(separator: ",").filter { !$0.hasPrefix("\(process).") && $0.utf8.count <= 64 }
+    return ([part(signal.version)] + others.prefix(Self.replicasMax - 1).map(String.init)).joined(separator: ",")
+  }
+
+  func isCurrent(_ version: String) -> Bool { number(in: version) == signal.version }
 
   @Sendable func send() { signal.send() }
 
   /// Returns at once when `version` is not the current one. A graceful shutdown ends the wait.
   func wait(after version: String, atMost timeout: Duration) async {
-    let parts = version.split(separator: ".")
-    guard parts.count == 2, parts[0] == process, let number = Int(parts[1]) else { return }
+    guard let number = number(in: version) else { return }
     await cancelWhenGracefulShutdown { await signal.wait(after: number, atMost: timeout) }
+  }
+
+  private func number(in version: String) -> Int? {
+    let own = version.split(separator: ",").first { $0.hasPrefix("\(process).") }
+    return own.flatMap { Int($0.dropFirst(process.utf8.count + 1)) }
   }
 }
 
