@@ -97,15 +97,17 @@ package struct UsersClient: Sendable {
       var query = query
       query["after"] = last?.description
       // The first page has a short timeout, as auth may be down.
-      var timeout = Duration.seconds(last == nil ? 2 : 5)
+      var (timeout, through) = (Duration.seconds(last == nil ? 2 : 5), OutboundHTTP.client)
       if last == nil, let version = previous?.version {
         let allowed = previous?.waitSecondsMax ?? EndedSessions.waitSecondsOfOlderAuth
         let wait = min(allowed, EndedSessions.waitSecondsMax)
         query["version"] = version
         query["wait"] = String(wait)
         timeout += .seconds(wait)
+        through = OutboundHTTP.clientForWaits
       }
-      return try await client.call(.GET, "/internal/sessions/ended", query: query, timeout: timeout)
+      return try await client.call(
+        .GET, "/internal/sessions/ended", query: query, timeout: timeout, through: through)
     }
   }
 

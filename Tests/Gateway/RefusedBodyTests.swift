@@ -9,7 +9,7 @@ import Web
 /// Clients that still send their body when it has been refused, and read the response only after they have sent it.
 @Suite struct RefusedBodyTests {
   /// A pause of a client that goes on sending, on a busy machine, is shorter.
-  private static let pauseMax = TimeAmount.seconds(3)
+  private static let pauseMax = TimeAmount.seconds(6)
 
   private struct Body: CustomTestStringConvertible, Sendable {
     var testDescription: String
@@ -38,11 +38,11 @@ import Web
   }
 
   @Test(arguments: Body.all) private func whoSendsItsWholeBodyFirstStillReadsTheRefusal(body: Body) async throws {
-    try await withGateway(timeouts: Timeouts(linger: Self.pauseMax)) { gateway in
+    try await withGateway(timeouts: Timeouts(linger: Self.pauseMax, refusedBody: .seconds(600))) { gateway in
       let client = try await RawConnection(port: gateway.port)
       try await client.send("\(body.opening)\r\nHost: x\r\n\r\n")
       gateway.service.resume()
-      // More than twice as long as the gateway waits for a client that has its response to close its side.
+      // Longer in all than the gateway waits for a client that has its response to close its side.
       for piece in body.pieces {
         try await client.send(piece)
         try await Task.sleep(for: .milliseconds(400))

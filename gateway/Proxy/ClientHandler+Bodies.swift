@@ -80,8 +80,12 @@ extension ClientHandler {
 
   /// - Returns: true; the phase changes when the whole body is discarded.
   func discardBody() -> Bool {
-    exchange?.remainingBody = exchange?.remainingBody.discarding(&inbound) ?? .ended
-    if exchange?.requestEnded ?? true { finish() }
+    guard let body = exchange?.remainingBody.discarding(&inbound) else {
+      linger()
+      return true
+    }
+    exchange?.remainingBody = body
+    if body.hasEnded { finish() }
     return true
   }
 

@@ -258,9 +258,10 @@ extension ClientHandler {
   /// Closes a connection whose client has its response and still sends its body, once that has arrived. Many clients
   /// report a broken connection, and not the response, when the connection is closed while they send.
   private func closeAfterBody() {
-    guard let exchange, !exchange.expectsContinue, exchange.responseFraming != .untilClose, !isDraining else {
-      return linger()
-    }
+    // A client that waits for "100 Continue" sends no body after a refusal.
+    guard let exchange, !exchange.expectsContinue || inbound.readableBytes > 0,
+      exchange.responseFraming != .untilClose, !isDraining
+    else { return linger() }
     let body = exchange.remainingBody
     let end = min(exchange.bodyDeadline, .now() + gateway.timeouts.refusedBody)
     guard end > .now() else { return linger() }

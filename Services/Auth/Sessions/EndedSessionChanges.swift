@@ -13,7 +13,7 @@ struct EndedSessionChanges: Sendable {
   private let signal = ChangeSignal()
   /// Distinguishes the parts of replicas, and of a process that was started again.
   private let process = UUID().uuidString
-  private static let replicasMax = 8
+  private static let replicasMax = 16
 
   private func part(_ number: Int) -> String { "\(process).\(number)" }
 
@@ -51,7 +51,9 @@ extension SessionStore {
   /// replicas of auth may have ended sessions: they are read when it notifies of one, every two and a half seconds in
   /// case a notification was lost without a trace, and every second while none can arrive.
   ///
-  /// - Parameter notifications: nil with SQLite.
+  /// - Parameters:
+  ///   - notifications: nil with SQLite.
+  ///   - onChange: called when there are new ones, and when they cannot be read.
   func endedFeed(
     to list: EndedSessionList, in dependencies: Dependencies, notifications: EndedSessionNotifications?,
     onChange: @escaping @Sendable () -> Void
@@ -71,10 +73,16 @@ extension SessionStore {
       fetch: { previous in
         // Read before the sessions, so that a session that ends in between ends the next wait.
         let version = writes.version
-        let ended = try await EndedSessions.all { last in
-          try await self.ended(since: previous?.cursor, after: last, limit: EndedSessions.pageMax, at: now())
+        do {
+          let ended = try await EndedSessions.all { last in
+            try await self.ended(since: previous?.cursor, after: last, limit: EndedSessions.pageMax, at: now())
+          }
+          return EndedSessions(sessions: ended.sessions, cursor: ended.cursor, version: String(version))
+        } catch {
+          // Those who wait ask again, at another replica if this one has lost its database.
+          onChange()
+          throw error
         }
-        return EndedSessions(sessions: ended.sessions, cursor: ended.cursor, version: String(version))
       })
   }
 }

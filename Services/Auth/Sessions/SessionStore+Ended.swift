@@ -21,7 +21,7 @@ extension SessionStore {
     since cursor: Date?, after last: SessionID? = nil, limit: Int?, at now: Date
   ) async throws -> EndedSessions {
     guard let last else {
-      // One round trip: auth itself asks every few seconds, as each process does.
+      // One round trip: auth itself asks every few seconds, and each process every half minute.
       return try await database.readOnce { [engine = database.engine] db in
         // External bearers are not paged: they matter for a few minutes only.
         let statements = Self.statements(since: cursor, after: nil, limit: limit, at: now, on: engine)

@@ -30,24 +30,29 @@ struct ServiceClient: Sendable {
   /// Makes up to three attempts for calls that are safe to repeat: GET, calls with an idempotency key, and those with
   /// `isRepeatable`. Any call is repeated when no connection could be made, as nothing was sent then.
   ///
-  /// - Parameter timeout: for all attempts together; less when the current request's deadline is earlier.
+  /// - Parameters:
+  ///   - timeout: for all attempts together; less when the current request's deadline is earlier.
+  ///   - client: another one for a service that takes long to reply.
   /// - Throws: the ``Failure`` that the service answered with; ``Failure/unavailable`` when it did not answer in time,
   ///   after which a call that changes something may or may not have done so.
   func call<Reply: Decodable>(
     _ method: HTTPMethod, _ path: CallPath, query: [String: String] = [:], body: (any Encodable & Sendable)? = nil,
     idempotencyKey: String? = nil, isRepeatable: Bool = false, timeout: Duration = .seconds(5),
-    bodyBytesMax: Int = 4 * 1024 * 1024, as reply: Reply.Type = Reply.self
+    through client: HTTPClient = OutboundHTTP.client, bodyBytesMax: Int = 4 * 1024 * 1024,
+    as reply: Reply.Type = Reply.self
   ) async throws -> Reply {
     try await call(
       method, path, query: query, json: try body.map { ByteBuffer(data: try JSON.encodeExact($0)) },
-      idempotencyKey: idempotencyKey, isRepeatable: isRepeatable, timeout: timeout, bodyBytesMax: bodyBytesMax)
+      idempotencyKey: idempotencyKey, isRepeatable: isRepeatable, timeout: timeout, through: client,
+      bodyBytesMax: bodyBytesMax)
   }
 
   /// The same with a body that is JSON already.
   func call<Reply: Decodable>(
     _ method: HTTPMethod, _ path: CallPath, query: [String: String] = [:], json bytes: ByteBuffer?,
     idempotencyKey: String? = nil, isRepeatable: Bool = false, timeout: Duration = .seconds(5),
-    bodyBytesMax: Int = 4 * 1024 * 1024, as reply: Reply.Type = Reply.self
+    through client: HTTPClient = OutboundHTTP.client, bodyBytesMax: Int = 4 * 1024 * 1024,
+    as reply: Reply.Type = Reply.self
   ) async throws -> Reply {
     var request = HTTPClientRequest(url: path.text + Self.encoded(query))
     request.method = method
@@ -59,8 +64,6 @@ struct ServiceClient: Sendable {
     let call = OutgoingCall(
       request: request, template: path.template,
       isRepeatable: isRepeatable || method == .GET || idempotencyKey != nil, timeout: timeout)
-    // A reply that may take longer than a connection may be silent.
-    let client = timeout > OutboundHTTP.silenceMax ? OutboundHTTP.clientForStreams : OutboundHTTP.client
     let data = try await body(of: call, through: client) { response in
       let body = try await response.body.collect(upTo: bodyBytesMax)
       return response.status == .noContent ? Data("{}".utf8) : Data(buffer: body)
