@@ -34,18 +34,21 @@ import Web
       Body(
         testDescription: "A service that does not read all", opening: "POST /early HTTP/1.1\r\nContent-Length: 2000000",
         pieces: large, status: 200),
+      Body(
+        testDescription: "A client that does not wait for 100",
+        opening: "POST /small HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2000000", pieces: large, status: 413),
     ]
   }
 
   @Test(arguments: Body.all) private func whoSendsItsWholeBodyFirstStillReadsTheRefusal(body: Body) async throws {
     try await withGateway(timeouts: Timeouts(linger: Self.pauseMax, refusedBody: .seconds(600))) { gateway in
       let client = try await RawConnection(port: gateway.port)
-      try await client.send("\(body.opening)\r\nHost: x\r\n\r\n")
+      try await client.send("\(body.opening)\r\nHost: x\r\n\r\n\(body.pieces[0])")
       gateway.service.resume()
       // Longer in all than the gateway waits for a client that has its response to close its side.
-      for piece in body.pieces {
-        try await client.send(piece)
+      for piece in body.pieces.dropFirst() {
         try await Task.sleep(for: .milliseconds(400))
+        try await client.send(piece)
       }
       #expect(RawResponse.all(in: try await client.untilClosed()).map(\.status) == [body.status])
     }
