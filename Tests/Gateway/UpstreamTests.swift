@@ -131,6 +131,32 @@ import Web
     }
   }
 
+  /// What takes the place of a container has another address.
+  @Test func namesAreResolvedAtOnceWhenAnAddressIsNotReady() async throws {
+    let service = TestService()
+    let address = Mutex("127.0.0.1")
+    try await running([service.server()]) {
+      let port = try await service.listening.number
+      let upstreams = Upstreams(
+        ServiceAddresses(Settings(["CREDITS_URL": "http://credits.test:\(port)"])), logger: quiet,
+        healthProbe: HealthProbe(interval: .milliseconds(10)), resolveInterval: .seconds(3600),
+        // `try?`: these are addresses.
+        resolve: { url in (try? SocketAddress(ipAddress: address.withLock { $0 }, port: url.port)).map { [$0] } })
+      func endpoint() -> Endpoint? { upstreams.endpoints(of: .credits).first }
+      func known() -> String? { endpoint()?.address?.ipAddress }
+      try await running([upstreams]) {
+        try await eventually("its readiness") { known() == "127.0.0.1" && endpoint()?.isWell == true }
+        // What its readiness has caused is over.
+        try await Task.sleep(for: .milliseconds(500))
+        address.withLock { $0 = "127.0.0.2" }
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(known() == "127.0.0.1", "while all is well a name is not resolved all the time")
+        service.setReady(false)
+        try await eventually("its other address") { known() == "127.0.0.2" }
+      }
+    }
+  }
+
   @Test(arguments: [
     "http://a:80", "https://a", "http://[::1]:1", "http://127.0.0.1/", "http://a_b.c:65535",
   ])

@@ -5,8 +5,8 @@ import ServiceLifecycle
 import Synchronization
 import Web
 
-/// The endpoints of all services: resolves their names every few seconds and probes their health, every second where a
-/// probe may matter (``HealthProbe/restInterval``).
+/// The endpoints of all services: resolves their names every few seconds, and when the status of one has changed, and
+/// probes their health, every second where a probe may matter (``HealthProbe/restInterval``).
 /// ``EndpointHealth`` decides which are excluded.
 final class Upstreams: Service {
   private struct State {
@@ -113,13 +113,21 @@ final class Upstreams: Service {
     return state.resolvedAddresses[url].flatMap { $0.isEmpty ? nil : $0 } ?? [nil]
   }
 
+  /// At once when the status of an endpoint has changed: what takes the place of a container has another address.
   private func resolvePeriodically() async {
+    let least = min(resolveInterval, healthProbe.interval)
     while !Task.isCancelled {
+      let changes = statusChanges.version
       // `try?`: cancellation ends the loop.
-      try? await Task.sleep(for: resolveInterval)
+      try? await Task.sleep(for: least)
+      let interval = isAtRest ? resolveInterval * Self.restFactor : resolveInterval
+      await statusChanges.wait(after: changes, atMost: interval - least)
       await resolveNames()
     }
   }
+
+  /// How much less often names are resolved at rest.
+  private static let restFactor = 2
 
   /// Resolves every name once. A failed resolution changes nothing.
   private func resolveNames() async {
