@@ -158,6 +158,7 @@ let authMigrations = [
     update account set updated_at = created_at;
     """),
   SessionStore.notificationMigration,
+  EventFeed.grantMigration,
 ]
 
 private let profileColumns = """

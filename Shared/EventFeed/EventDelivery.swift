@@ -100,10 +100,12 @@ struct EventDelivery: Service {
         }
         if batch.isReleased { return rest(after: version) }
         metrics.setOldest(batch.events.first?.recordedAt)
-        delivered = try await deliver(limits.cut(batch.events))
+        let next = limits.cut(batch.events)
+        delivered = try await deliver(next)
         // What is recorded in the next moment is delivered together, as each delivery costs several transactions. Not
-        // while more of them wait already.
-        if batch.events.count < limits.batchMax, delivered.count == batch.events.count {
+        // while enough of them wait already.
+        let left = batch.events.count - next.count
+        if batch.events.count < limits.batchMax, left < limits.wholeMin, delivered.count == next.count {
           try await Task.sleep(for: limits.pause(after: delivered.count))
         }
       }
@@ -128,8 +130,10 @@ struct EventDelivery: Service {
 
   private func next(after delivered: [Int]) async throws -> EventBatch {
     let now = now()
-    return try await database.write { [lease, limits] db in
-      try EventOutboxStore.next(
+    return try await database.write { [lease, limits, engine = database.engine] db in
+      // The commit does not wait for the disk: after a crash what was delivered is delivered again.
+      if engine == .postgres { try db.enqueue("set local synchronous_commit = off") }
+      return try EventOutboxStore.next(
         after: delivered, lease: lease, until: now + limits.leaseSeconds, at: now, limit: limits.batchMax, on: db)
     }
   }
@@ -206,7 +210,9 @@ struct EventDeliveryLimits: Sendable {
   var pause: Duration = .milliseconds(10)
   /// The same after a delivery of so many events.
   var busyMin = 16
-  var busyPause: Duration = .milliseconds(50)
+  var busyPause: Duration = .milliseconds(100)
+  /// Of so many events or more the last ones wait for the next delivery, where they would take statements of their own.
+  var wholeMin = 32
   /// Longer than a delivery takes. The lease is renewed with each batch.
   var leaseSeconds = 10.0
   var backoff = Backoff(first: .milliseconds(200), longest: .seconds(30))
@@ -218,14 +224,16 @@ struct EventDeliveryLimits: Sendable {
 
   func pause(after count: Int) -> Duration { count >= busyMin ? busyPause : pause }
 
-  /// The first events that one delivery may contain; at least one.
+  /// The first events that one delivery may contain; at least one. Of many it is a number that few statements store
+  /// (``Swift/Array/statementChunks``).
   func cut(_ events: [RecordedEvent]) -> ArraySlice<RecordedEvent> {
     var bytes = 0
     let count = events.prefix { event in
       bytes += event.encoded.utf8.count
       return bytes <= batchBytesMax
     }.count
-    return events.prefix(max(1, count))
+    let whole = count >= 2 * wholeMin ? 2 * wholeMin : wholeMin
+    return events.prefix(max(1, count < whole ? count : count - count % whole))
   }
 }
 

@@ -27,6 +27,8 @@ package struct EventFeed: Sendable {
   let grantDelivery: GrantDelivery?
 
   package static let migration = EventOutboxStore.migration
+  /// After ``migration``, in each service.
+  package static let grantMigration = EventOutboxStore.grantMigration
   /// In addition, for a service that is asked who may read its topics.
   package static let resetMigration = EventOutboxStore.resetMigration
 
@@ -63,16 +65,16 @@ package struct EventFeed: Sendable {
   ///   - user: the user whose erasure withdraws the event while it is not delivered.
   ///   - id: given by a caller that may record the same event again; within a day it is stored once.
   package static func record(
-    _ name: String, to topics: [String], _ payload: @autoclosure () -> [String: any EventValue],
-    change: @autoclosure () -> RowChange? = nil, access: @autoclosure () -> [AccessChange]? = nil,
+    _ name: String, to topics: [String], _ payload: @autoclosure () -> EventFields,
+    change: @autoclosure () -> EventChange? = nil, access: @autoclosure () -> [AccessChange]? = nil,
     hiddenFrom: Set<UserID> = [], push: PushDetails? = nil, of user: UserID?, at now: Date, id: EventID? = nil,
     on db: any Connection
   ) {
     // Other connections are those of a service that delivers no events.
     guard let recording = db as? EventRecordingConnection, !topics.isEmpty else { return }
     let hiddenFrom = hiddenFrom.isEmpty ? nil : hiddenFrom.sorted { $0.description < $1.description }
-    let event = FeedEvent(
-      id: id ?? .new(at: now), topics: topics, name: name, payload: JSONValue(payload()), at: now, change: change(),
+    let event = NewEvent(
+      id: id ?? .new(at: now), topics: topics, name: name, payload: payload(), at: now, change: change(),
       access: access(), hiddenFrom: hiddenFrom, push: push)
     recording.append(event, of: user)
   }
@@ -89,19 +91,4 @@ package struct EventFeed: Sendable {
   /// The name of the event that takes the place of events which could not be delivered: whoever reads the topic has to
   /// read the thing itself again.
   package static let reset = "reset"
-}
-
-extension RowChange {
-  /// The change of a row of `table`.
-  ///
-  /// - Parameters:
-  ///   - key: the columns of the primary key.
-  ///   - record: the other columns after the change; not for a row that was deleted.
-  package static func of(
-    _ table: String, _ type: Kind, key: [String: any EventValue], _ record: [String: any EventValue] = [:]
-  ) -> RowChange {
-    RowChange(
-      table: table, type: type, record: type == .delete ? nil : JSONValue(record.merging(key) { $1 }),
-      oldRecord: type == .insert ? nil : JSONValue(key))
-  }
 }

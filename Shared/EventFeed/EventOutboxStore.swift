@@ -8,9 +8,14 @@ import Wire
 /// The lease saves the others the work. The order does not depend on it: every sender sends the oldest events first,
 /// and the events service stores an event once.
 enum EventOutboxStore {
-  static func insert(_ event: FeedEvent, of user: UserID?, on db: any Connection) throws {
-    let text = try EventText.of(event)
-    try db.enqueue("insert into event_outbox (user_id, event, recorded_at) values (\(user), \(text), \(event.at))")
+  static func insert(_ event: NewEvent, of user: UserID?, on db: any Connection) throws {
+    let text = try event.text()
+    let isGrant = event.access?.contains { $0.mayRead && $0.user == user } ?? false
+    try db.enqueue(
+      """
+      insert into event_outbox (user_id, event, is_grant, recorded_at)
+      values (\(user), \(text), \(isGrant), \(event.at))
+      """)
   }
 
   /// Whether there is anything to deliver.
@@ -19,7 +24,8 @@ enum EventOutboxStore {
   }
 
   /// Deletes what was delivered, takes or renews the lease, and returns the next events: one round trip for each batch.
-  /// When there are none the lease is released.
+  /// When there are none the lease is released. That is asked only then, as it looks for events once more, past all rows
+  /// that were deleted and are still in the index.
   ///
   /// A replica whose events another one has to deliver does not wait for long. The update of the lease locks its row
   /// also where it changes nothing, so either this replica gets the lease that the other is about to release, or its
@@ -36,15 +42,21 @@ enum EventOutboxStore {
       where one = 1 returning lease, leased_until
       """,
       "select position, event, recorded_at from event_outbox order by position limit \(limit)",
+    ])
+    let hasLease = try found[0].first?.get("lease") == lease
+    let isReleased = try hasLease && found[1].isEmpty && releaseIfEmpty(lease, on: db)
+    return EventBatch(
+      events: try found[1].map(RecordedEvent.init), hasLease: hasLease,
+      leasedUntil: try found[0].first?.get("leased_until") ?? end, isReleased: isReleased)
+  }
+
+  /// - Returns: false when there are events by now.
+  private static func releaseIfEmpty(_ lease: String, on db: any Connection) throws -> Bool {
+    try db.change(
       """
       update event_sender set lease = null
-      where one = 1 and lease = \(lease) and not exists (
-        select position from event_outbox order by position limit 1) returning one
-      """,
-    ])
-    return EventBatch(
-      events: try found[1].map(RecordedEvent.init), hasLease: try found[0].first?.get("lease") == lease,
-      leasedUntil: try found[0].first?.get("leased_until") ?? end, isReleased: !found[2].isEmpty)
+      where one = 1 and lease = \(lease) and not exists (select position from event_outbox order by position limit 1)
+      """) > 0
   }
 
   static func release(_ lease: String, after delivered: [Int], on db: any Connection) throws {
@@ -79,7 +91,7 @@ enum EventOutboxStore {
     let named = "%\(user)%"
     let found = try db.rows(of: [
       """
-      select position, event, recorded_at from event_outbox where user_id = \(user)
+      select position, event, recorded_at from event_outbox where user_id = \(user) and is_grant
       order by position limit \(lookedAtMax)
       """,
       """
@@ -95,6 +107,7 @@ enum EventOutboxStore {
 
   private static let lookedAtMax = 100
 
+  /// Reads all events that wait, by no index: they are few while they are delivered.
   static func events(of user: UserID, on db: any Connection) throws -> [RecordedEvent] {
     try db.rows("select position, event, recorded_at from event_outbox where user_id = \(user) order by position")
       .map(RecordedEvent.init)
@@ -119,10 +132,10 @@ enum EventOutboxStore {
     for (index, (event, topics)) in zip(kept, chunks).enumerated() {
       // In the first what concerns topics of none of them.
       let own = access.filter { topics.contains($0.topic) || index == 0 && !all.contains($0.topic) }
-      let reset = FeedEvent(
-        id: .new(at: now), topics: topics, name: EventFeed.reset, payload: .object([:]), at: now,
+      let reset = NewEvent(
+        id: .new(at: now), topics: topics, name: EventFeed.reset, payload: [:], at: now,
         access: own.isEmpty ? nil : own)
-      let text = try EventText.of(reset)
+      let text = try reset.text()
       try db.change(
         """
         update event_outbox set event = \(text), user_id = null, is_reset = \(true)
@@ -146,7 +159,7 @@ struct RecordedEvent: Sendable {
   let encoded: String
   let recordedAt: Date
 
-  fileprivate init(_ row: Row) throws {
+  init(_ row: Row) throws {
     position = try row.get("position")
     encoded = try row.get("event")
     recordedAt = try row.get("recorded_at")

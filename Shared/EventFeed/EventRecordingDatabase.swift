@@ -60,13 +60,13 @@ struct EventRecordingDatabase: Database {
 /// Not `Sendable`: like every connection it is used within one body, on one thread.
 final class EventRecordingConnection: Connection {
   private let inner: any Connection
-  private var events: [(event: FeedEvent, user: UserID?)] = []
+  private var events: [(event: NewEvent, user: UserID?)] = []
 
   init(inner: any Connection) { self.inner = inner }
 
   var hasEvents: Bool { !events.isEmpty }
 
-  func append(_ event: FeedEvent, of user: UserID?) { events.append((event, user)) }
+  func append(_ event: NewEvent, of user: UserID?) { events.append((event, user)) }
 
   /// Queued, so that on PostgreSQL they are sent with the commit.
   func insertEvents() throws {

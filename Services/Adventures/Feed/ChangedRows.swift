@@ -48,11 +48,11 @@ enum ChangedRows {
   }
 
   /// - Parameter record: with its `id`.
-  static func change(_ table: Table, _ type: RowChange.Kind, _ record: [String: JSONValue]) -> RowChange {
-    .of(table.name, type, key: ["id": record["id"] ?? .null], type == .delete ? [:] : record)
+  static func change(_ table: Table, _ type: RowChange.Kind, _ record: [String: JSONValue]) -> EventChange {
+    .of(table.name, type, key: ["id": record["id"] ?? .null], EventFields(record.filter { $0.key != "id" }))
   }
 
-  static func deletion(_ table: Table, _ key: String) -> RowChange {
+  static func deletion(_ table: Table, _ key: String) -> EventChange {
     .of(table.name, .delete, key: ["id": key])
   }
 }

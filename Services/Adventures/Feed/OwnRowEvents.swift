@@ -28,7 +28,7 @@ struct OwnRowEvents {
   }
 
   private func record(
-    _ verb: String, _ key: String, _ change: RowChange, _ caller: RestQueries.Caller, on db: any Connection
+    _ verb: String, _ key: String, _ change: EventChange, _ caller: RestQueries.Caller, on db: any Connection
   ) {
     EventFeed.record(
       "\(name)_\(verb)", to: [topic], [idName: key], change: change, of: caller.id, at: caller.now, on: db)

@@ -20,7 +20,7 @@ struct ShareEvents {
     let isActive = row["is_active"] == .bool(true)
     let recipients = isActive ? try ShareStore.recipients(of: key, on: db) : []
     let known = before?.recipients ?? []
-    func tell(_ name: String, _ users: Set<UserID>, _ change: RowChange) {
+    func tell(_ name: String, _ users: Set<UserID>, _ change: EventChange) {
       Self.record(name, key, of: owner, to: users, change, at: caller.now, on: db)
     }
     let (insert, update) = (ChangedRows.change(table, .insert, row), ChangedRows.change(table, .update, row))
@@ -83,7 +83,7 @@ struct ShareEvents {
   }
 
   private static func record(
-    _ name: String, _ key: String, of owner: UserID, to users: Set<UserID>, _ change: RowChange, at now: Date,
+    _ name: String, _ key: String, of owner: UserID, to users: Set<UserID>, _ change: EventChange, at now: Date,
     on db: any Connection
   ) {
     let topics = users.map(EventTopic.etaShares).sorted()

@@ -150,6 +150,8 @@ private struct StoredEvent: Sendable {
   }
 
   private static func text(_ value: JSONValue) throws -> String {
-    String(decoding: try JSON.encode(value), as: UTF8.self)
+    var text: [UInt8] = []
+    try value.write(to: &text)
+    return String(decoding: text, as: UTF8.self)
   }
 }

@@ -50,19 +50,19 @@ enum CollectionEvents {
   ///
   /// - Parameter mayRead: nil when they may as before.
   private static func record(
-    _ name: String, _ user: UserID, _ id: CollectionID, mayRead: Bool?, _ more: [String: any EventValue], at now: Date,
+    _ name: String, _ user: UserID, _ id: CollectionID, mayRead: Bool?, _ more: EventFields, at now: Date,
     on db: any Connection
   ) {
     let topic = EventTopic.collection(id)
     EventFeed.record(
       name, to: [topic, EventTopic.user(user)],
-      ["collection_id": id.prefixed(.collection), "user_id": user.prefixed(.user)].merging(more) { $1 },
+      ["collection_id": id.prefixed(.collection), "user_id": user.prefixed(.user)] + more,
       access: mayRead.map { [AccessChange(topic: topic, user: user, mayRead: $0)] }, of: user, at: now, on: db)
   }
 }
 
 extension Collection {
-  fileprivate var payload: [String: any EventValue] {
+  fileprivate var payload: EventFields {
     ["collection_id": id.prefixed(.collection), "name": name, "owner_id": owner.prefixed(.user)]
   }
 }

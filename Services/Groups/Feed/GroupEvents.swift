@@ -66,7 +66,7 @@ enum GroupEvents {
 
 extension Group {
   /// The columns of `public.social_groups`, without the codes by which others could join.
-  fileprivate func record(at now: Date) -> [String: any EventValue] {
+  fileprivate func record(at now: Date) -> EventFields {
     [
       "name": name, "description": description, "created_by": createdBy, "member_count": memberCount,
       "created_at": createdAt, "updated_at": now,

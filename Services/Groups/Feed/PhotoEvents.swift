@@ -9,7 +9,7 @@ import Wire
 /// All members read the topic, but a block hides the photos of two members from each other, and so the events of these.
 enum PhotoEvents {
   static func sent(_ photo: Photo, _ dimensions: PhotoDimensions, on db: any Connection) throws {
-    let record: [String: any EventValue] = [
+    let record: EventFields = [
       "group_id": photo.group, "sender_id": photo.sender, "width": dimensions.width, "height": dimensions.height,
       "created_at": photo.createdAt, "expires_at": photo.expiresAt,
     ]
@@ -27,7 +27,7 @@ enum PhotoEvents {
   }
 
   private static func record(
-    _ name: String, _ photo: PhotoID, in group: GroupID, of sender: UserID, _ change: RowChange, at now: Date,
+    _ name: String, _ photo: PhotoID, in group: GroupID, of sender: UserID, _ change: EventChange, at now: Date,
     on db: any Connection
   ) throws {
     guard EventFeed.isRecording(on: db) else { return }

@@ -10,14 +10,14 @@ enum InviteEvents {
     guard let inviter = invite.inviter else { return }
     EventFeed.record(
       "invite_accepted", to: [EventTopic.user(inviter)],
-      ["invite_id": invite.id, "user_id": user, "role": invite.role].merging(invite.target.ids) { $1 }, of: user,
+      ["invite_id": invite.id, "user_id": user, "role": invite.role] + invite.target.ids, of: user,
       at: now, on: db)
   }
 }
 
 extension JoinTarget {
   /// The id with the name that says of what.
-  fileprivate var ids: [String: any EventValue] {
+  fileprivate var ids: EventFields {
     switch self {
     case .collection(let id): ["collection_id": id.prefixed(.collection)]
     case .group(let id): ["group_id": id]

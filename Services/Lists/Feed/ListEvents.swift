@@ -71,13 +71,13 @@ enum ListEvents {
   ///
   /// - Parameter mayRead: nil when they may as before.
   private static func record(
-    _ name: String, _ membership: Membership, mayRead: Bool?, _ more: [String: any EventValue],
+    _ name: String, _ membership: Membership, mayRead: Bool?, _ more: EventFields,
     push: PushDetails? = nil, at now: Date, on db: any Connection
   ) {
     let topic = EventTopic.list(membership.list)
     EventFeed.record(
       name, to: [topic, EventTopic.user(membership.user)],
-      ["list_id": membership.list, "membership_id": membership.id, "user_id": membership.user].merging(more) { $1 },
+      ["list_id": membership.list, "membership_id": membership.id, "user_id": membership.user] + more,
       access: mayRead.map { [AccessChange(topic: topic, user: membership.user, mayRead: $0)] }, push: push,
       of: membership.user, at: now, on: db)
   }
@@ -95,7 +95,7 @@ enum ListEvents {
 
 extension List {
   /// The columns of `public.lists`, without those that differ between readers.
-  fileprivate func record(version: Int, at now: Date) -> [String: any EventValue] {
+  fileprivate func record(version: Int, at now: Date) -> EventFields {
     [
       "name": name, "description": description, "visibility": visibility, "color": color, "list_type": type,
       "owner_id": owner, "version": version, "created_at": createdAt, "updated_at": now,

@@ -77,7 +77,7 @@ enum TaskEvents {
   ) {
     guard !items.isEmpty else { return }
     let positions = items.prefix(positionsMax).map { item in
-      JSONValue(["task_id": item.id, "position": item.position])
+      ["task_id": item.id, "position": item.position] as EventFields
     }
     EventFeed.record(
       "tasks_reordered", to: [EventTopic.list(list)],
@@ -89,7 +89,7 @@ enum TaskEvents {
 }
 
 extension ListTask {
-  fileprivate func payload(id: Int, revision: Int, by user: UserID) -> [String: any EventValue] {
+  fileprivate func payload(id: Int, revision: Int, by user: UserID) -> EventFields {
     [
       "task_id": id, "list_id": list, "parent_task_id": parent, "assignee_id": assignee, "version": revision,
       "by": user,
@@ -97,7 +97,7 @@ extension ListTask {
   }
 
   /// The columns of `public.tasks` that are short: the note and the reasons are read with the task.
-  fileprivate func record(position: Int, revision: Int, at now: Date) -> [String: any EventValue] {
+  fileprivate func record(position: Int, revision: Int, at now: Date) -> EventFields {
     [
       "list_id": list, "parent_task_id": parent, "title": title, "status": status.rawValue, "priority": priority,
       "starred": starred, "hidden": isHidden, "color": color, "due_at": dueAt, "completed_at": completedAt,

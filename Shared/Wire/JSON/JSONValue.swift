@@ -32,6 +32,36 @@ package enum JSONValue: Codable, Sendable, Hashable {
     }
   }
 
+  /// Appends the value without white space, with the members of each object in the order of their names: what
+  /// ``JSON/encode(_:)`` writes, without a tree.
+  ///
+  /// - Throws: `EncodingError` for a number that is not finite.
+  package func write(to output: inout [UInt8]) throws {
+    switch self {
+    case .null: output += "null".utf8
+    case .bool(let value): output += (value ? "true" : "false").utf8
+    case .integer(let value): output += String(value).utf8
+    case .number: output += try JSON.encode(self)
+    case .string(let value): JSONTree.write(value, to: &output)
+    case .array(let values):
+      output.append(UInt8(ascii: "["))
+      for (index, value) in values.enumerated() {
+        if index > 0 { output.append(UInt8(ascii: ",")) }
+        try value.write(to: &output)
+      }
+      output.append(UInt8(ascii: "]"))
+    case .object(let members):
+      output.append(UInt8(ascii: "{"))
+      for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+        if index > 0 { output.append(UInt8(ascii: ",")) }
+        JSONTree.write(member.key, to: &output)
+        output.append(UInt8(ascii: ":"))
+        try member.value.write(to: &output)
+      }
+      output.append(UInt8(ascii: "}"))
+    }
+  }
+
   /// A member of an object; nil for other values.
   package subscript(_ name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }

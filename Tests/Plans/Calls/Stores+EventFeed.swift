@@ -10,8 +10,8 @@ extension Calls {
     try await withDatabase(of: "credits") { database in
       try await database.write { db in
         for number in 1...3 {
-          let event = FeedEvent(
-            id: .new(at: now), topics: ["lists:\(number)"], name: "list_changed", payload: .object([:]), at: now)
+          let event = NewEvent(
+            id: .new(at: now), topics: ["lists:\(number)"], name: "list_changed", payload: [:], at: now)
           try EventOutboxStore.insert(event, of: user, on: db)
         }
         _ = try EventOutboxStore.hasEvents(on: db)
