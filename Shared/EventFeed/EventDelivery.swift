@@ -104,8 +104,7 @@ struct EventDelivery: Service {
         delivered = try await deliver(next)
         // What is recorded in the next moment is delivered together, as each delivery costs several transactions. Not
         // while enough of them wait already.
-        let left = batch.events.count - next.count
-        if batch.events.count < limits.batchMax, left < limits.wholeMin, delivered.count == next.count {
+        if delivered.count == next.count, !limits.isMore(than: next.count, of: batch.events.count) {
           try await Task.sleep(for: limits.pause(after: delivered.count))
         }
       }
@@ -221,6 +220,12 @@ struct EventDeliveryLimits: Sendable {
   /// How many events are kept while the events service is away.
   var keptMax = 100_000
   var shutdownTimeout: Duration = .seconds(3)
+
+  /// Whether another delivery need not wait for further events, after one of `taken` of `waiting`.
+  func isMore(than taken: Int, of waiting: Int) -> Bool {
+    let isWhole = taken.isMultiple(of: wholeMin) && waiting - taken < wholeMin
+    return waiting >= batchMax || taken < waiting && !isWhole
+  }
 
   func pause(after count: Int) -> Duration { count >= busyMin ? busyPause : pause }
 

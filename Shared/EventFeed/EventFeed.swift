@@ -32,7 +32,7 @@ package struct EventFeed: Sendable {
   /// In addition, for a service that is asked who may read its topics.
   package static let resetMigration = EventOutboxStore.resetMigration
 
-  /// - Parameter database: has the tables of ``migration``.
+  /// - Parameter database: has the tables of ``migration`` and ``grantMigration``.
   package init(_ database: any Database, in dependencies: Dependencies) {
     self.init(database, in: dependencies, limits: EventDeliveryLimits())
   }

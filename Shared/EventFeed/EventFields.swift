@@ -30,6 +30,7 @@ package struct EventFields: ExpressibleByDictionaryLiteral, Sendable {
 
 extension EventFields: EventValue {
   package func write(to output: inout [UInt8]) throws {
+    assert(Set(members.map(\.name)).count == members.count, "a name twice in \(members.map(\.name))")
     output.append(UInt8(ascii: "{"))
     for (index, member) in members.enumerated() {
       if index > 0 { output.append(UInt8(ascii: ",")) }

@@ -12,13 +12,12 @@ extension EventOutboxStore {
     "events that take the place of others",
     "create index event_outbox_reset on event_outbox (position) where is_reset;")
 
-  /// The same for the events that let their user into a topic. Most let nobody in, and cost a statement less without an
-  /// entry in an index of users. Processes of earlier versions do not say so of theirs, which therefore may.
+  /// The same for the events that let their user into a topic, as most let nobody in. Processes of earlier versions do
+  /// not say so of theirs, which are therefore taken to do it. They use the index of all users, which they still find.
   static let grantMigration = Migration(
     "events that let their user in",
     """
     alter table event_outbox add column is_grant boolean not null default true;
-    drop index event_outbox_user;
     create index event_outbox_grant on event_outbox (user_id, position) where is_grant and user_id is not null;
     """)
 

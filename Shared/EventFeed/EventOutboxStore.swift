@@ -24,8 +24,8 @@ enum EventOutboxStore {
   }
 
   /// Deletes what was delivered, takes or renews the lease, and returns the next events: one round trip for each batch.
-  /// When there are none the lease is released. That is asked only then, as it looks for events once more, past all rows
-  /// that were deleted and are still in the index.
+  /// When there are none the lease is released. That is asked only then, as it looks for events once more, past all
+  /// rows that were deleted and are still in the index.
   ///
   /// A replica whose events another one has to deliver does not wait for long. The update of the lease locks its row
   /// also where it changes nothing, so either this replica gets the lease that the other is about to release, or its
@@ -107,7 +107,6 @@ enum EventOutboxStore {
 
   private static let lookedAtMax = 100
 
-  /// Reads all events that wait, by no index: they are few while they are delivered.
   static func events(of user: UserID, on db: any Connection) throws -> [RecordedEvent] {
     try db.rows("select position, event, recorded_at from event_outbox where user_id = \(user) order by position")
       .map(RecordedEvent.init)

@@ -84,6 +84,7 @@ struct StatementException {
     .init("insert into feed (id, position, epoch)", because: "once, by the migration that creates the log"),
     .init("select date_trunc('milliseconds', clock_timestamp())", because: "on PostgreSQL only"),
     .init("select strftime('%Y-%m-%dT%H:%M:%fZ', 'now')", because: "on SQLite only"),
+    .init("set local synchronous_commit", because: "on PostgreSQL only, where it reads nothing"),
     .init("select pg_notify(", because: "on PostgreSQL only, where it reads nothing"),
     .init("select pg_advisory_xact_lock(", because: "on PostgreSQL only, where it reads nothing"),
     .init("insert into conversation_message", because: "on PostgreSQL only, for messages of more than 7,800 bytes"),

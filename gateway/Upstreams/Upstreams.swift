@@ -5,9 +5,9 @@ import ServiceLifecycle
 import Synchronization
 import Web
 
-/// The endpoints of all services: resolves their names every few seconds, and when the status of one has changed, and
-/// probes their health, every second where a probe may matter (``HealthProbe/restInterval``).
-/// ``EndpointHealth`` decides which are excluded.
+/// The endpoints of all services: resolves their names every few seconds, every second while one is not well, and
+/// probes their health, every second where a probe may matter (``HealthProbe/restInterval``). ``EndpointHealth`` decides
+/// which are excluded.
 final class Upstreams: Service {
   private struct State {
     var endpoints: [ServiceName: [Endpoint]] = [:]
@@ -113,21 +113,26 @@ final class Upstreams: Service {
     return state.resolvedAddresses[url].flatMap { $0.isEmpty ? nil : $0 } ?? [nil]
   }
 
-  /// At once when the status of an endpoint has changed: what takes the place of a container has another address.
+  /// As often as endpoints are probed while one is not well: what takes the place of a container has another address,
+  /// which may be known later than the end of the one before.
   private func resolvePeriodically() async {
     let least = min(resolveInterval, healthProbe.interval)
     while !Task.isCancelled {
-      let changes = statusChanges.version
+      await waitWhileAllAreWell(until: .now + resolveInterval - least)
       // `try?`: cancellation ends the loop.
       try? await Task.sleep(for: least)
-      let interval = isAtRest ? resolveInterval * Self.restFactor : resolveInterval
-      await statusChanges.wait(after: changes, atMost: interval - least)
       await resolveNames()
     }
   }
 
-  /// How much less often names are resolved at rest.
-  private static let restFactor = 2
+  private func waitWhileAllAreWell(until end: ContinuousClock.Instant) async {
+    while !Task.isCancelled {
+      let changes = statusChanges.version
+      let rest = ContinuousClock.now.duration(to: end)
+      guard rest > .zero, all.allSatisfy(\.isWell) else { return }
+      await statusChanges.wait(after: changes, atMost: rest)
+    }
+  }
 
   /// Resolves every name once. A failed resolution changes nothing.
   private func resolveNames() async {
