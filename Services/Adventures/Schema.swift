@@ -20,7 +20,6 @@ let adventuresMigrations = [
   EventFeed.resetMigration,
   Migration(
     "shares that have ended", "create index eta_share_ended on eta_share (expires_at) where not is_active;"),
-  EventFeed.grantMigration,
 ]
 
 /// Who takes part as a member of a group is in it. Other members since before this table are let into its hunts once

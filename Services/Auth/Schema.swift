@@ -158,7 +158,6 @@ let authMigrations = [
     update account set updated_at = created_at;
     """),
   SessionStore.notificationMigration,
-  EventFeed.grantMigration,
 ]
 
 private let profileColumns = """

@@ -20,7 +20,7 @@ let creditsMigrations =
       """),
     Migration("lots, holds and debt", accountReserveColumns + lotTable + holdTables),
     Migration("audits of the ledger", auditTables),
-  ] + billingMigrations + appleMigrations + [EventFeed.migration, appleReportAgeMigration, EventFeed.grantMigration]
+  ] + billingMigrations + appleMigrations + [EventFeed.migration, appleReportAgeMigration]
 
 /// A user's account stores its balance, so that one conditional update both checks and takes. The other accounts store
 /// none: every operation of every user would wait for the one row. For the same reason their postings have neither

@@ -40,7 +40,6 @@ let groupsMigrations = [
     create index membership_user on membership (user_id, state, group_id);
     """),
   EventFeed.resetMigration,
-  EventFeed.grantMigration,
 ]
 
 /// - Parameter id: makes a UUID for each row.

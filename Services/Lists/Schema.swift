@@ -22,7 +22,6 @@ let listsMigrations = [
   Migration("when tasks were nudged, who is no friend any more", nudgesAndFriends),
   Migration("reminders of tasks that are due soon", reminderColumn),
   EventFeed.resetMigration,
-  EventFeed.grantMigration,
 ]
 
 /// Each open task with a due date is looked at once after the migration.

@@ -13,7 +13,6 @@ let timepointsMigrations = [
   Migration("conversations", conversationTables),
   Outbox.migration,
   Idempotency.migration,
-  EventFeed.grantMigration,
 ]
 
 /// `scene` is what the steps have made, as JSON. A timepoint without a jump begins a sequence of its own.

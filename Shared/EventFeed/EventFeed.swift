@@ -27,12 +27,10 @@ package struct EventFeed: Sendable {
   let grantDelivery: GrantDelivery?
 
   package static let migration = EventOutboxStore.migration
-  /// After ``migration``, in each service.
-  package static let grantMigration = EventOutboxStore.grantMigration
   /// In addition, for a service that is asked who may read its topics.
   package static let resetMigration = EventOutboxStore.resetMigration
 
-  /// - Parameter database: has the tables of ``migration`` and ``grantMigration``.
+  /// - Parameter database: has the tables of ``migration``.
   package init(_ database: any Database, in dependencies: Dependencies) {
     self.init(database, in: dependencies, limits: EventDeliveryLimits())
   }

@@ -12,15 +12,6 @@ extension EventOutboxStore {
     "events that take the place of others",
     "create index event_outbox_reset on event_outbox (position) where is_reset;")
 
-  /// The same for the events that let their user into a topic, as most let nobody in. Processes of earlier versions do
-  /// not say so of theirs, which are therefore taken to do it. They use the index of all users, which they still find.
-  static let grantMigration = Migration(
-    "events that let their user in",
-    """
-    alter table event_outbox add column is_grant boolean not null default true;
-    create index event_outbox_grant on event_outbox (user_id, position) where is_grant and user_id is not null;
-    """)
-
   /// `user_id` is the user whose erasure withdraws the event, and whom it lets into topics.
   private static func tables(position: String) -> String {
     """

@@ -10,12 +10,7 @@ import Wire
 enum EventOutboxStore {
   static func insert(_ event: NewEvent, of user: UserID?, on db: any Connection) throws {
     let text = try event.text()
-    let isGrant = event.access?.contains { $0.mayRead && $0.user == user } ?? false
-    try db.enqueue(
-      """
-      insert into event_outbox (user_id, event, is_grant, recorded_at)
-      values (\(user), \(text), \(isGrant), \(event.at))
-      """)
+    try db.enqueue("insert into event_outbox (user_id, event, recorded_at) values (\(user), \(text), \(event.at))")
   }
 
   /// Whether there is anything to deliver.
@@ -91,7 +86,7 @@ enum EventOutboxStore {
     let named = "%\(user)%"
     let found = try db.rows(of: [
       """
-      select position, event, recorded_at from event_outbox where user_id = \(user) and is_grant
+      select position, event, recorded_at from event_outbox where user_id = \(user)
       order by position limit \(lookedAtMax)
       """,
       """

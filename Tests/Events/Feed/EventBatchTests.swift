@@ -1,12 +1,10 @@
 import Database
 import Foundation
-import Support
 import Testing
-import Wire
 
 @testable import EventFeed
 
-/// Which events are delivered together, and which of those that wait let their user in.
+/// Which events are delivered together.
 @Suite struct EventBatchTests {
   private func events(_ count: Int, bytes: Int = 100) throws -> [RecordedEvent] {
     try (0..<count).map { number in
@@ -42,35 +40,6 @@ import Wire
     #expect(limits.isMore(than: limits.batchMax, of: limits.batchMax))
     for (taken, waiting) in [(0, 0), (20, 20), (32, 37), (64, 75)] {
       #expect(!limits.isMore(than: taken, of: waiting), "\(taken) of \(waiting)")
-    }
-  }
-
-  /// Those who let nobody in, of whom most are, are not looked at. A process of an earlier version does not say which
-  /// of its events do.
-  @Test(arguments: engines) func whatLetsItsUserInIsFoundAlsoFromAnEarlierVersion(engine: Engine) async throws {
-    try await withEventFeed(engine) { fixture in
-      let feed = try await fixture.replica()
-      let now = fixture.clock.now
-      let (alice, bob, carol) = (UserID.new(at: now), UserID.new(at: now), UserID.new(at: now))
-      @Sendable func access(_ user: UserID) -> [AccessChange] {
-        [AccessChange(topic: "lists:1", user: user, mayRead: true)]
-      }
-      let earlier = NewEvent(
-        id: .new(at: now), topics: ["lists:1"], name: "joined", payload: [:], at: now, access: access(bob))
-      let text = try earlier.text()
-      try await feed.database.write { db in
-        EventFeed.record("joined", to: ["lists:1"], [:], access: access(alice), of: alice, at: now, on: db)
-        EventFeed.record("changed", to: ["lists:1"], [:], of: carol, at: now, on: db)
-        try db.change("insert into event_outbox (user_id, event, recorded_at) values (\(bob), \(text), \(now))")
-      }
-      for (user, isLetIn) in [(alice, true), (bob, true), (carol, false)] {
-        let isFound = try await feed.database.read { db in
-          try EventOutboxStore.hasGrant(of: user, to: ["lists:1"], on: db)
-        }
-        #expect(isFound == isLetIn)
-      }
-      let count = try await fixture.testDatabase.count("event_outbox where is_grant", in: "feed")
-      #expect(count == 2)
     }
   }
 }

@@ -29,7 +29,7 @@ struct EventFeedFixture: Sendable {
 
   /// The database of one replica, and its delivery.
   func replica(eventsURL: String? = nil) async throws -> EventFeed {
-    let database = try await testDatabase.open("feed", [EventFeed.migration, EventFeed.grantMigration, Self.counters])
+    let database = try await testDatabase.open("feed", [EventFeed.migration, Self.counters])
     let settings = Settings(["EVENTS_URL": eventsURL ?? url, "SERVICE_KEY": "a key of the feed"])
     let dependencies = Dependencies(
       settings, logger: quiet, registry: registry, pollInterval: pollInterval, now: { [clock] in clock.now })
