@@ -34,7 +34,7 @@ package struct RestTransaction: Sendable {
   package func answer(_ operation: RestOperation, for caller: RestQueries.Caller) async throws -> RestAnswer {
     let engine = database.engine
     guard operation.isRead else { return try await write { try operation.answer(for: caller, on: $0, engine) } }
-    return try await database.readOnce { try operation.answer(for: caller, on: $0, engine) }
+    return try await operation.read(for: caller, in: database)
   }
 
   /// Writes in one transaction, which also stores the answer for a repetition of the request.

@@ -45,6 +45,15 @@ package struct RestOperation: Sendable {
     throw RestFailure.unfiltered(request.method == .patch ? "UPDATE" : "DELETE")
   }
 
+  /// Answers a read.
+  ///
+  /// - Throws: as ``answer(for:on:_:whenInserted:)`` does.
+  package func read(for caller: Caller, in database: any Database) async throws -> RestAnswer {
+    if let answer = try await sharedAnswer(for: caller, in: database) { return answer }
+    let engine = database.engine
+    return try await database.readOnce { try answer(for: caller, on: $0, engine) }
+  }
+
   /// Runs within the caller's transaction. A read makes one call on the connection, with one statement or two.
   ///
   /// - Parameter whenInserted: what belongs to new rows and is to be seen in their representation.
@@ -75,7 +84,7 @@ extension RestSchema {
     let operation = try RestOperation(request, in: self)
     let engine = database.engine
     return if operation.isRead {
-      try await database.readOnce { try operation.answer(for: caller, on: $0, engine) }
+      try await operation.read(for: caller, in: database)
     } else {
       try await database.write { try operation.answer(for: caller, on: $0, engine) }
     }

@@ -14,6 +14,13 @@ extension RestOperation {
       throw RestFailure.badRange(
         "An offset of \(resource.offset) was requested, but there are only \(total) rows.")
     }
+    return try answer(to: rows, total: total)
+  }
+
+  /// - Parameters:
+  ///   - rows: of the page.
+  ///   - total: the number of rows on all pages, where it was asked for.
+  func answer(to rows: [Row], total: Int?) throws -> RestAnswer {
     try requireSingle(rows.count)
     return try answer(
       total.map { rows.count < $0 } ?? false ? 206 : 200,

@@ -83,7 +83,7 @@ struct StatementWriter {
   }
 
   /// The order ends with the key, so that pages neither repeat nor skip a row.
-  private func paging(of resource: Resource) throws -> SQL {
+  func paging(of resource: Resource) throws -> SQL {
     guard !resource.isCount else { return "" }
     let limit = min(resource.limit ?? QueryBounds.rowsMax, QueryBounds.rowsMax)
     return " order by \(try order(of: resource)) limit \(limit) offset \(resource.offset)"

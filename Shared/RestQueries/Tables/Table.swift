@@ -34,6 +34,8 @@ package struct Table: Sendable {
   let outputs: [Output]
   /// The same as the columns of a statement on rows named `t0`; nil where one of them depends on the caller.
   fileprivate let columnList: SQL?
+  /// nil where a column depends on the caller.
+  let sharedPage: SharedPage?
   /// The name in the database of the column that identifies a row.
   let storedKey: SQL
   /// The column with the id of a row's owner.
@@ -61,6 +63,7 @@ package struct Table: Sendable {
     columnList =
       columns.allSatisfy { $0.computed == nil }
       ? SQL(stringLiteral: columns.enumerated().map { "t0.\($1.stored) as c\($0)" }.joined(separator: ", ")) : nil
+    sharedPage = SharedPage(columns, from: source)
     storedKey = SQL(stringLiteral: columns.first { $0.name == key }?.stored ?? key)
     owner = columns.first { if case .owner = $0.writing { true } else { false } }
     places = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
@@ -96,6 +99,8 @@ package struct Access: Sendable {
   /// Which of the rows that the caller sees may be changed. They must be seen after the change, too.
   let updates: RowExpression?
   let deletes: RowExpression?
+  /// Whether it is that of ``ownersOnly(_:)``: a caller's rows are found by an index.
+  private(set) var isOfOwners = false
 
   package init(
     sees: @escaping RowExpression, inserts: RowExpression? = nil, updates: RowExpression? = nil,
@@ -109,7 +114,9 @@ package struct Access: Sendable {
 
   /// All verbs for those rows.
   package static func ownersOnly(_ owns: @escaping RowExpression) -> Access {
-    Access(sees: owns, inserts: owns, updates: owns, deletes: owns)
+    var access = Access(sees: owns, inserts: owns, updates: owns, deletes: owns)
+    access.isOfOwners = true
+    return access
   }
 }
 
