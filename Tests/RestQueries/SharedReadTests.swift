@@ -30,7 +30,7 @@ import Wire
     }
   }
 
-  /// Of each row there is one more than a shared read may have.
+  /// There is one row more than a shared read may have.
   @Test(arguments: engines) func aReadOfManyRowsHasAllOfThem(engine: Engine) async throws {
     try await Memos.with(engine) { memos in
       let texts = (0...SharedPage.rowsMax).map { "memo \($0)" }
