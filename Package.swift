@@ -47,7 +47,7 @@ let package = Package(
     .shared("StrictHTTP"),
     .shared("Database", ["Wire", .grdb, .sqlite, .crypto, .deque]),
     .system("CPostgres", pkgConfig: "libpq", apt: "libpq-dev", brew: "libpq"),
-    .shared("Postgres", ["Wire", "Database", "CPostgres", .deque, .logging]),
+    .shared("Postgres", ["Wire", "Database", "CPostgres", .deque, .logging, .nioPosix]),
     .shared("Tokens", ["Wire", .crypto, .cryptoExtras]),
     .shared("Traces", ["Wire", "Prometheus", .httpClient, .logging] + .buffers),
     .shared(
@@ -166,7 +166,7 @@ let package = Package(
     .tests("Wire", ["Wire"]),
     .tests("Prometheus", ["Prometheus", "Database", "Support", "Web", "Wire"]),
     .tests("StrictHTTP", ["StrictHTTP", "Fuzz", "Support"]),
-    .tests("Database", ["Database", "Postgres", "Support", "Wire"]),
+    .tests("Database", ["Database", "Postgres", "Support", "Wire", .nio, .nioPosix]),
     .tests("Tokens", ["Tokens", "Wire", .crypto, .cryptoExtras]),
     .tests(
       "Web",

@@ -1,6 +1,7 @@
 import Database
 import DequeModule
 import Foundation
+import NIOPosix
 import Synchronization
 
 /// Runs jobs on a bounded number of connections, first come first served. A connection that has finished a job takes
@@ -54,7 +55,7 @@ final class ConnectionPool: Sendable {
   /// Bounds the memory of the waiting jobs.
   private let waitingMax = 1024
   /// How many reads share a round trip: so many may have to wait for one of them.
-  private static let sharedReadsMax = 8
+  private static let sharedReadsMax = 16
   private let openingTimeMax: Duration
   private let makeConnection: @Sendable (Int) -> PooledConnection
 
@@ -123,8 +124,15 @@ final class ConnectionPool: Sendable {
 
   private func submit(_ job: Job) {
     do { try enqueue(job) } catch { return job.reject(error) }
-    wakeConnection()
+    wakeConnectionAfterTurn()
     startTimeoutTask()
+  }
+
+  /// On an event loop, wakes a connection once all that is ready there has run: the jobs of the requests that arrived
+  /// together share a wake-up, and reads a round trip. A thread that is woken at once takes the first job alone.
+  private func wakeConnectionAfterTurn() {
+    guard let loop = MultiThreadedEventLoopGroup.currentEventLoop else { return wakeConnection() }
+    loop.execute { [self] in wakeConnection() }
   }
 
   private func enqueue(_ job: Job) throws {

@@ -1,5 +1,7 @@
 import Database
 import Foundation
+import NIOCore
+import NIOPosix
 import Support
 import Testing
 
@@ -42,15 +44,34 @@ import Testing
     return results
   }
 
-  @Test func eightThatWaitAreOneTransaction() async throws {
+  @Test func sixteenThatWaitAreOneTransaction() async throws {
     try await withDatabase { database, _ in
-      let began = try await whileBusy(database, count: 20) { number in
+      let began = try await whileBusy(database, count: 40) { number in
         let rows = try await database.rows(of: ["select cast(\(number) as bigint) as n", Self.transaction])
         #expect(try rows[0][0].get("n") == number)
         return try rows[1][0].get("began", as: String.self)
       }.map { try $0.get() }
-      #expect(Set(began[0..<8]).count == 1 && Set(began[8..<16]).count == 1 && Set(began[16..<20]).count == 1)
+      #expect(Set(began[0..<16]).count == 1 && Set(began[16..<32]).count == 1 && Set(began[32..<40]).count == 1)
       #expect(Set(began).count == 3)
+    }
+  }
+
+  /// Although the connection is idle when the first of them asks for it.
+  @Test func thoseThatAnEventLoopBeginsInOneTurnAreOneTransaction() async throws {
+    try await withDatabase { database, _ in
+      let loop = MultiThreadedEventLoopGroup.singleton.any()
+      for count in [1, 2, 16] {
+        let began = try await loop.submit {
+          (0..<count).map { _ in
+            Task(executorPreference: EventLoopExecutor(loop)) {
+              try await database.row(Self.transaction)?.get("began", as: String.self)
+            }
+          }
+        }.get()
+        var transactions: Set<String?> = []
+        for task in began { transactions.insert(try await task.value) }
+        #expect(transactions.count == 1 && !transactions.contains(nil))
+      }
     }
   }
 
@@ -129,5 +150,17 @@ import Testing
       #expect(throws: DatabaseFailure.self) { try results[1].get() }
       #expect(try results[0].get() == nil && results[2].get() == nil)
     }
+  }
+}
+
+/// Runs the jobs of tasks on an event loop, as servers do.
+private final class EventLoopExecutor: TaskExecutor {
+  private let loop: any EventLoop
+
+  init(_ loop: any EventLoop) { self.loop = loop }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }

@@ -11,6 +11,8 @@ struct SharedPage: Sendable {
 
   static let rowsMax = 100
   static let bytesMax = 64 * 1024
+  /// How many filters a shared read may have. Each is tried on all rows of the caller.
+  static let filtersMax = 8
 
   /// The page of whole rows named `t0`.
   ///
@@ -68,6 +70,7 @@ extension RestOperation {
   private var isShareable: Bool {
     request.method == .get && preferences.count == nil && table.access.isOfOwners && resource.isWhole
       && resource.conditions.allSatisfy { $0.isBrief(in: table) }
+      && resource.conditions.reduce(0) { $0 + $1.filterCount } <= SharedPage.filtersMax
       && resource.orders.allSatisfy { $0.relation == nil && $0.field.isBrief(in: table) }
   }
 }
@@ -79,6 +82,14 @@ extension Condition {
     case .not(let inner): inner.isBrief(in: table)
     case .and(let parts), .or(let parts): parts.allSatisfy { $0.isBrief(in: table) }
     case .filter(let filter): filter.field.isBrief(in: table) && filter.test.isBrief
+    }
+  }
+
+  fileprivate var filterCount: Int {
+    switch self {
+    case .not(let inner): inner.filterCount
+    case .and(let parts), .or(let parts): parts.reduce(0) { $0 + $1.filterCount }
+    case .filter: 1
     }
   }
 }
