@@ -15,6 +15,7 @@ final class EchoServer: Sendable {
   /// Lets the late stream and the held response go on.
   let goOn = ChangeSignal()
   private let counts = Mutex((all: 0, cut: 0))
+  private let deadlines = RequestDeadlines(limit: .milliseconds(50), interval: .milliseconds(10))
 
   /// How many requests have begun.
   var count: Int { counts.withLock { $0.all } }
@@ -36,6 +37,14 @@ final class EchoServer: Sendable {
     switch request.uri.path {
     case "/slow": try await Task.sleep(for: .milliseconds(200))
     case "/held": await goOn.wait(after: 0)
+    case "/endless": try await deadlines.withDeadline { try await Task.sleep(for: .seconds(300)) }
+    // Does not end for its cancellation, and succeeds after its deadline.
+    case "/late":
+      return await
+        (try? deadlines.withDeadline {
+          try? await Task.sleep(for: .seconds(300))
+          return text(String(repeating: "x", count: Self.bigBytes))
+        }) ?? text("refused")
     case "/early": return text("early")
     case "/204": return Response(status: .noContent, body: .init(byteBuffer: ByteBuffer(string: "x")))
     case "/304": return Response(status: .notModified)

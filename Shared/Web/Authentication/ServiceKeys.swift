@@ -8,7 +8,7 @@ import Tokens
 /// plus sign adds a scope of an external system, beyond `users/resolve`: `act` as the user that it names in
 /// `X-User-ID`, and `credits` for the ledger's internal routes. With `SERVICE_KEY` alone all services share that key.
 package struct ServiceKeys: Sendable {
-  private let entries: [(service: CallingService, digest: [UInt8])]
+  private let entries: [(service: CallingService, key: [UInt8])]
 
   /// - Throws: ``StartFailure`` for an entry that is not `name:key`; in production also for a key that is too weak,
   ///   when there are no keys, and without this process's own `SERVICE_KEY`.
@@ -18,11 +18,11 @@ package struct ServiceKeys: Sendable {
         let parts = entry.trimmingCharacters(in: .whitespaces).split(separator: ":", maxSplits: 1)
         guard parts.count == 2 else { throw StartFailure("SERVICE_KEYS must be name:key,name:key") }
         try settings.requireStrength(of: String(parts[1]), in: "SERVICE_KEYS (\(parts[0]))")
-        return (CallingService(named: String(parts[0])), Self.digest(String(parts[1])))
+        return (CallingService(named: String(parts[0])), Array(parts[1].utf8))
       }
     } else if let shared = settings.nonempty("SERVICE_KEY") {
       try settings.requireStrength(of: shared, in: "SERVICE_KEY")
-      entries = [(CallingService.shared, Self.digest(shared))]
+      entries = [(CallingService.shared, Array(shared.utf8))]
     } else {
       entries = []
     }
@@ -35,19 +35,19 @@ package struct ServiceKeys: Sendable {
   /// Without any key no service is authenticated.
   package var isEmpty: Bool { entries.isEmpty }
 
-  /// The service that has this key. Constant time, whichever entry matches or none.
+  /// The service that has this key. The time tells the length of the keys only, which is no secret, whichever entry
+  /// matches or none.
   package func service(presenting key: String) -> CallingService? {
-    let presented = Self.digest(key)
+    let presented = Array(key.utf8)
     var found: CallingService?
-    for entry in entries where ConstantTime.areEqual(entry.digest, presented) { found = entry.service }
+    for entry in entries where ConstantTime.areEqual(entry.key, presented) { found = entry.service }
     return found
   }
 
-  private static func digest(_ key: String) -> [UInt8] { Array(SHA256.hash(data: Data(key.utf8))) }
-
-  /// Compares two secrets in constant time.
+  /// Compares two secrets, whose lengths may be secrets, too, in constant time.
   package static func areEqual(_ left: String, _ right: String) -> Bool {
-    ConstantTime.areEqual(digest(left), digest(right))
+    let digests = [left, right].map { Array(SHA256.hash(data: Data($0.utf8))) }
+    return ConstantTime.areEqual(digests[0], digests[1])
   }
 }
 

@@ -110,17 +110,17 @@ extension Failure {
 extension Response {
   /// A JSON response whose times have whole seconds.
   package static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
-    response(status) { try JSON.encode(value) }
+    response(status) { try JSON.bytes(of: value) }
   }
 
   /// A JSON response whose times have milliseconds, for bodies between services.
   package static func exactJSON(_ value: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
-    response(status) { try JSON.encodeExact(value) }
+    response(status) { try JSON.bytes(of: value, isExact: true) }
   }
 
-  private static func response(_ status: HTTPResponse.Status, _ encode: () throws -> Data) -> Response {
+  private static func response(_ status: HTTPResponse.Status, _ encode: () throws -> [UInt8]) -> Response {
     do {
-      let body = ByteBuffer(data: try encode())
+      let body = ByteBuffer(bytes: try encode())
       return Response(
         status: status, headers: [.contentType: "application/json", .contentLength: String(body.readableBytes)],
         body: .init(byteBuffer: body))

@@ -101,7 +101,11 @@ final class HTTPConnection: ChannelDuplexHandler {
   func serve() async {
     while let exchange = await nextExchange() {
       switch exchange {
-      case .request(let request, let channel): await write(await service.respond(request, channel))
+      case .request(let request, let channel):
+        let response = await service.respond(request, channel)
+        // The request has exceeded its deadline, so that this task can do nothing after it.
+        if Task.isCancelled { mustClose = true }
+        await write(response)
       case .refusal(let response): await write(response)
       }
     }

@@ -48,7 +48,9 @@ struct EventLoopServer: ServerChildChannel {
     guard let http = (try? await value.http.get()) ?? nil else { return }
     await withTaskCancellationHandler {
       await withTaskExecutorPreference(EventLoopExecutor(value.channel.eventLoop, logger: logger)) {
-        await http.value.serve()
+        // A task of its own, which is cancelled when a request exceeds its deadline: the response is still sent.
+        async let served: Void = http.value.serve()
+        await served
       }
     } onCancel: {
       value.channel.close(promise: nil)

@@ -4,15 +4,17 @@ import Foundation
 /// The JSON encoders and decoders of all bodies, with the same format for dates and slashes.
 package enum JSON {
   /// Encodes dates with whole seconds, for apps that decode them with `.iso8601`.
-  package static func encode(_ value: some Encodable) throws -> Data { try encode(value, RFC3339.seconds) }
+  package static func encode(_ value: some Encodable) throws -> Data { Data(try bytes(of: value)) }
 
   /// Encodes dates with milliseconds, for bodies between services.
-  package static func encodeExact(_ value: some Encodable) throws -> Data { try encode(value, RFC3339.milliseconds) }
+  package static func encodeExact(_ value: some Encodable) throws -> Data { Data(try bytes(of: value, isExact: true)) }
 
-  private static func encode(_ value: some Encodable, _ dateFormat: @escaping (Date) -> String) throws -> Data {
+  /// What ``encode(_:)`` or ``encodeExact(_:)`` returns, without another copy.
+  package static func bytes(of value: some Encodable, isExact: Bool = false) throws -> [UInt8] {
+    let dateFormat: (Date) -> String = isExact ? { RFC3339.milliseconds($0) } : { RFC3339.seconds($0) }
     var text: [UInt8] = []
     try JSONTree(encoding: value, dateFormat: dateFormat).write(to: &text)
-    return Data(text)
+    return text
   }
 
   /// - Parameter userInfo: passed to the decoder.
