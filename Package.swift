@@ -194,9 +194,9 @@ let package = Package(
       ["Groups", "Photos", "Outbox", "Tokens", "kith", .hummingbird, .lifecycle, .logging, .nio, .nioHTTP1]
         + .serviceTests),
     .tests(
-      "Lists", ["Lists", "kith", .hummingbird, .lifecycle, .nio, .nioPosix, .nioHTTP1] + .serviceTests),
+      "Lists", ["ClientBodies", "Lists", "kith", .hummingbird, .lifecycle, .nio, .nioPosix, .nioHTTP1] + .serviceTests),
     .tests(
-      "Credits", ["Credits", "Tokens", .crypto, .certificates, .hummingbird] + .serviceTests),
+      "Credits", ["ClientBodies", "Credits", "Tokens", .crypto, .certificates, .hummingbird] + .serviceTests),
     .tests(
       "Events",
       [

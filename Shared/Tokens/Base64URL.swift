@@ -4,7 +4,8 @@ import Foundation
 /// bytes.
 package enum Base64URL {
   package static func encode(_ bytes: some Sequence<UInt8>) -> String {
-    var text = ""
+    var text: [UInt8] = []
+    text.reserveCapacity((bytes.underestimatedCount * 4 + 2) / 3)
     var buffer: UInt32 = 0
     var bits = 0
     for byte in bytes {
@@ -12,11 +13,11 @@ package enum Base64URL {
       bits += 8
       while bits >= 6 {
         bits -= 6
-        text.unicodeScalars.append(Unicode.Scalar(alphabet[Int(buffer >> UInt32(bits)) & 0x3F]))
+        text.append(alphabet[Int(buffer >> UInt32(bits)) & 0x3F])
       }
     }
-    if bits > 0 { text.unicodeScalars.append(Unicode.Scalar(alphabet[Int(buffer << UInt32(6 - bits)) & 0x3F])) }
-    return text
+    if bits > 0 { text.append(alphabet[Int(buffer << UInt32(6 - bits)) & 0x3F]) }
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// nil for padding, characters outside the alphabet, an impossible length, or trailing bits that are not zero.

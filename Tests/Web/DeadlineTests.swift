@@ -10,7 +10,11 @@ import Wire
     _ deadlines: RequestDeadlines, _ timeout: Duration? = nil, _ body: @escaping @Sendable () async throws -> T
   ) async throws -> T {
     let task = Task { try await deadlines.withDeadline(timeout, body) }
-    return try await withTaskCancellationHandler { try await task.value } onCancel: { task.cancel() }
+    return try await withTaskCancellationHandler {
+      try await task.value
+    } onCancel: {
+      task.cancel()
+    }
   }
 
   @Test func whatTakesTooLongIsCancelledAndTheRestIsNot() async throws {

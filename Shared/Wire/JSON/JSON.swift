@@ -11,10 +11,18 @@ package enum JSON {
 
   /// What ``encode(_:)`` or ``encodeExact(_:)`` returns, without another copy.
   package static func bytes(of value: some Encodable, isExact: Bool = false) throws -> [UInt8] {
-    let dateFormat: (Date) -> String = isExact ? { RFC3339.milliseconds($0) } : { RFC3339.seconds($0) }
+    if let value = value as? any JSONWritable {
+      var writer = JSONWriter(isExact: isExact)
+      try value.write(to: &writer)
+      return writer.text
+    }
     var text: [UInt8] = []
-    try JSONTree(encoding: value, dateFormat: dateFormat).write(to: &text)
+    try tree(of: value, isExact: isExact).write(to: &text)
     return text
+  }
+
+  static func tree(of value: some Encodable, isExact: Bool) throws -> JSONTree {
+    try JSONTree(encoding: value) { isExact ? RFC3339.milliseconds($0) : RFC3339.seconds($0) }
   }
 
   /// - Parameter userInfo: passed to the decoder.
