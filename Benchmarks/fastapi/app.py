@@ -49,8 +49,14 @@ class LedgerAccount(Base):
 
     id: Mapped[str] = mapped_column(primary_key=True)
     balance: Mapped[int]
+    held: Mapped[int]
+    debt: Mapped[int]
     lifetime_earned: Mapped[int]
     lifetime_spent: Mapped[int]
+
+    @property
+    def available(self) -> int:
+        return self.balance - self.held
 
 
 class UserResponse(BaseModel):
@@ -66,6 +72,9 @@ class BalanceResponse(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
     balance: int
+    available: int
+    held: int
+    debt: int
     lifetime_earned: int
     lifetime_spent: int
 

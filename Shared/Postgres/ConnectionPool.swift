@@ -108,6 +108,9 @@ final class ConnectionPool: Sendable {
   /// How many jobs wait for a connection.
   var waitingCount: Int { state.withLock { $0.waiting.count } }
 
+  /// How many connections wait for a job.
+  var idleCount: Int { state.withLock { $0.idle.count } }
+
   /// Rejects the waiting jobs and returns at once: connections in use are closed when their job has finished.
   func close() {
     let (idle, waiting) = state.withLock { state in

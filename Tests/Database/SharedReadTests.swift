@@ -61,6 +61,8 @@ import Testing
     try await withDatabase { database, _ in
       let loop = MultiThreadedEventLoopGroup.singleton.any()
       for count in [1, 2, 16] {
+        // The first of them opens the connection.
+        if count > 1 { try await eventually("the connection is idle") { database.pool.idleCount == 1 } }
         let began = try await loop.submit {
           (0..<count).map { _ in
             Task(executorPreference: EventLoopExecutor(loop)) {
