@@ -121,4 +121,13 @@ import Wire
       #expect(text.utf8.count { $0 == UInt8(ascii: "x") } >= EchoServer.bigBytes)
     }
   }
+
+  @Test func aBodyThatIsMadeAfterTheDeadlineIsSentWhole() async throws {
+    try await withEchoServer { server in
+      let connection = try await server.connect()
+      try await connection.send("GET /late-body HTTP/1.1\r\nHost: a\r\n\r\n")
+      let text = try await connection.untilClosed()
+      #expect(text.contains("connection: close") && text.hasSuffix("3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n"), "\(text)")
+    }
+  }
 }

@@ -37,6 +37,10 @@ final class EchoServer: Sendable {
     switch request.uri.path {
     case "/slow": try await Task.sleep(for: .milliseconds(200))
     case "/held": await goOn.wait(after: 0)
+    // Its body is made while it is written, after the deadline.
+    case "/late-body":
+      try? await deadlines.withDeadline { try await Task.sleep(for: .seconds(300)) }
+      return stream { _ in try Task.checkCancellation() }
     case "/endless": try await deadlines.withDeadline { try await Task.sleep(for: .seconds(300)) }
     // Does not end for its cancellation, and succeeds after its deadline.
     case "/late":

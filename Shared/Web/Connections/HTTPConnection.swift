@@ -98,17 +98,27 @@ final class HTTPConnection: ChannelDuplexHandler {
   }
 
   /// Responds to the requests until the connection is closed. Runs on the event loop.
-  func serve() async {
+  ///
+  /// - Returns: the response to a request that has exceeded its deadline, which has cancelled this task: another one has
+  ///   to write it, as a body may be made while it is written. nil when the connection is closed.
+  func serve() async -> Response? {
     while let exchange = await nextExchange() {
       switch exchange {
       case .request(let request, let channel):
         let response = await service.respond(request, channel)
-        // The request has exceeded its deadline, so that this task can do nothing after it.
-        if Task.isCancelled { mustClose = true }
+        if Task.isCancelled { return response }
         await write(response)
       case .refusal(let response): await write(response)
       }
     }
+    return nil
+  }
+
+  /// Writes the response that ``serve()`` has returned, and returns when the connection is closed.
+  func finish(with response: Response) async {
+    mustClose = true
+    await write(response)
+    while await nextExchange() != nil {}
   }
 
   private func nextExchange() async -> Exchange? {

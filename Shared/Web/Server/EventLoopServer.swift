@@ -48,9 +48,9 @@ struct EventLoopServer: ServerChildChannel {
     guard let http = (try? await value.http.get()) ?? nil else { return }
     await withTaskCancellationHandler {
       await withTaskExecutorPreference(EventLoopExecutor(value.channel.eventLoop, logger: logger)) {
-        // A task of its own, which is cancelled when a request exceeds its deadline: the response is still sent.
-        async let served: Void = http.value.serve()
-        await served
+        // A task of its own, as a request that exceeds its deadline cancels it, and this one would close the channel.
+        async let late = http.value.serve()
+        if let response = await late { await http.value.finish(with: response) }
       }
     } onCancel: {
       value.channel.close(promise: nil)

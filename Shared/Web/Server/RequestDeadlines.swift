@@ -36,8 +36,8 @@ final class RequestDeadlines: Sendable {
     self.interval = interval
   }
 
-  /// Runs `body`, and cancels the current task at its deadline: after ``DeadlineExceeded`` the task can do nothing else.
-  /// A task of its own for each request would take a twentieth of the time of a small one.
+  /// Runs `body`, and cancels the current task at its deadline. The task stays cancelled, whether this throws or returns.
+  /// It is not a task of its own for each request, as that takes a twentieth of the time of a small one.
   ///
   /// - Parameter timeout: how long the caller waits, if it says so; never more than the limit.
   /// - Throws: ``DeadlineExceeded`` once `body` has ended after its cancellation.
