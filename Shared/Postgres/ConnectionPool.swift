@@ -126,19 +126,23 @@ final class ConnectionPool: Sendable {
   }
 
   private func submit(_ job: Job) {
-    do { try enqueue(job) } catch { return job.reject(error) }
-    wakeConnectionAfterTurn()
-    startTimeoutTask()
+    do {
+      let waitingCount = try enqueue(job)
+      // A round trip that is full waits for nothing.
+      if waitingCount.isMultiple(of: Self.sharedReadsMax) { wakeConnection() } else { wakeConnectionAfterTurn() }
+      startTimeoutTask()
+    } catch { job.reject(error) }
   }
 
-  /// On an event loop, wakes a connection once all that is ready there has run: the jobs of the requests that arrived
+  /// On an event loop, wakes a connection once what is queued there by now has run: the jobs of the requests that arrived
   /// together share a wake-up, and reads a round trip. A thread that is woken at once takes the first job alone.
   private func wakeConnectionAfterTurn() {
     guard let loop = MultiThreadedEventLoopGroup.currentEventLoop else { return wakeConnection() }
     loop.execute { [self] in wakeConnection() }
   }
 
-  private func enqueue(_ job: Job) throws {
+  /// - Returns: how many jobs wait now.
+  private func enqueue(_ job: Job) throws -> Int {
     try state.withLock { state in
       if state.isClosed { throw DatabaseFailure.unavailable("closed") }
       if job.cancellation.isRequested.load(ordering: .relaxed) { throw CancellationError() }
@@ -146,6 +150,7 @@ final class ConnectionPool: Sendable {
         throw DatabaseFailure.unavailable("more than \(waitingMax) wait for a connection")
       }
       state.waiting.append(job)
+      return state.waiting.count
     }
   }
 
@@ -195,8 +200,21 @@ final class ConnectionPool: Sendable {
       wakeConnection()
       switch first.work {
       case .body(let run): run(connection)
-      case .read: SharedRead.run(jobs.compactMap(\.read), on: connection)
+      case .read:
+        if !SharedRead.run(jobs.compactMap(\.read), on: connection) { repeatAlone(jobs) }
       }
+    }
+  }
+
+  /// After a failure of the round trip that they shared, each waits for a connection for itself, as any of them may have
+  /// been the reason: of those whose tasks have been cancelled meanwhile none runs, and several connections take the others.
+  private func repeatAlone(_ jobs: [Job]) {
+    for job in jobs {
+      guard let read = job.read else { continue }
+      submit(
+        Job(
+          cancellation: job.cancellation, deadline: .now + acquireTimeout, work: .body { read.runAlone(on: $0) },
+          reject: job.reject))
     }
   }
 

@@ -19,17 +19,24 @@ struct SharedRead: Sendable {
     self.finish = finish
   }
 
-  /// When one of the statements fails, each read is repeated by itself: only those that fail alone fail.
-  static func run(_ reads: [SharedRead], on connection: PooledConnection) {
+  /// - Returns: false when the round trip of several has failed. None of them has finished then: each is to be repeated
+  ///   alone, so that only those fail that fail alone.
+  static func run(_ reads: [SharedRead], on connection: PooledConnection) -> Bool {
     for read in reads { read.whenConnected() }
-    guard reads.count > 1, var rows = try? rows(of: reads.flatMap(\.statements), on: connection)[...] else {
-      for read in reads { read.finish(Result { try Self.rows(of: read.statements, on: connection) }) }
-      return
+    guard reads.count > 1 else {
+      for read in reads { read.runAlone(on: connection) }
+      return true
     }
+    guard var rows = try? rows(of: reads.flatMap(\.statements), on: connection)[...] else { return false }
     for read in reads {
       read.finish(.success(Array(rows.prefix(read.statements.count))))
       rows = rows.dropFirst(read.statements.count)
     }
+    return true
+  }
+
+  func runAlone(on connection: PooledConnection) {
+    finish(Result { try Self.rows(of: statements, on: connection) })
   }
 
   private static func rows(of statements: [SQL], on connection: PooledConnection) throws -> [[Row]] {

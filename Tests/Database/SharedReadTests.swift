@@ -13,13 +13,16 @@ import Testing
   /// Both are those of the implicit transaction.
   private static let transaction: SQL = "select pg_backend_pid() as pid, cast(now() as text) as began"
 
-  /// A database with one connection, on which nobody times out however busy the machine is.
-  private func withDatabase(_ body: (Postgres, TestDatabase) async throws -> Void) async throws {
+  /// A database on which nobody times out however busy the machine is.
+  private func withDatabase(
+    connections: Int = 1, _ body: (Postgres, TestDatabase) async throws -> Void
+  ) async throws {
     try await withTestDatabase(.postgres) { testDatabase in
       let opened = try await testDatabase.open("test", Self.schema, connections: 1)
       await opened.close()
       let database = try Postgres(
-        url: testDatabase.databaseURL, schema: "test", connections: 1, acquireTimeout: .seconds(600), logger: quiet)
+        url: testDatabase.databaseURL, schema: "test", connections: connections, acquireTimeout: .seconds(600),
+        logger: quiet)
       try await body(database, testDatabase)
       await database.close()
     }
@@ -56,23 +59,28 @@ import Testing
     }
   }
 
-  /// Although the connection is idle when the first of them asks for it.
+  /// Although the connection is idle when the first of them asks for it. A full round trip does not wait for the others.
   @Test func thoseThatAnEventLoopBeginsInOneTurnAreOneTransaction() async throws {
     try await withDatabase { database, _ in
       let loop = MultiThreadedEventLoopGroup.singleton.any()
-      for count in [1, 2, 16] {
-        // The first of them opens the connection.
-        if count > 1 { try await eventually("the connection is idle") { database.pool.idleCount == 1 } }
-        let began = try await loop.submit {
-          (0..<count).map { _ in
+      _ = try await database.row(Self.transaction)
+      for count in [2, 15, 16] {
+        try await eventually("the connection is idle") { database.pool.idleCount == 1 }
+        let idle = loop.makePromise(of: Int.self)
+        let reads = try await loop.submit {
+          let reads = (0..<count).map { _ in
             Task(executorPreference: EventLoopExecutor(loop)) {
               try await database.row(Self.transaction)?.get("began", as: String.self)
             }
           }
+          // Once all of them have asked.
+          loop.execute { idle.succeed(database.pool.idleCount) }
+          return reads
         }.get()
         var transactions: Set<String?> = []
-        for task in began { transactions.insert(try await task.value) }
+        for read in reads { transactions.insert(try await read.value) }
         #expect(transactions.count == 1 && !transactions.contains(nil))
+        #expect(try await idle.futureResult.get() == (count < 16 ? 1 : 0))
       }
     }
   }
@@ -87,6 +95,65 @@ import Testing
       for (number, result) in results.enumerated() where number != 3 { #expect(try result.get() == number) }
       #expect(throws: DatabaseFailure.self) { try results[3].get() }
       #expect(try await database.row("select 1 as one") != nil)
+    }
+  }
+
+  /// By several connections, as the reason may be that the statements take long.
+  @Test func readsWhoseRoundTripFailsAreRepeatedSideBySide() async throws {
+    try await withDatabase(connections: 2) { database, _ in
+      let (first, second) = (HeldConnection(), HeldConnection())
+      async let one = first.hold(database)
+      async let other = second.hold(database)
+      await first.waitUntilHeld()
+      await second.waitUntilHeld()
+      var reads: [Task<Int?, any Error>] = []
+      for number in 0..<8 {
+        reads.append(
+          Task {
+            let statement: SQL =
+              number == 0
+              ? "select cast(1 as bigint) / cast(0 as bigint) as pid"
+              : "select pg_backend_pid() as pid, cast(pg_sleep(0.3) as text) as slept"
+            return try await database.row(statement)?.get("pid", as: Int.self)
+          })
+        try await eventually("read \(number) in the queue") { database.pool.waitingCount == number + 1 }
+      }
+      first.release()
+      second.release()
+      let wereHeld = try await [one, other]
+      #expect(wereHeld == [true, true])
+      await #expect(throws: DatabaseFailure.self) { try await reads[0].value }
+      var connections: Set<Int?> = []
+      for read in reads.dropFirst() { connections.insert(try await read.value) }
+      #expect(connections.count == 2 && !connections.contains(nil))
+    }
+  }
+
+  @Test func whoGivesUpDuringARoundTripThatFailsIsNotServedAgain() async throws {
+    try await withDatabase { database, testDatabase in
+      let (held, locked) = (HeldConnection(), HeldConnection())
+      let other = try await testDatabase.open("other", [], connections: 1)
+      async let lock = other.read { db in
+        _ = try db.rows("select cast(pg_advisory_xact_lock(7) as text) as lock")
+        return locked.wait()
+      }
+      await locked.waitUntilHeld()
+      async let busy = held.hold(database)
+      await held.waitUntilHeld()
+      // Waits for the lock, and divides by the length of an empty text.
+      let blocked = Task { try await database.row("select 1 / length(cast(pg_advisory_xact_lock(7) as text)) as n") }
+      try await eventually("one waits") { database.pool.waitingCount == 1 }
+      let late = Task { try await database.row("select cast(1 as bigint) as n") }
+      try await eventually("both wait") { database.pool.waitingCount == 2 }
+      held.release()
+      #expect(try await busy)
+      try await eventually("both have the connection") { database.pool.waitingCount == 0 }
+      late.cancel()
+      locked.release()
+      #expect(try await lock)
+      await #expect(throws: DatabaseFailure.self) { try await blocked.value }
+      await #expect(throws: CancellationError.self) { try await late.value }
+      await other.close()
     }
   }
 

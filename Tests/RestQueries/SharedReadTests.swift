@@ -87,7 +87,9 @@ import Wire
         ("text=like.f*", false), ("text=imatch.f", false), ("or=(stars.gt.1,text.ilike.f*)", false),
         ("text=eq(any).{first}", false), ("details->>a=eq.1", false), ("details=eq.{}", false), ("tags=cs.{a}", false),
         ("order=details->a", false), ("not.and=(tags.ov.{a},stars.eq.1)", false),
-        (filters(SharedPage.filtersMax), true), (filters(SharedPage.filtersMax + 1), false),
+        (filters(SharedPage.comparisonsMax), true), (filters(SharedPage.comparisonsMax + 1), false),
+        ("stars=in.(1,2,3,4,5,6,7,8)", true), ("stars=in.(1,2,3,4,5,6,7,8,9)", false),
+        ("stars=in.(1,2,3,4,5,6,7,8)&text=eq.a", false),
       ] {
         let shared = try await memos.operation(query).sharedAnswer(for: caller, in: memos.database)
         #expect((shared != nil) == (isBrief && engine == .postgres), "\(query)")

@@ -87,17 +87,6 @@ extension CreditBalance {
   }
 }
 
-extension CreditBalance: JSONObjectWritable {
-  package func writeMembers(to json: inout JSONWriter) {
-    json.member("available", available)
-    json.member("balance", balance)
-    json.member("debt", debt)
-    json.member("held", held)
-    json.member("lifetime_earned", lifetimeEarned)
-    json.member("lifetime_spent", lifetimeSpent)
-  }
-}
-
 extension HTTPField.Name {
   // `!`: the name is a constant that is a valid token.
   static let link = Self("Link")!

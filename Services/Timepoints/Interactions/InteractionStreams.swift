@@ -42,7 +42,9 @@ struct InteractionStreams: Sendable {
     case .ended(.failure(let error)): throw error
     case .ended(.success(let reply)) where reply.status != 200: return reply.response
     case .ended(let result): return response { try await $0.write(EventStreamText.event(last(result))) }
-    case .begun, .piece, nil: return response { try await write(parts, to: &$0) }
+    case .begun, .piece: return response { try await write(parts, to: &$0) }
+    // The request was cancelled. The stream would end there and then, empty.
+    case nil: throw CancellationError()
     }
   }
 

@@ -11,8 +11,8 @@ struct SharedPage: Sendable {
 
   static let rowsMax = 100
   static let bytesMax = 64 * 1024
-  /// How many filters a shared read may have. Each is tried on all rows of the caller.
-  static let filtersMax = 8
+  /// How many values a shared read may compare with. Each is compared with that of every row of the caller.
+  static let comparisonsMax = 8
 
   /// The page of whole rows named `t0`.
   ///
@@ -70,7 +70,7 @@ extension RestOperation {
   private var isShareable: Bool {
     request.method == .get && preferences.count == nil && table.access.isOfOwners && resource.isWhole
       && resource.conditions.allSatisfy { $0.isBrief(in: table) }
-      && resource.conditions.reduce(0) { $0 + $1.filterCount } <= SharedPage.filtersMax
+      && resource.conditions.reduce(0) { $0 + $1.comparisonCount } <= SharedPage.comparisonsMax
       && resource.orders.allSatisfy { $0.relation == nil && $0.field.isBrief(in: table) }
   }
 }
@@ -85,11 +85,11 @@ extension Condition {
     }
   }
 
-  fileprivate var filterCount: Int {
+  fileprivate var comparisonCount: Int {
     switch self {
-    case .not(let inner): inner.filterCount
-    case .and(let parts), .or(let parts): parts.reduce(0) { $0 + $1.filterCount }
-    case .filter: 1
+    case .not(let inner): inner.comparisonCount
+    case .and(let parts), .or(let parts): parts.reduce(0) { $0 + $1.comparisonCount }
+    case .filter(let filter): if case .isIn(let values) = filter.test { values.count } else { 1 }
     }
   }
 }

@@ -6,7 +6,7 @@ import StrictHTTP
 /// rules as the gateway, has each responded to by the connection's task on the event loop, and writes the response.
 ///
 /// It takes the place of Hummingbird's handlers and of `NIOAsyncChannel`, which took a fifth of the time of a small request.
-/// This file has the connection, `+Requests` the way of requests, `+Responses` that of responses.
+/// This file has the connection, `+Task` the task, `+Requests` the way of requests, `+Responses` that of responses.
 final class HTTPConnection: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = ByteBuffer
@@ -56,8 +56,8 @@ final class HTTPConnection: ChannelDuplexHandler {
   /// One timer at most, which looks at the deadline: most deadlines change before they pass.
   private var timer: (at: NIODeadline, task: Scheduled<Void>)?
   /// What the task responds to next, or its wait for that.
-  private var next: Exchange?
-  private var waiting: CheckedContinuation<Exchange?, Never>?
+  var next: Exchange?
+  var waiting: CheckedContinuation<Exchange?, Never>?
 
   init(_ service: HTTPService, on channel: any Channel) {
     self.service = service
@@ -87,58 +87,6 @@ final class HTTPConnection: ChannelDuplexHandler {
     waiting?.resume(returning: nil)
     waiting = nil
     response?.onClientEnd?()
-  }
-
-  // MARK: The task
-
-  enum Exchange: Sendable {
-    case request(Request, any Channel)
-    /// What was received is no request.
-    case refusal(Response)
-  }
-
-  /// Responds to the requests until the connection is closed. Runs on the event loop.
-  ///
-  /// - Returns: the response to a request that has exceeded its deadline, which has cancelled this task: another one has
-  ///   to write it, as a body may be made while it is written. nil when the connection is closed.
-  func serve() async -> Response? {
-    while let exchange = await nextExchange() {
-      switch exchange {
-      case .request(let request, let channel):
-        let response = await service.respond(request, channel)
-        if Task.isCancelled { return response }
-        await write(response)
-      case .refusal(let response): await write(response)
-      }
-    }
-    return nil
-  }
-
-  /// Writes the response that ``serve()`` has returned, and returns when the connection is closed.
-  func finish(with response: Response) async {
-    mustClose = true
-    await write(response)
-    while await nextExchange() != nil {}
-  }
-
-  private func nextExchange() async -> Exchange? {
-    if let next {
-      self.next = nil
-      return next
-    }
-    return await withCheckedContinuation { continuation in
-      if context == nil { continuation.resume(returning: nil) } else { waiting = continuation }
-    }
-  }
-
-  /// Has the task respond.
-  func begin(_ exchange: Exchange) {
-    phase = .responding
-    hasHadRequests = true
-    setDeadline(nil)
-    guard let waiting else { return next = exchange }
-    self.waiting = nil
-    waiting.resume(returning: exchange)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
