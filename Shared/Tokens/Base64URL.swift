@@ -3,9 +3,11 @@ import Foundation
 /// Base64url without padding (RFC 4648 §5). Only the canonical encoding is accepted: no two strings decode to the same
 /// bytes.
 package enum Base64URL {
-  package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+  package static func encode(_ bytes: some Sequence<UInt8>) -> String { encode(Array(bytes)) }
+
+  private static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
-    text.reserveCapacity((bytes.underestimatedCount * 4 + 2) / 3)
+    text.reserveCapacity((bytes.count * 4 + 2) / 3)
     var buffer: UInt32 = 0
     var bits = 0
     for byte in bytes {
@@ -21,7 +23,9 @@ package enum Base64URL {
   }
 
   /// nil for padding, characters outside the alphabet, an impossible length, or trailing bits that are not zero.
-  package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+  package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? { decode(Array(text)) }
+
+  private static func decode(_ text: [UInt8]) -> [UInt8]? {
     guard text.count % 4 != 1 else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count * 3 / 4)

@@ -2,7 +2,7 @@ import ClientBodies
 import Wire
 
 extension CreditBalance: JSONObjectWritable {
-  package func writeMembers(to json: inout JSONWriter) {
+  public func writeMembers(to json: inout JSONWriter) {
     json.member("available", available)
     json.member("balance", balance)
     json.member("debt", debt)

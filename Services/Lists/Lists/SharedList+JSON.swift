@@ -2,32 +2,32 @@ import ClientBodies
 import Wire
 
 extension ListsAnswer: JSONObjectWritable {
-  package func writeMembers(to json: inout JSONWriter) throws {
+  public func writeMembers(to json: inout JSONWriter) throws {
     json.member("cursor", cursor)
     try json.member("deleted", deleted)
     json.member("has_more", hasMore)
     try json.member("lists", lists)
     json.member("page", page)
     json.member("per_page", perPage)
-    try json.member("tombstones", encoding: tombstones)
+    json.member("tombstones", texts: tombstones)
   }
 }
 
 extension ListAnswer: JSONObjectWritable {
-  package func writeMembers(to json: inout JSONWriter) throws {
+  public func writeMembers(to json: inout JSONWriter) throws {
     try json.member("list", list)
   }
 }
 
 extension Tombstone: JSONObjectWritable {
-  package func writeMembers(to json: inout JSONWriter) {
+  public func writeMembers(to json: inout JSONWriter) {
     json.member("deleted_at", deletedAt)
     json.member("id", id)
   }
 }
 
 extension SharedList: JSONObjectWritable {
-  package func writeMembers(to json: inout JSONWriter) throws {
+  public func writeMembers(to json: inout JSONWriter) throws {
     json.member("color", color)
     json.member("completed_tasks_count", completedTasksCount)
     json.member("created_at", createdAt)
@@ -52,7 +52,7 @@ extension SharedList: JSONObjectWritable {
 }
 
 extension SharedList.Person: JSONObjectWritable {
-  package func writeMembers(to json: inout JSONWriter) throws {
+  public func writeMembers(to json: inout JSONWriter) throws {
     json.member("created_at", createdAt)
     json.member("email", email)
     json.member("id", id)
@@ -64,7 +64,7 @@ extension SharedList.Person: JSONObjectWritable {
 }
 
 extension SharedList.Person.User: JSONObjectWritable {
-  package func writeMembers(to json: inout JSONWriter) {
+  public func writeMembers(to json: inout JSONWriter) {
     json.member("email", email)
     json.member("id", id)
     json.memberOrNull("name", name)

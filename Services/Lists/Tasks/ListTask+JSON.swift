@@ -2,26 +2,26 @@ import ClientBodies
 import Wire
 
 extension TasksAnswer: JSONObjectWritable {
-  package func writeMembers(to json: inout JSONWriter) throws {
+  public func writeMembers(to json: inout JSONWriter) throws {
     json.member("cursor", cursor)
     try json.member("deleted", deleted)
     json.member("has_more", hasMore)
     json.member("page", page)
     json.member("per_page", perPage)
     try json.member("tasks", tasks)
-    try json.member("tombstones", encoding: tombstones)
+    json.member("tombstones", texts: tombstones)
   }
 }
 
 extension TaskAnswer: JSONObjectWritable {
-  package func writeMembers(to json: inout JSONWriter) throws {
+  public func writeMembers(to json: inout JSONWriter) throws {
     json.member("message", message)
     try json.member("task", task)
   }
 }
 
 extension TaskPage: JSONObjectWritable {
-  package func writeMembers(to json: inout JSONWriter) throws {
+  public func writeMembers(to json: inout JSONWriter) throws {
     json.member("has_more", hasMore)
     json.member("page", page)
     json.member("per_page", perPage)
@@ -30,7 +30,7 @@ extension TaskPage: JSONObjectWritable {
 }
 
 extension ClientBodies.ListTask: JSONObjectWritable {
-  package func writeMembers(to json: inout JSONWriter) throws {
+  public func writeMembers(to json: inout JSONWriter) throws {
     try json.member("assigned_to", assignedTo)
     try json.member("audit_trail", auditTrail)
     json.member("can_delete", canDelete)
@@ -90,7 +90,7 @@ extension ClientBodies.ListTask: JSONObjectWritable {
 }
 
 extension ClientBodies.ListTask.Tag: JSONObjectWritable {
-  package func writeMembers(to json: inout JSONWriter) {
+  public func writeMembers(to json: inout JSONWriter) {
     json.memberOrNull("color", color)
     json.member("created_at", createdAt)
     json.member("id", id)
@@ -100,7 +100,7 @@ extension ClientBodies.ListTask.Tag: JSONObjectWritable {
 }
 
 extension ClientBodies.ListTask.Subtask: JSONObjectWritable {
-  package func writeMembers(to json: inout JSONWriter) {
+  public func writeMembers(to json: inout JSONWriter) {
     json.memberOrNull("client_id", clientID)
     json.memberOrNull("completed_at", completedAt)
     json.member("created_at", createdAt)
@@ -121,7 +121,7 @@ extension ClientBodies.ListTask.Subtask: JSONObjectWritable {
 }
 
 extension ClientBodies.ListTask.Event: JSONObjectWritable {
-  package func writeMembers(to json: inout JSONWriter) throws {
+  public func writeMembers(to json: inout JSONWriter) throws {
     json.member("id", id)
     json.member("kind", kind)
     json.member("new_due_at", newDueAt)
@@ -133,7 +133,7 @@ extension ClientBodies.ListTask.Event: JSONObjectWritable {
 }
 
 extension ClientBodies.ListTask.Reschedule: JSONObjectWritable {
-  package func writeMembers(to json: inout JSONWriter) throws {
+  public func writeMembers(to json: inout JSONWriter) throws {
     json.member("created_at", createdAt)
     json.member("id", id)
     json.memberOrNull("new_due_at", newDueAt)
@@ -145,7 +145,7 @@ extension ClientBodies.ListTask.Reschedule: JSONObjectWritable {
 }
 
 extension ClientBodies.ListTask.Place: JSONObjectWritable {
-  package func writeMembers(to json: inout JSONWriter) {
+  public func writeMembers(to json: inout JSONWriter) {
     json.member("id", id)
     json.member("name", name)
   }

@@ -6,11 +6,11 @@ import Wire
 extension ColumnType {
   func write(_ value: Value, to output: inout [UInt8]) {
     switch (self, value) {
-    case (_, .null): output += "null".utf8
-    case (.boolean, .integer(let number)): output += (number == 0 ? "false" : "true").utf8
-    case (.integer, .integer(let number)): output += String(number).utf8
+    case (_, .null): output.append("null")
+    case (.boolean, .integer(let number)): output.append(number == 0 ? "false" : "true")
+    case (.integer, .integer(let number)): output.append(utf8: String(number))
     case (.number, _): Self.writeNumber(value, to: &output)
-    case (.json, _): output += (value.text ?? "null").utf8
+    case (.json, _): output.append(utf8: value.text ?? "null")
     case (.textArray, .text(let text)), (.uuidArray, .text(let text)): Self.writeArray(text, to: &output)
     case (.timestamp, .text(let text)): Self.writeTime(text, to: &output)
     default: JSONTree.write(value.text ?? "", to: &output)
@@ -39,31 +39,34 @@ extension ColumnType {
 
   /// The shortest text that is read as the same number.
   private static func writeNumber(_ value: Value, to output: inout [UInt8]) {
-    guard let text = value.text, let number = Double(text), number.isFinite else { return output += "null".utf8 }
-    output += (Int64(exactly: number).map(String.init) ?? String(number)).utf8
+    guard let text = value.text, let number = Double(text), number.isFinite else { return output.append("null") }
+    output.append(utf8: Int64(exactly: number).map(String.init) ?? String(number))
   }
 
   private static func writeTime(_ text: String, to output: inout [UInt8]) {
-    guard let end = secondsEnd(text) else { return JSONTree.write(time(text), to: &output) }
-    output.append(UInt8(ascii: "\""))
-    output += text.utf8[..<end]
-    output += "Z\"".utf8
+    guard hasSecondsEnd(text) else { return JSONTree.write(time(text), to: &output) }
+    output.append("\"")
+    output.append(utf8: text, upTo: secondsEnd)
+    output.append("Z\"")
   }
 
   /// In whole seconds, from the formats of both engines.
   private static func time(_ text: String) -> String {
-    if let end = secondsEnd(text) { return "\(text[..<end])Z" }
+    if hasSecondsEnd(text) { return "\(String(decoding: text.utf8.prefix(secondsEnd), as: UTF8.self))Z" }
     return TimestampText.stored(text).map(RFC3339.seconds) ?? text
   }
 
-  /// Where the seconds end in `2026-11-22T08:15:30Z`, with or without a fraction, as both engines write a year of four
-  /// digits.
-  private static func secondsEnd(_ text: String) -> String.Index? {
-    let bytes = text.utf8
-    guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z") else { return nil }
-    let end = bytes.index(bytes.startIndex, offsetBy: 19)
-    // PostgreSQL has no fraction where it is zero.
-    return bytes.count == 20 || bytes[end] == UInt8(ascii: ".") ? end : nil
+  /// How many bytes `2026-11-22T08:15:30Z` has before its end.
+  private static let secondsEnd = 19
+
+  /// Whether it is such a text, with or without a fraction, as both engines write a year of four digits.
+  private static func hasSecondsEnd(_ text: String) -> Bool {
+    var text = text
+    return text.withUTF8 { bytes in
+      guard bytes.count > secondsEnd, bytes[bytes.count - 1] == UInt8(ascii: "Z") else { return false }
+      // PostgreSQL has no fraction where it is zero.
+      return bytes.count == secondsEnd + 1 || bytes[secondsEnd] == UInt8(ascii: ".")
+    }
   }
 }
 

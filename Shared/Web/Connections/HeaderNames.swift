@@ -6,14 +6,23 @@ import Wire
 /// The names of header fields that most requests have. Comparing bytes with them costs less than validating a name and
 /// converting it to lower case.
 enum HeaderNames {
-  private static let byLength: [[HTTPField.Name]] = {
+  private struct Known {
+    let name: HTTPField.Name
+    /// In lower case.
+    let bytes: [UInt8]
+  }
+
+  private static let byLength: [[Known]] = {
     let names: [HTTPField.Name] = [
       .accept, .acceptEncoding, .acceptLanguage, .authorization, .connection, .contentLength, .contentType, .ifMatch,
       .ifNoneMatch, .userAgent, .transferEncoding, .serviceKey, .serviceName, .userID, .sessionID, .requestID,
       .traceparent, .tracestate, .idempotencyKey, .forwardedFor, .timeout,
     ]
-    var lengths: [[HTTPField.Name]] = Array(repeating: [], count: HTTPLimits.fieldNameBytesMax + 1)
-    for name in names { lengths[name.canonicalName.utf8.count].append(name) }
+    var lengths: [[Known]] = Array(repeating: [], count: HTTPLimits.fieldNameBytesMax + 1)
+    for name in names {
+      let bytes = Array(name.canonicalName.utf8)
+      lengths[bytes.count].append(Known(name: name, bytes: bytes))
+    }
     return lengths
   }()
 
@@ -23,17 +32,13 @@ enum HeaderNames {
     let start = field.line.start
     let length = Int(field.nameEnd) - start
     let bytes = buffer.readableBytesUInt8Span
-    for name in byLength[length] where isSame(bytes, start, name.canonicalName) { return name }
+    for known in byLength[length] where isSame(bytes, start, known.bytes) { return known.name }
     return buffer.getString(at: buffer.readerIndex + start, length: length).flatMap { HTTPField.Name($0) }
   }
 
   /// - Parameter name: in lower case. Letters differ from it in one bit only, which digits and hyphens have set anyway.
-  private static func isSame(_ bytes: Span<UInt8>, _ start: Int, _ name: String) -> Bool {
-    var index = start
-    for byte in name.utf8 {
-      guard bytes[index] | 0x20 == byte else { return false }
-      index += 1
-    }
+  private static func isSame(_ bytes: Span<UInt8>, _ start: Int, _ name: [UInt8]) -> Bool {
+    for index in name.indices where bytes[start + index] | 0x20 != name[index] { return false }
     return true
   }
 }

@@ -11,7 +11,7 @@ final class LogClock: Sendable {
 
   func write(_ date: Date, to line: inout [UInt8]) {
     let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded())
-    line += text(of: milliseconds / 1000).utf8
+    line.append(utf8: text(of: milliseconds / 1000))
     line.append(UInt8(ascii: "."))
     for divisor in [100, 10, 1] { line.append(UInt8(ascii: "0") + UInt8(milliseconds / divisor % 10)) }
     line.append(UInt8(ascii: "Z"))

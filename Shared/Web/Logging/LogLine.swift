@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import Wire
 
 /// How lines are written (`LOG_FORMAT`): one JSON object per line, or plain text.
 package enum LogFormat: String, Sendable { case json, text }
@@ -64,11 +65,14 @@ struct LogLine {
   }
 
   /// Writes text that needs no escaping.
-  mutating func write(_ text: String) { bytes += text.utf8 }
+  mutating func write(_ text: String) { bytes.append(utf8: text) }
 
   /// Writes a JSON string. Other control characters than newlines become spaces.
   mutating func writeQuoted(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
+    defer { bytes.append(UInt8(ascii: "\"")) }
+    // Most texts are plain, and are copied whole.
+    guard !bytes.append(ifPlain: text) else { return }
     for byte in text.utf8 {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -79,7 +83,6 @@ struct LogLine {
       default: bytes.append(byte)
       }
     }
-    bytes.append(UInt8(ascii: "\""))
   }
 
   /// Writes text without ESC, with which commands to terminals begin.

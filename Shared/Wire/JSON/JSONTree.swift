@@ -36,9 +36,9 @@ extension JSONTree {
 
   package func write(to output: inout [UInt8]) {
     switch self {
-    case .null: output += "null".utf8
-    case .bool(let value): output += (value ? "true" : "false").utf8
-    case .number(let digits): output += digits.utf8
+    case .null: output.append("null")
+    case .bool(let value): output.append(value ? "true" : "false")
+    case .number(let digits): output.append(utf8: digits)
     case .string(let text): Self.write(text, to: &output)
     case .array(let elements):
       output.append(UInt8(ascii: "["))
@@ -63,12 +63,7 @@ extension JSONTree {
     output.append(UInt8(ascii: "\""))
     defer { output.append(UInt8(ascii: "\"")) }
     // Most texts are plain, and are copied whole.
-    let isCopied = text.utf8.withContiguousStorageIfAvailable { bytes in
-      guard bytes.allSatisfy(isPlain) else { return false }
-      output.append(contentsOf: bytes)
-      return true
-    }
-    guard isCopied != true else { return }
+    guard !output.append(ifPlain: text) else { return }
     for byte in text.utf8 {
       switch byte {
       case UInt8(ascii: "\""): output += "\\\"".utf8
@@ -80,9 +75,5 @@ extension JSONTree {
       default: output.append(byte)
       }
     }
-  }
-
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 }

@@ -33,10 +33,11 @@ extension RFC3339 {
   private static func plain(_ text: String) -> Date? {
     text.utf8.withContiguousStorageIfAvailable { bytes -> Date? in
       guard (20...30).contains(bytes.count), bytes.count != 21, bytes.last == UInt8(ascii: "Z"),
-        zip([4, 7, 10, 13, 16], "--T::".utf8).allSatisfy({ bytes[$0] == $1 }),
-        let year = number(bytes[0..<4]), let month = number(bytes[5..<7]), let day = number(bytes[8..<10]),
-        let hour = number(bytes[11..<13]), let minute = number(bytes[14..<16]), let second = number(bytes[17..<19]),
-        let milliseconds = milliseconds(of: bytes[19..<bytes.count - 1]), year >= 1600, hour < 24, minute < 60,
+        bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"), bytes[10] == UInt8(ascii: "T"),
+        bytes[13] == UInt8(ascii: ":"), bytes[16] == UInt8(ascii: ":"),
+        let year = number(bytes, 0..<4), let month = number(bytes, 5..<7), let day = number(bytes, 8..<10),
+        let hour = number(bytes, 11..<13), let minute = number(bytes, 14..<16), let second = number(bytes, 17..<19),
+        let milliseconds = milliseconds(bytes, 19..<bytes.count - 1), year >= 1600, hour < 24, minute < 60,
         second < 60, let days = days(to: year, month, day)
       else { return nil }
       let seconds = days * 86_400 + hour * 3600 + minute * 60 + second
@@ -47,26 +48,27 @@ extension RFC3339 {
   /// Whether it begins with a day that exists, as in `2026-02-28`.
   private static func beginsWithDay(_ text: String) -> Bool {
     text.utf8.withContiguousStorageIfAvailable { bytes in
-      guard bytes.count >= 10, let year = number(bytes[0..<4]), let month = number(bytes[5..<7]),
-        let day = number(bytes[8..<10])
+      guard bytes.count >= 10, let year = number(bytes, 0..<4), let month = number(bytes, 5..<7),
+        let day = number(bytes, 8..<10)
       else { return false }
       return days(to: year, month, day) != nil
     } ?? false
   }
 
-  private static func number(_ digits: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+  private static func number(_ bytes: UnsafeBufferPointer<UInt8>, _ digits: Range<Int>) -> Int? {
     var number = 0
-    for digit in digits {
-      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
-      number = number * 10 + Int(digit - UInt8(ascii: "0"))
+    for index in digits {
+      let digit = bytes[index] &- UInt8(ascii: "0")
+      guard digit < 10 else { return nil }
+      number = number * 10 + Int(digit)
     }
     return number
   }
 
-  /// The milliseconds of a decimal point and one to nine digits, rounded; 0 for an empty slice.
-  private static func milliseconds(of fraction: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+  /// The milliseconds of a decimal point and one to nine digits, rounded; 0 for no bytes.
+  private static func milliseconds(_ bytes: UnsafeBufferPointer<UInt8>, _ fraction: Range<Int>) -> Int? {
     guard let point = fraction.first else { return 0 }
-    guard point == UInt8(ascii: "."), var number = number(fraction.dropFirst()) else { return nil }
+    guard bytes[point] == UInt8(ascii: "."), var number = number(bytes, fraction.dropFirst()) else { return nil }
     var digits = fraction.count - 1
     while digits < 3 { (number, digits) = (number * 10, digits + 1) }
     var unit = 1
