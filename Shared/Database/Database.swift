@@ -9,8 +9,8 @@ package protocol Database: Sendable {
   /// A read-only transaction. All statements see one snapshot.
   func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T
 
-  /// A read that may not see the changes of the last two seconds: with a standby of PostgreSQL it takes load off the
-  /// primary. Only for what no decision depends on, and nobody expects to see at once.
+  /// The same as ``readOnce(_:)``, but may not see the changes of the last two seconds: with a standby of PostgreSQL it
+  /// takes load off the primary. Only for what no decision depends on, and nobody expects to see at once.
   func readAllowingStale<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T
 
   /// A read whose body makes one call on the connection, with one statement or several (``Connection/rows(of:)``): on
@@ -54,7 +54,7 @@ extension Database {
   package func readAllowingStale<T: Sendable>(
     _ body: @escaping @Sendable (any Connection) throws -> T
   ) async throws -> T {
-    try await read(body)
+    try await readOnce(body)
   }
 
   package func readOnce<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {

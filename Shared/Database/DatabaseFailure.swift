@@ -1,5 +1,5 @@
 /// Why a statement or transaction failed, in cases that both engines share.
-package enum DatabaseFailure: Error, Hashable, Sendable {
+public enum DatabaseFailure: Error, Hashable, Sendable {
   /// A unique index was violated; its name.
   case unique(String)
   /// A CHECK constraint was violated; its name.

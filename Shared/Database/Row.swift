@@ -1,8 +1,11 @@
 /// One row of a result, read by column name into the type that the context infers.
-package struct Row: Sendable {
+///
+/// `public`, as are the types of columns: of generic functions that are `package`, even with `@inlinable`, the compiler
+/// (Swift 6.3) makes no versions for the types of another module.
+public struct Row: Sendable {
   @usableFromInline let columns: [String]
   /// In the order of the statement's columns.
-  @usableFromInline package let values: [Value]
+  public let values: [Value]
 
   package init(columns: [String], values: [Value]) {
     self.columns = columns
@@ -10,26 +13,33 @@ package struct Row: Sendable {
   }
 
   /// - Throws: ``DatabaseFailure/unreadable`` when there is no such column or its value is not of type `T`.
-  @inlinable package func get<T: ColumnValue>(_ name: String, as type: T.Type = T.self) throws -> T {
+  @inlinable public func get<T: ColumnValue>(_ name: String, as type: T.Type = T.self) throws -> T {
     guard let value = T(column: try value(name)) else { throw DatabaseFailure.unreadable(column: name) }
     return value
   }
 
   /// The value of a column that may be null.
-  @inlinable package func optional<T: ColumnValue>(_ name: String, as type: T.Type = T.self) throws -> T? {
-    try value(name) == .null ? nil : get(name)
+  @inlinable public func optional<T: ColumnValue>(_ name: String, as type: T.Type = T.self) throws -> T? {
+    let value = try value(name)
+    if case .null = value { return nil }
+    guard let value = T(column: value) else { throw DatabaseFailure.unreadable(column: name) }
+    return value
   }
 
   /// A text column as a case of an enumeration.
   ///
   /// - Throws: ``DatabaseFailure/unreadable`` also when the text is not the raw value of a case.
-  @inlinable package func enumValue<Case: RawRepresentable<String>>(_ name: String) throws -> Case {
+  @inlinable public func enumValue<Case: RawRepresentable<String>>(_ name: String) throws -> Case {
     guard let value = Case(rawValue: try get(name)) else { throw DatabaseFailure.unreadable(column: name) }
     return value
   }
 
   @usableFromInline func value(_ name: String) throws -> Value {
-    guard let index = columns.firstIndex(of: name) else { throw DatabaseFailure.unreadable(column: name) }
+    // Most other names have other lengths, which is found out faster than that their texts differ.
+    let length = name.utf8.count
+    guard let index = columns.firstIndex(where: { $0.utf8.count == length && $0 == name }) else {
+      throw DatabaseFailure.unreadable(column: name)
+    }
     return values[index]
   }
 }

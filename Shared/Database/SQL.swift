@@ -98,7 +98,8 @@ package struct SQL: Sendable, ExpressibleByStringInterpolation {
       }
       bindings.append(value)
       piecesBefore.append(text.utf8.count - pieceStart)
-      text += "$\(bindings.count)"
+      text += "$"
+      text += String(bindings.count)
       pieceStart = text.utf8.count
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import Wire
 
 /// A column value on both engines. Times are text in UTC with milliseconds, ids are text, booleans are 0 and 1.
-package enum Value: Sendable, Hashable {
+public enum Value: Sendable, Hashable {
   case null
   case integer(Int64)
   case text(String)
@@ -19,7 +19,7 @@ extension Value: Bindable {
 }
 
 /// A type that a column value can be converted to.
-package protocol ColumnValue {
+public protocol ColumnValue {
   /// Returns nil when the value is not of this type.
   init?(column: Value)
 }
@@ -27,7 +27,7 @@ package protocol ColumnValue {
 extension Int: Bindable, ColumnValue {
   package var binding: Value { .integer(Int64(self)) }
 
-  package init?(column: Value) {
+  public init?(column: Value) {
     guard case .integer(let value) = column else { return nil }
     self.init(exactly: value)
   }
@@ -36,7 +36,7 @@ extension Int: Bindable, ColumnValue {
 extension Bool: Bindable, ColumnValue {
   package var binding: Value { .integer(self ? 1 : 0) }
 
-  package init?(column: Value) {
+  public init?(column: Value) {
     guard case .integer(let value) = column else { return nil }
     self = value != 0
   }
@@ -45,7 +45,7 @@ extension Bool: Bindable, ColumnValue {
 extension String: Bindable, ColumnValue {
   package var binding: Value { .text(self) }
 
-  package init?(column: Value) {
+  public init?(column: Value) {
     guard case .text(let value) = column else { return nil }
     self = value
   }
@@ -54,7 +54,7 @@ extension String: Bindable, ColumnValue {
 extension [UInt8]: Bindable, ColumnValue {
   package var binding: Value { .bytes(self) }
 
-  package init?(column: Value) {
+  public init?(column: Value) {
     guard case .bytes(let value) = column else { return nil }
     self = value
   }
@@ -63,7 +63,7 @@ extension [UInt8]: Bindable, ColumnValue {
 extension Date: Bindable, ColumnValue {
   package var binding: Value { .text(RFC3339.milliseconds(self)) }
 
-  package init?(column: Value) {
+  public init?(column: Value) {
     guard case .text(let text) = column, let date = RFC3339.parse(text) else { return nil }
     self = date
   }

@@ -91,7 +91,7 @@ package final class Postgres: Database {
     _ body: @escaping @Sendable (any Connection) throws -> T
   ) async throws -> T {
     if let standby, let result = try await standby.read(body) { return result }
-    return try await read(body)
+    return try await readOnce(body)
   }
 
   package func readOnce<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {

@@ -31,6 +31,14 @@ package struct ID<Subject>: Hashable, Sendable, LosslessStringConvertible {
   }
 
   package var description: String { uuid.lowercaseText }
+
+  /// As two words, which takes less time than as sixteen bytes.
+  package func hash(into hasher: inout Hasher) {
+    withUnsafeBytes(of: uuid.uuid) { bytes in
+      hasher.combine(bytes.loadUnaligned(as: UInt64.self))
+      hasher.combine(bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    }
+  }
 }
 
 /// Faster than Foundation's parsing and formatting, as a response may have many ids.
