@@ -163,7 +163,7 @@ let package = Package(
       path: "Tests/Support", swiftSettings: .strict),
     .target(
       name: "Fuzz", dependencies: ["StrictHTTP"], path: "Tests/Fuzz", exclude: ["Target.swift"], swiftSettings: .strict),
-    .tests("Wire", ["Wire"]),
+    .tests("Wire", ["Support", "Wire"]),
     .tests("Prometheus", ["Prometheus", "Database", "Support", "Web", "Wire"]),
     .tests("StrictHTTP", ["StrictHTTP", "Fuzz", "Support"]),
     .tests("Database", ["Database", "Postgres", "Support", "Wire", .nio, .nioPosix]),

@@ -97,7 +97,7 @@ private struct TwoGenerations<Entry> {
   subscript(id: UserID) -> Entry? { young[id] ?? old[id] }
 
   mutating func store(_ entry: Entry, for id: UserID) {
-    if young[id] == nil, young.count >= entriesMax { discardOld() }
+    if young.count >= entriesMax, young[id] == nil { discardOld() }
     old[id] = nil
     young[id] = entry
   }

@@ -1,4 +1,5 @@
 import Foundation
+import Wire
 
 /// Decodes values that nobody has encoded: of every type some, with members that are missing, null or there at random.
 package final class RandomDecoder: Decoder {
@@ -9,6 +10,11 @@ package final class RandomDecoder: Decoder {
   package func value<T: Decodable>(_ type: T.Type = T.self) throws -> T {
     if T.self == Date.self, let date = Date(timeIntervalSince1970: Double.random(in: 0..<4e9, using: &random)) as? T {
       return date
+    }
+    if T.self == UserID.self,
+      let id = UserID.new(at: Date(timeIntervalSince1970: Double.random(in: 0..<4e9, using: &random))) as? T
+    {
+      return id
     }
     return try T(from: self)
   }

@@ -20,7 +20,7 @@ struct FeedRoutes: Sendable {
   }
 
   @Sendable private func append(_ request: Request, _ context: ServiceCaller) async throws -> Response {
-    let batch = try await request.json(FeedBatch.self, bytesMax: Self.bytesMax) { try FeedBatch($0) }
+    let batch = try await request.json(FeedBatch.self, bytesMax: Self.bytesMax)
     try batch.requireValid()
     let now = now()
     let appended = try await store.append(batch.events, at: now) { [pushes] events, db in

@@ -13,18 +13,6 @@ extension Request {
     try Self.decode(type, from: try await jsonBody(upTo: bytesMax))
   }
 
-  /// The same, for a type that can be made from a tree: with less work than by its decoder.
-  ///
-  /// - Parameter make: throws for what may not be of the type. The decoder then decides, and finds what is wrong.
-  package func json<T: Decodable>(
-    _ type: T.Type, bytesMax: Int = 64 * 1024, from make: (JSONTree) throws -> T
-  ) async throws -> T {
-    let body = try await jsonBody(upTo: bytesMax)
-    do { return try make(try JSONReader.tree(of: Array(body.readableBytesView))) } catch {
-      return try Self.decode(type, from: body)
-    }
-  }
-
   private func jsonBody(upTo bytesMax: Int) async throws -> ByteBuffer {
     if let contentType = headers[.contentType]?.lowercased() {
       guard contentType.hasPrefix("application/json") || contentType.contains("+json") else {
@@ -35,10 +23,11 @@ extension Request {
   }
 
   private static func decode<T: Decodable>(_ type: T.Type, from body: ByteBuffer) throws -> T {
+    if let value = JSON.readValue(type, from: Array(body.readableBytesView)) { return value }
     // The decoder validates only the strings that `type` reads.
     guard String(validating: body.readableBytesView, as: UTF8.self) != nil else { throw Failure.malformed }
     let data = Data(buffer: body)
-    do { return try JSON.decode(type, from: data) } catch let error as DecodingError {
+    do { return try JSON.decodeByDecoder(type, from: data) } catch let error as DecodingError {
       guard Failure(error) != .malformed else { throw Failure.malformedOrNotWhole(data) }
       throw DecodingErrorCollector.failure(error, decoding: data, as: type)
     }

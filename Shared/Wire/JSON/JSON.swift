@@ -29,11 +29,26 @@ package enum JSON {
   package static func decode<T: Decodable>(
     _ type: T.Type, from data: Data, userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) throws -> T {
+    try readValue(type, from: Array(data)) ?? decodeByDecoder(type, from: data, userInfo: userInfo)
+  }
+
+  /// Also types that are made from trees.
+  package static func decodeByDecoder<T: Decodable>(
+    _ type: T.Type, from data: Data, userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  ) throws -> T {
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = dates
     decoder.userInfo = userInfo
     decoder.userInfo[.jsonText] = JSONText(data)
     return try decoder.decode(type, from: data)
+  }
+
+  /// The value of a type that is made from a tree (``JSONTreeReadable``); nil for other types, and for what the decoder has
+  /// to look at.
+  package static func readValue<T>(_ type: T.Type, from bytes: @autoclosure () -> [UInt8]) -> T? {
+    guard let readable = type as? any JSONTreeReadable.Type else { return nil }
+    // `try?`: the decoder finds what is wrong.
+    return try? readable.init(JSONReader.tree(of: bytes(), acceptsRepeatedNames: false)) as? T
   }
 
   private static let dates = JSONDecoder.DateDecodingStrategy.custom { decoder in

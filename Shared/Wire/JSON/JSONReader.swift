@@ -1,22 +1,26 @@
 /// Parses JSON (RFC 8259) into a ``JSONTree``, with a bound on its depth.
 package struct JSONReader {
   /// What is not JSON, or not JSON that a database stores.
-  package enum Problem: Error { case malformed, tooDeep, nul }
+  package enum Problem: Error { case malformed, tooDeep, nul, repeatedName }
 
   package static let nestingMax = 64
 
   private let bytes: [UInt8]
   private let nestingMax: Int
   private let acceptsNul: Bool
+  private let acceptsRepeatedNames: Bool
   private var position = 0
 
-  /// - Parameter acceptsNul: whether strings may have `\u0000`, which no database stores.
+  /// - Parameters:
+  ///   - acceptsNul: whether strings may have `\u0000`, which no database stores.
+  ///   - acceptsRepeatedNames: whether an object may have several members of a name, of which the last counts.
   /// - Throws: ``Problem``.
   package static func tree(
-    of bytes: [UInt8], nestingMax: Int = Self.nestingMax, acceptsNul: Bool = false
+    of bytes: [UInt8], nestingMax: Int = Self.nestingMax, acceptsNul: Bool = false, acceptsRepeatedNames: Bool = true
   ) throws -> JSONTree {
     guard String(validating: bytes, as: UTF8.self) != nil else { throw Problem.malformed }
-    var reader = JSONReader(bytes: bytes, nestingMax: nestingMax, acceptsNul: acceptsNul)
+    var reader = JSONReader(
+      bytes: bytes, nestingMax: nestingMax, acceptsNul: acceptsNul, acceptsRepeatedNames: acceptsRepeatedNames)
     let tree = try reader.value(depth: 0)
     reader.skipBlanks()
     guard reader.position == bytes.count else { throw Problem.malformed }
@@ -25,10 +29,11 @@ package struct JSONReader {
 
   package static func tree(of text: String) throws -> JSONTree { try tree(of: Array(text.utf8)) }
 
-  private init(bytes: [UInt8], nestingMax: Int, acceptsNul: Bool) {
+  private init(bytes: [UInt8], nestingMax: Int, acceptsNul: Bool, acceptsRepeatedNames: Bool) {
     self.bytes = bytes
     self.nestingMax = nestingMax
     self.acceptsNul = acceptsNul
+    self.acceptsRepeatedNames = acceptsRepeatedNames
   }
 
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
@@ -91,6 +96,7 @@ package struct JSONReader {
       guard skip(":") else { throw Problem.malformed }
       let value = try value(depth: depth + 1)
       if let place = places.map({ $0[name] }) ?? members.firstIndex(where: { $0.name == name }) {
+        guard acceptsRepeatedNames else { throw Problem.repeatedName }
         members[place].value = value
       } else {
         places?[name] = members.count

@@ -2,8 +2,7 @@ import Foundation
 
 /// Deliveries are made from the tree that their payloads are made from as well. With a decoder they would be parsed twice,
 /// as it gives no access to what it has parsed.
-extension FeedBatch {
-  /// - Throws: when the tree is not that of a batch. The decoder finds what is wrong with it.
+extension FeedBatch: JSONTreeReadable {
   package init(_ tree: JSONTree) throws {
     self.init(events: try tree.member("events") { try $0.list { try FeedEvent($0) } })
   }
@@ -55,46 +54,5 @@ extension PushDetails {
     let expiresAt = try tree.memberIfPresent("expires_at") { try $0.time() }
     self.init(
       recipients: recipients, readersOf: readersOf, actor: actor, subject: subject, expiresAt: expiresAt)
-  }
-}
-
-/// A value is missing, or is of another type.
-private struct UnexpectedTree: Error {}
-
-extension JSONTree {
-  fileprivate func member<T>(_ name: String, _ read: (JSONTree) throws -> T) throws -> T {
-    guard let value = self[name] else { throw UnexpectedTree() }
-    return try read(value)
-  }
-
-  /// nil where it is missing or null.
-  fileprivate func memberIfPresent<T>(_ name: String, _ read: (JSONTree) throws -> T) throws -> T? {
-    guard let value = self[name], value != .null else { return nil }
-    return try read(value)
-  }
-
-  fileprivate func list<T>(_ read: (JSONTree) throws -> T) throws -> [T] {
-    guard case .array(let elements) = self else { throw UnexpectedTree() }
-    return try elements.map(read)
-  }
-
-  fileprivate func stringValue() throws -> String {
-    guard case .string(let text) = self else { throw UnexpectedTree() }
-    return text
-  }
-
-  fileprivate func boolValue() throws -> Bool {
-    guard case .bool(let value) = self else { throw UnexpectedTree() }
-    return value
-  }
-
-  fileprivate func time() throws -> Date {
-    guard let time = RFC3339.parse(try stringValue()) else { throw UnexpectedTree() }
-    return time
-  }
-
-  fileprivate func id<Subject>() throws -> ID<Subject> {
-    guard let id = ID<Subject>(try stringValue()) else { throw UnexpectedTree() }
-    return id
   }
 }

@@ -153,7 +153,7 @@ extension UserID {
 
 /// A delivery to events (`POST /internal/events`). The order within a batch, and of the batches of one producer, is the
 /// order within each topic.
-package struct FeedBatch: Codable, Sendable {
+package struct FeedBatch: Codable, Sendable, Hashable {
   package static let eventsMax = 500
 
   package let events: [FeedEvent]

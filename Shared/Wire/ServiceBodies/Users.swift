@@ -98,7 +98,7 @@ package struct Person: Codable, Sendable, Hashable {
 }
 
 /// Requests people by id or by verified phone number, at most ``idsMax`` of each at once.
-package struct PeopleQuery: Codable, Sendable {
+package struct PeopleQuery: Codable, Sendable, Hashable {
   package static let idsMax = 500
 
   package let ids: [UserID]
@@ -112,7 +112,7 @@ package struct PeopleQuery: Codable, Sendable {
 }
 
 /// The people that were found, in no order. Unknown, deactivated and erased users are left out.
-package struct People: Codable, Sendable {
+package struct People: Codable, Sendable, Hashable {
   package let people: [Person]
 
   package init(people: [Person]) { self.people = people }

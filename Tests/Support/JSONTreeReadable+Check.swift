@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+import Wire
+
+extension JSONTreeReadable where Self: Encodable & Equatable {
+  /// Expects that the tree of a body makes what the decoder makes. Where a value is missing or another one, it does so, too,
+  /// or is refused, and then so it is by the decoder.
+  ///
+  /// - Parameter whole: with all members.
+  package static func expectReadsWhatItDecodes(_ whole: String) throws {
+    let tree = try JSONReader.tree(of: whole)
+    #expect(try Self(tree) == decoded(tree))
+    let others: [JSONTree] = [.null, .number("1"), .number("1.5"), .bool(true), .string("x"), .array([]), .object([])]
+    var (read, refused) = (0, 0)
+    for tree in tree.variants(others) {
+      // `try?`: it is refused.
+      if let value = try? Self(tree) {
+        #expect(try value == decoded(tree), "\(tree.text)")
+        read += 1
+      } else {
+        #expect(throws: DecodingError.self, "\(tree.text)") { try decoded(tree) }
+        refused += 1
+      }
+    }
+    // The premise.
+    #expect(read > 10 && refused > 30)
+  }
+
+  private static func decoded(_ tree: JSONTree) throws -> Self {
+    try JSON.decodeByDecoder(Self.self, from: Data(tree.text.utf8))
+  }
+
+  /// Expects that the tree of what is encoded makes it again, for 300 values.
+  package static func expectReadsWhatItEncodes() throws {
+    for seed in 0..<300 as Range<UInt64> {
+      let value = try RandomDecoder(seed: seed).value(Self.self)
+      let tree = try JSONTree(encoding: value) { RFC3339.milliseconds($0) }
+      guard try Self(tree) == value else { return #expect(Bool(false), "\(tree.text)") }
+    }
+  }
+}
+
+extension JSONTree {
+  /// The tree, in each case with one value missing or replaced.
+  fileprivate func variants(_ others: [JSONTree]) -> [JSONTree] {
+    switch self {
+    case .object(let members):
+      others
+        + members.indices.flatMap { index -> [JSONTree] in
+          let without = JSONTree.object(members.enumerated().filter { $0.offset != index }.map(\.element))
+          let changed = members[index].value.variants(others).map { value -> JSONTree in
+            var changed = members
+            changed[index].value = value
+            return .object(changed)
+          }
+          return [without] + changed
+        }
+    case .array(let elements):
+      others
+        + elements.indices.flatMap { index -> [JSONTree] in
+          elements[index].variants(others).map { value -> JSONTree in
+            var changed = elements
+            changed[index] = value
+            return .array(changed)
+          }
+        }
+    case .null, .bool, .number, .string: others
+    }
+  }
+}

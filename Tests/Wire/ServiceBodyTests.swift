@@ -1,0 +1,62 @@
+import Foundation
+import Support
+import Testing
+import Wire
+
+/// Bodies between services that are not left to their coders.
+@Suite struct ServiceBodyTests {
+  private static let user = #""01a1fd2c-bd4b-7c1e-8a42-5d3f0b9e6a17""#
+
+  @Test func aDeliveryIsReadAsItIsDecoded() throws {
+    try FeedBatch.expectReadsWhatItDecodes(
+      """
+      {"more":1,"events":[
+        {"id":"01A1FD2C-bd4b-7c1e-8a42-5d3f0b9e6a18","topics":["lists:42","users:7"],"name":"task_changed",
+         "payload":{"number":1.0,"text":"\\u00e9\\n","list":[null,true,1e3]},"at":"2026-11-21T08:15:30.123Z",
+         "change":{"schema":"public","table":"tasks","type":"UPDATE","record":{"id":1},"old_record":{"id":null}},
+         "access":[{"topic":"lists:42","user_id":\(Self.user),"may_read":true}],"hidden_from":[\(Self.user)],
+         "push":{"recipients":[\(Self.user)],"readers_of":"lists:42","actor":\(Self.user),"subject":"Milk",
+           "expires_at":"2026-11-21T08:15:30Z"}},
+        {"id":"01a1fd2c-bd4b-7c1e-8a42-5d3f0b9e6a19","topics":[],"name":"a","payload":{},"at":"2026-11-21T08:15:30Z"}]}
+      """)
+  }
+
+  @Test func peopleAreReadAsTheyAreDecoded() throws {
+    try People.expectReadsWhatItDecodes(
+      """
+      {"people":[
+        {"id":\(Self.user),"number":7,"name":"Anna \\"Maria\\" \\u00e9","email":"anna@example.com","phone":"+4712345678",
+         "locale":"nb-NO","time_zone":"Europe/Oslo","is_proven":true,"more":[1]},
+        {"id":"01A1FD2C-bd4b-7c1e-8a42-5d3f0b9e6a18","number":-1}]}
+      """)
+    try PeopleQuery.expectReadsWhatItDecodes(
+      #"{"ids":[\#(Self.user),\#(Self.user)],"phones":["+4712345678"],"more":1}"#)
+  }
+
+  @Test func peopleAreWrittenAsTheyAreEncoded() throws {
+    try People.expectWritesWhatItEncodes()
+    try Person.expectWritesWhatItEncodes()
+    try PeopleQuery.expectWritesWhatItEncodes()
+  }
+
+  @Test func peopleThatAreEncodedAreReadAgain() throws {
+    try People.expectReadsWhatItEncodes()
+    try PeopleQuery.expectReadsWhatItEncodes()
+  }
+
+  /// What a tree is refused for, the decoder decides.
+  @Test func theDecoderReadsWhatNoTreeIsMadeOf() throws {
+    let nested = String(repeating: "[", count: 70) + String(repeating: "]", count: 70)
+    let whole = #"{"id":\#(Self.user),"number":7,"name":"Anna"}"#
+    let person = try JSON.decode(Person.self, from: Data(whole.utf8))
+    for (member, other) in [
+      (#""number":7"#, #""number":7.0"#), (#""name":"Anna""#, #""name":"Anna","name":"Eva""#),
+      (#""name":"Anna""#, #""name":"Anna","more":"\u0000""#), (#""name":"Anna""#, #""name":"Anna","more":\#(nested)"#),
+    ] {
+      let text = Data(whole.replacing(member, with: other).utf8)
+      #expect(JSON.readValue(Person.self, from: Array(text)) == nil)
+      let decoded = try JSON.decode(Person.self, from: text)
+      #expect(try decoded == JSON.decodeByDecoder(Person.self, from: text) && decoded.number == person.number)
+    }
+  }
+}
