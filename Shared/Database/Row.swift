@@ -1,7 +1,7 @@
 /// One row of a result, read by column name into the type that the context infers.
 ///
 /// `public`, as are the types of columns: of generic functions that are `package`, even with `@inlinable`, the compiler
-/// (Swift 6.3) makes no versions for the types of another module.
+/// (Swift 6.3) makes no versions for the types of another module. One for each type is enough: they are not inlined.
 public struct Row: Sendable {
   @usableFromInline let columns: [String]
   /// In the order of the statement's columns.
@@ -13,13 +13,14 @@ public struct Row: Sendable {
   }
 
   /// - Throws: ``DatabaseFailure/unreadable`` when there is no such column or its value is not of type `T`.
-  @inlinable public func get<T: ColumnValue>(_ name: String, as type: T.Type = T.self) throws -> T {
+  @inlinable @inline(never) public func get<T: ColumnValue>(_ name: String, as type: T.Type = T.self) throws -> T {
     guard let value = T(column: try value(name)) else { throw DatabaseFailure.unreadable(column: name) }
     return value
   }
 
   /// The value of a column that may be null.
-  @inlinable public func optional<T: ColumnValue>(_ name: String, as type: T.Type = T.self) throws -> T? {
+  @inlinable @inline(never) public func optional<T: ColumnValue>(_ name: String, as type: T.Type = T.self) throws -> T?
+  {
     let value = try value(name)
     if case .null = value { return nil }
     guard let value = T(column: value) else { throw DatabaseFailure.unreadable(column: name) }
@@ -29,7 +30,7 @@ public struct Row: Sendable {
   /// A text column as a case of an enumeration.
   ///
   /// - Throws: ``DatabaseFailure/unreadable`` also when the text is not the raw value of a case.
-  @inlinable public func enumValue<Case: RawRepresentable<String>>(_ name: String) throws -> Case {
+  @inlinable @inline(never) public func enumValue<Case: RawRepresentable<String>>(_ name: String) throws -> Case {
     guard let value = Case(rawValue: try get(name)) else { throw DatabaseFailure.unreadable(column: name) }
     return value
   }
