@@ -11,10 +11,9 @@ package final class RandomDecoder: Decoder {
     if T.self == Date.self, let date = Date(timeIntervalSince1970: Double.random(in: 0..<4e9, using: &random)) as? T {
       return date
     }
-    if T.self == UserID.self,
-      let id = UserID.new(at: Date(timeIntervalSince1970: Double.random(in: 0..<4e9, using: &random))) as? T
-    {
-      return id
+    if T.self == UserID.self {
+      let end = UInt64.random(in: 1 << 44..<1 << 48, using: &random)
+      if let id = UserID("01a1fd2c-bd4b-7c1e-8a42-\(String(end, radix: 16))") as? T { return id }
     }
     return try T(from: self)
   }
