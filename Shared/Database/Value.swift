@@ -9,6 +9,26 @@ public enum Value: Sendable, Hashable {
   case bytes([UInt8])
 }
 
+/// A ``Value`` whose text or bytes belong to another.
+package enum BorrowedValue {
+  case null
+  case integer(Int64)
+  case text(UnsafeBufferPointer<UInt8>)
+  case bytes(UnsafeBufferPointer<UInt8>)
+}
+
+extension Value {
+  /// Calls `body` with the same value, of which nothing is copied. It must not outlive the call.
+  package func borrowed(_ body: (BorrowedValue) -> Void) {
+    switch self {
+    case .null: body(.null)
+    case .integer(let number): body(.integer(number))
+    case .text(var text): text.withUTF8 { body(.text($0)) }
+    case .bytes(let bytes): bytes.withUnsafeBufferPointer { body(.bytes($0)) }
+    }
+  }
+}
+
 /// A type that can be interpolated into ``SQL``.
 package protocol Bindable {
   var binding: Value { get }

@@ -154,13 +154,13 @@ final class ConnectionHandle {
     guard statement.resultBytesMax != nil else { return try checkedResult(PQgetResult(pointer)) }
     guard PQsetSingleRowMode(pointer) == 1 else { throw markLost() }
     var rows = BoundedRows(of: statement)
-    var columns: ResultColumns?
-    while let result = PQgetResult(pointer) {
-      guard PQresultStatus(result) == PGRES_SINGLE_TUPLE else { return try checkedResult(result, after: rows.rows) }
-      defer { PQclear(result) }
-      let known = columns ?? ResultColumns(result)
+    var columns: [String]?
+    while let next = PQgetResult(pointer) {
+      guard PQresultStatus(next) == PGRES_SINGLE_TUPLE else { return try checkedResult(next, after: rows.rows) }
+      let result = QueryResult(next)
+      let known = columns ?? result.columns
       columns = known
-      do { try rows.append(known.row(0, of: result)) } catch {
+      do { try rows.append(result.storedRow(known)) } catch {
         isLost = true
         throw error
       }

@@ -1,9 +1,12 @@
 import CPostgres
 import Database
+import Foundation
 
-/// The result of one statement, as libpq returned it.
+/// The result of one statement, as libpq returned it. A value is made of its text when it is read.
+///
+/// libpq only reads a result that it has returned, so its rows may be read on any thread ("Threading" in its manual).
 final class QueryResult {
-  private let result: OpaquePointer?
+  private nonisolated(unsafe) let result: OpaquePointer?
   /// Those that have arrived one by one, before the result that ends them.
   private let earlierRows: [Row]
 
@@ -16,27 +19,47 @@ final class QueryResult {
   deinit { PQclear(result) }
 
   var rows: [Row] {
-    let count = PQntuples(result)
-    guard count > 0 else { return earlierRows }
-    let columns = ResultColumns(result)
-    return earlierRows + (0..<count).map { columns.row($0, of: result) }
+    let count = Int(PQntuples(result))
+    return count == 0 ? earlierRows : earlierRows + (0..<count).map { Row($0, of: self) }
+  }
+
+  var columns: [String] { (0..<PQnfields(result)).map { String(cString: PQfname(result, $0)) } }
+
+  /// The one row of a result that arrived by itself, without the result, which is larger than most rows.
+  func storedRow(_ columns: [String]) -> Row {
+    Row(columns: columns, values: columns.indices.map { value(0, $0) })
   }
 
   /// How many rows the statement changed.
   var changedCount: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
 }
 
-/// The columns of a result, which all of its rows have.
-struct ResultColumns {
-  private let names: [String]
-  private let types: [Oid]
+extension QueryResult: ResultRows {
+  var columnCount: Int { Int(PQnfields(result)) }
 
-  init(_ result: OpaquePointer?) {
-    names = (0..<PQnfields(result)).map { String(cString: PQfname(result, $0)) }
-    types = (0..<PQnfields(result)).map { PQftype(result, $0) }
+  /// libpq's own search takes a name apart as SQL does.
+  func column(named name: String) -> Int? {
+    name.withCString { name in
+      (0..<PQnfields(result)).first { strcmp(PQfname(result, $0), name) == 0 }.map(Int.init)
+    }
   }
 
-  func row(_ number: Int32, of result: OpaquePointer?) -> Row {
-    Row(columns: names, values: types.indices.map { Value(result, number, Int32($0), types[$0]) })
+  func value(_ row: Int, _ column: Int) -> Value {
+    guard let bytes = bytes(row, column) else { return .null }
+    return Value(bytes, PQftype(result, Int32(column)))
+  }
+
+  func withValue(_ row: Int, _ column: Int, _ body: (BorrowedValue) -> Void) {
+    guard let bytes = bytes(row, column) else { return body(.null) }
+    BorrowedValue.make(of: bytes, PQftype(result, Int32(column)), body)
+  }
+
+  /// The text of a value; nil for null.
+  private func bytes(_ row: Int, _ column: Int) -> UnsafeBufferPointer<UInt8>? {
+    let (row, column) = (Int32(row), Int32(column))
+    guard PQgetisnull(result, row, column) == 0, let start = PQgetvalue(result, row, column) else { return nil }
+    let count = Int(PQgetlength(result, row, column))
+    return UnsafeBufferPointer(
+      start: UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self), count: count)
   }
 }

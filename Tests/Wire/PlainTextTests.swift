@@ -33,11 +33,4 @@ import Wire
       #expect(JSONTree.array([.string(text)]).text == String(decoding: json, as: UTF8.self))
     }
   }
-
-  @Test func aPartOfATextIsAppended() {
-    var output: [UInt8] = []
-    output.append(utf8: "2026-11-28T10:15:30.123Z", upTo: 19)
-    output.append(utf8: "ab", upTo: 3)
-    #expect(String(decoding: output, as: UTF8.self) == "2026-11-28T10:15:30ab")
-  }
 }

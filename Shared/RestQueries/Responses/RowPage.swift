@@ -3,8 +3,9 @@ import Database
 /// The rows of an answer, which are written as JSON or CSV.
 struct RowPage {
   let resource: Resource
-  /// Without their keys.
-  let rows: [ArraySlice<Value>]
+  let rows: [Row]
+  /// How many columns the rows have before those of the answer.
+  var columnsBefore = 0
 
   func body(_ format: AnswerFormat) throws -> [UInt8] {
     let writer = RowWriter(resource, isStripped: format.isStripped)
@@ -14,7 +15,7 @@ struct RowPage {
     if !format.isObject { output.append(UInt8(ascii: "[")) }
     for (index, row) in rows.enumerated() {
       if index > 0 { output.append(UInt8(ascii: ",")) }
-      try writer.write(row.lazy.map(Cell.value), to: &output)
+      try writer.write(row, from: columnsBefore, to: &output)
     }
     if !format.isObject { output.append(UInt8(ascii: "]")) }
     return output
@@ -27,7 +28,7 @@ struct RowPage {
   private func csv(_ writer: RowWriter) throws -> [UInt8] {
     var output = Array(writer.names.map(Self.quoted).joined(separator: ",").utf8)
     for row in rows {
-      let texts = try writer.texts(of: row.lazy.map(Cell.value))
+      let texts = try writer.texts(of: row.values.dropFirst(columnsBefore).map(Cell.value))
       output += "\n".utf8
       output += texts.map { $0.map(Self.quoted) ?? "" }.joined(separator: ",").utf8
       guard output.count <= QueryBounds.answerBytesMax else { throw RestFailure.answerTooLarge }

@@ -80,9 +80,27 @@ struct RowWriter {
     }
   }
 
-  /// - Parameter cells: one for each member.
+  /// - Parameter first: the column of the first member.
   /// - Throws: ``RestFailure`` 54000 when the output becomes too large: names are in each object, also in embedded ones.
-  func write(_ cells: some Sequence<Cell>, to output: inout [UInt8]) throws {
+  func write(_ row: Row, from first: Int, to output: inout [UInt8]) throws {
+    output.append(UInt8(ascii: "{"))
+    var isFirst = true
+    for (index, member) in members.enumerated() {
+      if !isStripped, case .column(let type, nil) = member.kind {
+        Self.write(member.start, to: &output, &isFirst)
+        row.withValue(at: first + index) { type.write($0, to: &output) }
+      } else {
+        try write(member, .value(row[first + index]), to: &output, &isFirst)
+      }
+    }
+    output.append(UInt8(ascii: "}"))
+    guard output.count <= QueryBounds.answerBytesMax else { throw RestFailure.answerTooLarge }
+  }
+
+  /// Writes an embedded row.
+  ///
+  /// - Parameter cells: one for each member.
+  private func write(_ cells: some Sequence<Cell>, to output: inout [UInt8]) throws {
     output.append(UInt8(ascii: "{"))
     var isFirst = true
     try writeMembers(cells, to: &output, &isFirst)

@@ -65,7 +65,7 @@ extension RestOperation {
   }
 
   func changedKeys(_ db: any Connection, _ statement: SQL) throws -> [String] {
-    let keys = try db.rows(statement.composedForRequest).compactMap { $0.values.first?.text }
+    let keys = try db.rows(statement.composedForRequest).compactMap { $0[0].text }
     if let max = preferences.affectedMax, keys.count > max { throw RestFailure.tooManyAffected(keys.count) }
     return keys
   }

@@ -20,7 +20,7 @@ extension RestOperation {
       keys = try rows.compactMap { try insertEach($0, insert, conflict, writer, on: db) }
     } else {
       let returned = try db.rows(of: rows.map { $0.insertion(conflict).composedForRequest })
-      keys = returned.compactMap { $0.first?.values.first?.text }
+      keys = returned.compactMap { $0.first?[0].text }
     }
     // A row in the way that the caller may not change: as if the id of the new one were taken.
     if case .merge = conflict, keys.count < rows.count { throw RestFailure.duplicate("\(table.name)_pkey") }
@@ -155,11 +155,10 @@ extension RestOperation {
   private func page(of keys: [String], _ rows: [Row]) throws -> RowPage {
     try shown.requireBounded(rows)
     guard resource.orders.isEmpty, !resource.isCount else {
-      return RowPage(resource: shown, rows: rows.map { $0.values.dropFirst(resource.isCount ? 0 : 1) })
+      return RowPage(resource: shown, rows: rows, columnsBefore: resource.isCount ? 0 : 1)
     }
     let places = Dictionary(keys.enumerated().map { ($1, $0) }) { first, _ in first }
-    let sorted = rows.map { (place: $0.values.first?.text.flatMap { places[$0] } ?? 0, values: $0.values.dropFirst()) }
-      .sorted { $0.place < $1.place }
-    return RowPage(resource: shown, rows: sorted.map(\.values))
+    let sorted = rows.map { (place: $0[0].text.flatMap { places[$0] } ?? 0, row: $0) }.sorted { $0.place < $1.place }
+    return RowPage(resource: shown, rows: sorted.map(\.row), columnsBefore: 1)
   }
 }

@@ -24,7 +24,7 @@ extension RestOperation {
     try requireSingle(rows.count)
     return try answer(
       total.map { rows.count < $0 } ?? false ? 206 : 200,
-      rows: RowPage(resource: resource, rows: rows.map { $0.values[...] }),
+      rows: RowPage(resource: resource, rows: rows),
       range: Self.contentRange(first: resource.offset, count: rows.count, total: total))
   }
 
@@ -39,8 +39,8 @@ extension RestOperation {
 
   /// `0-9/57`; without a total `0-9/*`, without rows `*/57`.
   static func contentRange(first: Int, count: Int, total: Int?) -> String {
-    let range = count == 0 ? "*" : "\(first)-\(first + count - 1)"
-    return "\(range)/\(total.map(String.init) ?? "*")"
+    let range = count == 0 ? "*" : String(first) + "-" + String(first + count - 1)
+    return range + "/" + (total.map(String.init) ?? "*")
   }
 }
 

@@ -59,7 +59,7 @@ extension RestOperation {
       let writer = StatementWriter(engine: database.engine, caller: caller)
       let statement = try writer.select(resource, as: page).composedForRequest
       let rows = try await database.rows(of: [statement]).first ?? []
-      guard rows.count <= SharedPage.rowsMax, rows.last?.values.last != .integer(1) else { return nil }
+      guard rows.count <= SharedPage.rowsMax, rows.last?.isOver != true else { return nil }
       return try answer(to: rows, total: nil)
     } catch let failure as DatabaseFailure {
       throw RestFailure(failure, table: table.name) ?? failure as any Error

@@ -34,6 +34,11 @@ extension StatementWriter {
   }
 }
 
+extension Row {
+  /// Whether it is the row by which a page becomes too large: its last column says so.
+  var isOver: Bool { self[columnCount - 1] == .integer(1) }
+}
+
 extension Resource {
   /// Whether each of its rows has an array of rows, or has one in the row that it embeds.
   var embedsMany: Bool {
@@ -47,7 +52,7 @@ extension Resource {
   /// - Parameter rows: of a page of this resource.
   /// - Throws: ``RestFailure`` 54000 when what they embed is too large.
   func requireBounded(_ rows: [Row]) throws {
-    guard embedsMany, rows.last?.values.last == .integer(1) else { return }
+    guard embedsMany, rows.last?.isOver == true else { return }
     throw RestFailure.answerTooLarge
   }
 }

@@ -7,22 +7,19 @@ extension [UInt8] {
     text.withUTF8 { append(contentsOf: $0) }
   }
 
-  /// Appends text up to a number of bytes.
-  package mutating func append(utf8 text: String, upTo count: Int) {
-    var text = text
-    text.withUTF8 { append(contentsOf: $0.prefix(count)) }
-  }
-
   /// Appends text that a JSON string can have as it is: without quotes, backslashes and control characters.
   ///
   /// - Returns: false for any other text, of which nothing is appended.
   package mutating func append(ifPlain text: String) -> Bool {
     var text = text
-    return text.withUTF8 { bytes in
-      guard bytes.isPlain else { return false }
-      append(contentsOf: bytes)
-      return true
-    }
+    return text.withUTF8 { append(ifPlain: $0) }
+  }
+
+  /// The same for text in UTF-8.
+  mutating func append(ifPlain text: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard text.isPlain else { return false }
+    append(contentsOf: text)
+    return true
   }
 }
 

@@ -60,11 +60,17 @@ extension JSONTree {
   }
 
   package static func write(_ text: String, to output: inout [UInt8]) {
+    var text = text
+    text.withUTF8 { write($0, to: &output) }
+  }
+
+  /// - Parameter text: UTF-8.
+  package static func write(_ text: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
     defer { output.append(UInt8(ascii: "\"")) }
     // Most texts are plain, and are copied whole.
     guard !output.append(ifPlain: text) else { return }
-    for byte in text.utf8 {
+    for byte in text {
       switch byte {
       case UInt8(ascii: "\""): output += "\\\"".utf8
       case UInt8(ascii: "\\"): output += "\\\\".utf8
