@@ -32,7 +32,8 @@ extension RestAnswer {
     var hash = SHA256()
     hash.update(data: body)
     hash.update(data: Array((header("content-range") ?? "").utf8))
-    return "\"\(Base64URL.encode(hash.finalize().prefix(12)))\""
+    let digest = hash.finalize().withUnsafeBytes { Base64URL.encode(UnsafeRawBufferPointer(rebasing: $0.prefix(12))) }
+    return "\"\(digest)\""
   }
 }
 

@@ -38,7 +38,7 @@ package struct RestRoutes: Sendable {
     self.answering = answering
   }
 
-  package func add(to routes: Router<Context>) {
+  package func add(to routes: HTTPRoutes) {
     let signedInRoutes = routes.group(context: SignedIn.self)
     for table in schema.tables {
       // The router makes the routes for HEAD.

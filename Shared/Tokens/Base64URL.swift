@@ -3,23 +3,28 @@ import Foundation
 /// Base64url without padding (RFC 4648 §5). Only the canonical encoding is accepted: no two strings decode to the same
 /// bytes.
 package enum Base64URL {
-  package static func encode(_ bytes: some Sequence<UInt8>) -> String { encode(Array(bytes)) }
+  package static func encode(_ bytes: some Sequence<UInt8>) -> String { Array(bytes).withUnsafeBytes(encode) }
 
-  private static func encode(_ bytes: [UInt8]) -> String {
-    var text: [UInt8] = []
-    text.reserveCapacity((bytes.count * 4 + 2) / 3)
-    var buffer: UInt32 = 0
-    var bits = 0
-    for byte in bytes {
-      buffer = buffer << 8 | UInt32(byte)
-      bits += 8
-      while bits >= 6 {
-        bits -= 6
-        text.append(alphabet[Int(buffer >> UInt32(bits)) & 0x3F])
+  package static func encode(_ bytes: UnsafeRawBufferPointer) -> String {
+    String(unsafeUninitializedCapacity: (bytes.count * 4 + 2) / 3) { text in
+      var count = 0
+      var buffer: UInt32 = 0
+      var bits: UInt32 = 0
+      func append(_ value: UInt32) {
+        text[count] = alphabet[Int(value & 0x3F)]
+        count += 1
       }
+      for byte in bytes {
+        buffer = buffer << 8 | UInt32(byte)
+        bits += 8
+        while bits >= 6 {
+          bits -= 6
+          append(buffer >> bits)
+        }
+      }
+      if bits > 0 { append(buffer << (6 - bits)) }
+      return count
     }
-    if bits > 0 { text.append(alphabet[Int(buffer << UInt32(6 - bits)) & 0x3F]) }
-    return String(decoding: text, as: UTF8.self)
   }
 
   /// nil for padding, characters outside the alphabet, an impossible length, or trailing bits that are not zero.

@@ -18,12 +18,11 @@ extension StatementWriter {
     case .like, .ilike, .match, .imatch: return try match(operand, comparison, text)
     case .eq, .neq, .isdistinct:
       if operand.type.isJSON { return try compareJSON(operand, comparison, text) }
-      return "(\(operand.value) \(symbol(comparison)) \(try bound(text, operand.type)))"
+      return try binary(operand.value, symbol(comparison), text, operand.type)
     case .gt, .gte, .lt, .lte:
       if operand.type == .json { return try compareJSONNumber(operand, comparison, text) }
       guard !operand.type.isArray else { throw RestFailure.noOperator(comparison.rawValue, for: operand.type.name) }
-      let value = orderable(operand.value, operand.type)
-      return "(\(value) \(symbol(comparison)) \(try bound(text, operand.type)))"
+      return try binary(orderable(operand.value, operand.type), symbol(comparison), text, operand.type)
     }
   }
 
@@ -39,14 +38,14 @@ extension StatementWriter {
     }
   }
 
-  /// A binding of the column's type. Numbers are cast, as SQLite compares computed columns without a conversion, and
-  /// PostgreSQL would take the narrower type of the column.
-  private func bound(_ text: String, _ type: ColumnType) throws -> SQL {
+  /// A comparison with a binding of the column's type. Numbers are cast, as SQLite compares computed columns without a
+  /// conversion, and PostgreSQL would take the narrower type of the column.
+  private func binary(_ left: SQL, _ symbol: SQL, _ text: String, _ type: ColumnType) throws -> SQL {
     let value = try type.value(ofText: text)
     switch type {
-    case .integer: return "cast(\(value) as bigint)"
-    case .number: return "cast(\(value) as double precision)"
-    default: return "\(value)"
+    case .integer: return "(\(left) \(symbol) cast(\(value) as bigint))"
+    case .number: return "(\(left) \(symbol) cast(\(value) as double precision))"
+    default: return "(\(left) \(symbol) \(value))"
     }
   }
 
@@ -67,7 +66,7 @@ extension StatementWriter {
   /// JSON is greater or less than a number only if it is a number.
   private func compareJSONNumber(_ operand: Operand, _ comparison: Comparison, _ text: String) throws -> SQL {
     let number = jsonNumber(operand.value)
-    return "(\(number) \(symbol(comparison)) \(try bound(text, .number)))"
+    return try binary(number, symbol(comparison), text, .number)
   }
 
   private func match(_ operand: Operand, _ comparison: Comparison, _ text: String) throws -> SQL {

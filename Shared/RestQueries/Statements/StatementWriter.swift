@@ -44,10 +44,11 @@ struct StatementWriter {
 
   /// Who sees the row, and what the query asks of it.
   func condition(of resource: Resource) throws -> SQL {
-    var conditions: [SQL] = ["(\(resource.table.access.sees(resource.row, caller)))"]
-    conditions += try resource.conditions.map { try condition($0, in: resource) }
-    conditions += try resource.embeds.filter(\.isInner).map { try exists($0, in: resource) }
-    return SQL.joined(conditions, by: " and ")
+    let sees = resource.table.access.sees(resource.row, caller)
+    let asked = try resource.conditions.map { try condition($0, in: resource) }
+    let embedded = try resource.embeds.filter(\.isInner).map { try exists($0, in: resource) }
+    guard !asked.isEmpty || !embedded.isEmpty else { return "(\(sees))" }
+    return "(\(sees)) and \(SQL.joined(asked + embedded, by: " and "))"
   }
 
   /// Whether an embedded resource has a row.

@@ -8,7 +8,7 @@ package struct RowName: Sendable {
   package subscript(dynamicMember column: String) -> SQL { self[column] }
 
   /// - Parameter column: the name of a column in the database, from a declaration and never from a request.
-  subscript(_ column: String) -> SQL { SQL(stringLiteral: "\(alias).\(column)") }
+  subscript(_ column: String) -> SQL { SQL(stringLiteral: alias + "." + column) }
 
   var name: SQL { SQL(stringLiteral: alias) }
 }

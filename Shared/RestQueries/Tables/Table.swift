@@ -11,7 +11,9 @@ import Database
 ///   ],
 ///   access: .ownersOnly { place, caller in "\(place.user_id) = \(caller.id)" })
 /// ```
-package struct Table: Sendable {
+///
+/// A class, as each request passes it on several times.
+package final class Table: Sendable {
   /// On the wire.
   package let name: String
   package let columns: [Column]
