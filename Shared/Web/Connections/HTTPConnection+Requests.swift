@@ -140,6 +140,11 @@ extension HTTPConnection {
   // MARK: The request
 
   private func makeRequest(_ body: RequestBody) -> Request {
+    // Each use of a property of an object is checked when it is used.
+    let (head, inbound) = (head, inbound)
+    func text(_ slice: HeadSlice) -> String {
+      inbound.getString(at: inbound.readerIndex + slice.start, length: slice.count) ?? ""
+    }
     var fields = HTTPFields()
     fields.reserveCapacity(head.fields.list.count)
     var host: String?
@@ -156,10 +161,6 @@ extension HTTPConnection {
         method: head.method.asRequestMethod, scheme: "http", authority: host, path: text(head.target),
         headerFields: fields),
       body: body)
-  }
-
-  private func text(_ slice: HeadSlice) -> String {
-    inbound.getString(at: inbound.readerIndex + slice.start, length: slice.count) ?? ""
   }
 }
 

@@ -49,11 +49,16 @@ package struct AccessLog: Sendable {
   private let logger: Logger
   /// nil for a logger of another kind, such as that of a test.
   private let standardOutput: StandardOutputLogHandler?
+  private let heading: LogLine.Heading
+  private let routineHeading: LogLine.Heading
 
   /// - Parameter logger: has no metadata of its own.
   package init(_ logger: Logger) {
     self.logger = logger
     standardOutput = logger.handler as? StandardOutputLogHandler
+    let (label, format) = (standardOutput?.label ?? "", standardOutput?.format ?? .json)
+    heading = LogLine.Heading(.info, label, "request", in: format)
+    routineHeading = LogLine.Heading(.debug, label, "request", in: format)
   }
 
   /// Logs a request. When its line is not to be logged, `entry` is not evaluated.
@@ -63,7 +68,7 @@ package struct AccessLog: Sendable {
     let level = isRoutine ? Logger.Level.debug : .info
     guard let standardOutput else { return logger.log(level: level, "request", metadata: entry().metadata) }
     guard standardOutput.logLevel <= level else { return }
-    standardOutput.log(entry(), at: level)
+    standardOutput.queue.add(entry().line(isRoutine ? routineHeading : heading))
   }
 }
 
@@ -71,7 +76,7 @@ extension AccessLog.Entry {
   var metadata: Logger.Metadata {
     var metadata: Logger.Metadata = [
       "method": "\(method)", "route": "\(route)", "status": .stringConvertible(status), "request_id": "\(requestID)",
-      "duration_ms": .stringConvertible(milliseconds),
+      "duration_ms": .stringConvertible(Double(microseconds) / 1000),
     ]
     if let traceID { metadata["trace_id"] = "\(traceID)" }
     if let webSocket {
@@ -82,22 +87,18 @@ extension AccessLog.Entry {
     return metadata
   }
 
-  fileprivate var milliseconds: Double { Double(microseconds) / 1000 }
-}
-
-extension StandardOutputLogHandler {
-  /// Adds the fields in the order of their names, as ``log(event:)`` does.
-  fileprivate func log(_ entry: AccessLog.Entry, at level: Logger.Level) {
-    var line = LogLine(level, label, "request", in: format)
-    line.add("duration_ms", number: entry.milliseconds)
-    if let webSocket = entry.webSocket { line.add("ended_by", webSocket.endedBy) }
-    line.add("method", entry.method)
-    if let webSocket = entry.webSocket { line.add("received_bytes", number: webSocket.receivedBytes) }
-    line.add("request_id", entry.requestID)
-    line.add("route", entry.route)
-    if let webSocket = entry.webSocket { line.add("sent_bytes", number: webSocket.sentBytes) }
-    line.add("status", number: entry.status)
-    if let traceID = entry.traceID { line.add("trace_id", traceID) }
-    queue.add(line.end())
+  /// The fields are in the order of their names, as those of ``StandardOutputLogHandler/log(event:)`` are.
+  fileprivate func line(_ heading: LogLine.Heading) -> [UInt8] {
+    var line = LogLine(heading)
+    line.add("duration_ms", thousandths: microseconds)
+    if let webSocket { line.add("ended_by", webSocket.endedBy) }
+    line.add("method", method)
+    if let webSocket { line.add("received_bytes", number: webSocket.receivedBytes) }
+    line.add("request_id", requestID)
+    line.add("route", route)
+    if let webSocket { line.add("sent_bytes", number: webSocket.sentBytes) }
+    line.add("status", number: status)
+    if let traceID { line.add("trace_id", traceID) }
+    return line.end()
   }
 }

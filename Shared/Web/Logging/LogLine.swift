@@ -11,26 +11,42 @@ struct LogLine {
   private var bytes: [UInt8] = []
 
   init(_ level: Logger.Level, _ label: String, _ message: String, in format: LogFormat, at date: Date = Date()) {
-    self.format = format
-    bytes.reserveCapacity(256)
-    switch format {
-    case .json:
-      write(#"{"time":""#)
-      LogClock.system.write(date, to: &bytes)
-      write("\"")
-      add("level", level.rawValue)
-      add("service", label)
-      add("message", message)
-    case .text:
-      LogClock.system.write(date, to: &bytes)
-      write(" ")
-      write(level.rawValue)
-      write(" ")
-      writePlain(label)
-      write(": ")
-      writePlain(message)
+    self.init(Heading(level, label, message, in: format), at: date)
+  }
+
+  init(_ heading: Heading, at date: Date = Date()) {
+    format = heading.format
+    bytes.reserveCapacity(512)
+    if format == .json { bytes.append(#"{"time":""#) }
+    LogClock.system.write(date, to: &bytes)
+    bytes += heading.afterTime
+  }
+
+  /// What lines of one kind have in common. All but the time is put together once.
+  struct Heading: Sendable {
+    fileprivate let format: LogFormat
+    fileprivate let afterTime: [UInt8]
+
+    init(_ level: Logger.Level, _ label: String, _ message: String, in format: LogFormat) {
+      self.format = format
+      var line = LogLine(format)
+      switch format {
+      case .json:
+        line.write("\"")
+        line.add("level", level.rawValue)
+        line.add("service", label)
+        line.add("message", message)
+      case .text:
+        line.write(" \(level.rawValue) ")
+        line.writePlain(label)
+        line.write(": ")
+        line.writePlain(message)
+      }
+      afterTime = line.bytes
     }
   }
+
+  private init(_ format: LogFormat) { self.format = format }
 
   /// Ends the line and returns its bytes, the last of which is a newline.
   mutating func end() -> [UInt8] {
@@ -38,7 +54,8 @@ struct LogLine {
     return bytes
   }
 
-  mutating func add(_ name: String, _ text: String) {
+  /// - Parameter name: text that every format has as it is.
+  mutating func add(_ name: StaticString, _ text: String) {
     writeName(name)
     switch format {
     case .json: writeQuoted(text)
@@ -46,9 +63,26 @@ struct LogLine {
     }
   }
 
-  mutating func add(_ name: String, number: some CustomStringConvertible) {
+  mutating func add(_ name: StaticString, number: Int) {
     writeName(name)
-    write(number.description)
+    write(String(number))
+  }
+
+  /// - Parameter thousandths: of the number, which is not below zero and is written as a `Double` is.
+  mutating func add(_ name: StaticString, thousandths: Int) {
+    let (whole, rest) = max(0, thousandths).quotientAndRemainder(dividingBy: 1000)
+    writeName(name)
+    write(String(whole))
+    bytes.append(UInt8(ascii: "."))
+    bytes.append(UInt8(ascii: "0") + UInt8(rest / 100))
+    if rest % 100 > 0 { bytes.append(UInt8(ascii: "0") + UInt8(rest / 10 % 10)) }
+    if rest % 10 > 0 { bytes.append(UInt8(ascii: "0") + UInt8(rest % 10)) }
+  }
+
+  private mutating func writeName(_ name: StaticString) {
+    bytes.append(format == .json ? ",\"" : " ")
+    bytes.append(name)
+    bytes.append(format == .json ? "\":" : "=")
   }
 
   mutating func writeName(_ name: String) {
