@@ -185,8 +185,8 @@ let package = Package(
     .tests("Messages", ["Messages", "Web", "Wire", "Support", .logging]),
     .tests(
       "Auth",
-      ["Auth", "Gateway", "Messages", "Postgres", "Tokens", .crypto, .hummingbird, .httpClient] + .buffers
-        + .serviceTests),
+      ["Auth", "ClientBodies", "Gateway", "Messages", "Postgres", "Tokens", .crypto, .hummingbird, .httpClient]
+        + .buffers + .serviceTests),
     .tests("Invites", ["Invites", "Messages", "Outbox", "Tokens"] + .serviceTests),
     .tests("Photos", ["Photos", "Support", "Wire"]),
     .tests(
