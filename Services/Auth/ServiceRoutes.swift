@@ -14,7 +14,7 @@ struct ServiceRoutes: Sendable {
   let policy: VerificationPolicy
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.get("/.well-known/jwks.json", use: Self.publishedKeys(ring))
     routes.group(context: ServiceCaller.self).post("/api/v1/users/resolve", use: resolve)
     let internalRoutes = routes.group(context: ServiceCaller.self)

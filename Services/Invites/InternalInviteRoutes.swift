@@ -15,7 +15,7 @@ struct InternalInviteRoutes: Sendable {
   let links: AppLinks
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     // One route group each: a middleware that is added to a group applies to all of its routes.
     routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["lists"]))
       .post("/internal/invites/lists", use: inviteToList)

@@ -34,7 +34,7 @@ package struct InternalTopicRoutes: Sendable {
     self.askingForReaders = askingForReaders
   }
 
-  package func add(to routes: Router<Context>) {
+  package func add(to routes: HTTPRoutes) {
     let eventsRoutes = routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["events"]))
     eventsRoutes.get("/internal/topics/access", use: access)
     eventsRoutes.get("/internal/topics", use: topics)

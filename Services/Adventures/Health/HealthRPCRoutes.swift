@@ -16,7 +16,7 @@ struct HealthRPCRoutes: Sendable {
   let adminKey: String
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let signedInRoutes = routes.group(context: SignedIn.self)
     for method in [HTTPRequest.Method.get, .post] {
       signedInRoutes.on("/rest/v1/rpc/health_check", method: method, use: health)

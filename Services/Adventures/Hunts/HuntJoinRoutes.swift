@@ -9,7 +9,7 @@ struct HuntJoinRoutes: Sendable {
   let joining: HuntJoining
   let requests: AdventureRequests
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let signedInRoutes = routes.group(context: SignedIn.self)
     signedInRoutes.post("/rest/v1/scavenger_hunts/{hunt}/join", use: joinVisible)
     signedInRoutes.post("/rest/v1/scavenger_hunts/join", use: joinByCode)

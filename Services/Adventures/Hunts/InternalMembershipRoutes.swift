@@ -7,7 +7,7 @@ import Wire
 struct InternalMembershipRoutes: Sendable {
   let participations: GroupParticipations
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["groups"]))
       .post("/internal/groups/{group}/departures", use: updateMemberships)
   }

@@ -8,7 +8,7 @@ struct ShownPhotoRoutes: Sendable {
   let database: any Database
   let requests: AdventureRequests
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["groups"]))
       .post("/internal/adventures/shown-photo", use: shownPhoto)
   }

@@ -6,7 +6,7 @@ import Wire
 struct InternalBlockRoutes: Sendable {
   let blocks: ShareBlocks
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["groups"]))
       .post("/internal/adventures/blocks", use: update)
   }

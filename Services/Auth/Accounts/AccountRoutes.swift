@@ -12,7 +12,7 @@ struct AccountRoutes: Sendable {
   let ended: EndedSessionList
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.get("/api/v1/auth/me", use: me)
     userRoutes.delete("/api/v1/auth/account", use: deactivate)

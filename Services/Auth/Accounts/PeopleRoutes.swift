@@ -6,7 +6,7 @@ import Wire
 struct PeopleRoutes: Sendable {
   let people: PeopleStore
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let callers: Set = ["adventures", "invites", "groups", "lists"]
     // Events needs the names and languages of those whom it notifies.
     routes.group(context: ServiceCaller.self).add(middleware: RequiresService(callers.union(["events"])))

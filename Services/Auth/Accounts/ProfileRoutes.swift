@@ -14,7 +14,7 @@ struct ProfileRoutes: Sendable {
   let ended: EndedSessionList
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     for path: RouterPath in ["/api/v1/users/profile", "/profile"] { userRoutes.get(path, use: numberedUser) }
     userRoutes.patch("/api/v1/users/profile", use: changeNumberedUser)

@@ -8,7 +8,7 @@ struct AppleNotificationRoutes: Sendable {
   let inbox: AppleNotificationInbox
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.post("/webhooks/apple/signin", use: receive)
   }
 

@@ -13,7 +13,7 @@ struct MailLinkPage: Sendable {
   let links: MailLinks
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.get("/auth/v1/verify", use: show)
   }
 

@@ -18,7 +18,7 @@ struct LinkedIdentityRoutes: Sendable {
 
   private static let path: RouterPath = "/api/v1/auth/identities"
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(Self.path).group(context: SignedIn.self)
     userRoutes.get("", use: list)
     userRoutes.post("apple", use: addApple)

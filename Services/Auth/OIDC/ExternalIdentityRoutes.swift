@@ -8,7 +8,7 @@ struct ExternalIdentityRoutes: Sendable {
   let accounts: ExternalAccounts
   let policy: VerificationPolicy
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.group(context: ServiceCaller.self).add(middleware: RequiresService.anyProcess)
       .post("/internal/users/identified", use: identified)
   }

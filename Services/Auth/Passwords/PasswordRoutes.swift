@@ -15,7 +15,7 @@ struct PasswordRoutes: Sendable {
   let signInCounter: SignInCounter
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     for path: RouterPath in ["/api/v1/auth/sign_in", "/login"] { routes.post(path, use: signIn) }
     for path: RouterPath in ["/api/v1/auth/sign_up", "/register"] { routes.post(path, use: signUp) }
     routes.post("/api/v1/auth/password", use: requestReset)

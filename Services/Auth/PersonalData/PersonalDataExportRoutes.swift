@@ -8,7 +8,7 @@ struct PersonalDataExportRoutes: Sendable {
   let store: PersonalDataStore
   let otherServices: PersonalDataClients
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.group(context: SignedIn.self).offEventLoop().get("/api/v1/users/me/export", use: export)
   }
 

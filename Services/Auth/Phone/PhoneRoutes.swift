@@ -15,7 +15,7 @@ struct PhoneRoutes: Sendable {
   let signInCounter: SignInCounter
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.post("/api/auth/request-verification", use: requestCode)
     routes.post("/api/auth/verify", use: verify)
     routes.post("/api/auth/verify/confirm", use: confirm)

@@ -11,7 +11,7 @@ struct SessionListRoutes: Sendable {
   let ended: EndedSessionList
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.get("/api/v1/auth/sessions", use: list)
     userRoutes.delete("/api/v1/auth/sessions", use: endOthers)

@@ -13,7 +13,7 @@ struct SessionRoutes: Sendable {
   let signInCounter: SignInCounter
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.post("/api/v1/auth/refresh", use: refresh)
     routes.post("/api/v1/auth/logout", use: logout)
   }

@@ -15,7 +15,7 @@ struct SignInRoutes: Sendable {
   let signInCounter: SignInCounter
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.post("/api/v1/auth/apple", use: signInWithApple)
     routes.post("/api/v1/auth/dev/token", use: developerToken)
   }

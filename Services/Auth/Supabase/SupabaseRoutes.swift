@@ -23,7 +23,7 @@ struct SupabaseRoutes: Sendable {
   let signInCounter: SignInCounter
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let group = routes.group("/auth/v1").add(middleware: SupabaseMiddleware(apiKeys: apiKeys))
     group.post("signup", use: signUp)
     group.post("signup/email", use: signUp)

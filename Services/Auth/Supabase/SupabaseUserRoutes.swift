@@ -15,7 +15,7 @@ struct SupabaseUserRoutes: Sendable {
   let ended: EndedSessionList
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let keys = ServiceRoutes.publishedKeys(ring)
     routes.group("/auth/v1").add(middleware: SupabaseMiddleware(apiKeys: [])).get(".well-known/jwks.json", use: keys)
     let userRoutes = routes.group("/auth/v1").add(middleware: SupabaseMiddleware(apiKeys: apiKeys))

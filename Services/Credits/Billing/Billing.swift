@@ -49,7 +49,7 @@ struct Billing: Sendable {
 
   var background: [any Service] { [inbox, sweep] + apple.background(inbox) }
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     PurchaseRoutes(products: products, purchases: purchases, subscriptions: subscriptions, now: now).add(to: routes)
     BillingInboxRoutes(inbox: inbox, adminKey: adminKey).add(to: routes)
     stripe.add(to: routes, inbox)

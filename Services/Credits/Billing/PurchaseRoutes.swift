@@ -12,7 +12,7 @@ struct PurchaseRoutes: Sendable {
   let subscriptions: SubscriptionStore
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let list = Response.json(BillingProducts(products))
     routes.get("/api/v1/billing/products") { _, _ in list }
     let userRoutes = routes.group(context: SignedIn.self)

@@ -13,7 +13,7 @@ struct CreditRoutes: Sendable {
   let adminKey: String
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let costs = Response.json(CreditCostsAnswer(costs: costs.credits))
     routes.get("/api/v1/credits/costs") { _, _ in costs }
     routes.post("/api/v1/credits/admin/grant", use: grant)

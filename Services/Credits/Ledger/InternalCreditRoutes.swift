@@ -11,7 +11,7 @@ struct InternalCreditRoutes: Sendable {
   let auditor: LedgerAuditor
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let services = routes.group(context: ServiceCaller.self)
       .add(middleware: RequiresService(["auth", "invites", "groups", "lists", "timepoints"], scope: "credits"))
     services.get("/internal/credits/check", use: check)

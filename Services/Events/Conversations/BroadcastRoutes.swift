@@ -15,7 +15,7 @@ struct BroadcastRoutes: Sendable {
 
   private static let messagesMax = 100
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.post("/realtime/v1/api/broadcast", use: several)
     routes.post("/realtime/v1/api/broadcast/{topic}/events/{event}", use: one)
   }

@@ -9,7 +9,7 @@ struct DetailedDeviceRoutes: Sendable {
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.post("/api/v1/devices", use: register)
     userRoutes.delete("/api/v1/devices", use: unregisterToken)

@@ -10,7 +10,7 @@ struct DeviceTokenRoutes: Sendable {
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.get("/api/devices", use: list)
     userRoutes.post("/api/devices/register", use: register)

@@ -6,7 +6,7 @@ import Wire
 struct DeviceTransferRoutes: Sendable {
   let devices: DeviceStore
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["groups"]))
       .post("/internal/devices", use: takeOver)
   }

@@ -13,7 +13,7 @@ struct FeedRoutes: Sendable {
 
   private static let bytesMax = 8 * 1024 * 1024
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.group(context: ServiceCaller.self)
       .add(middleware: RequiresService(Set(ServiceName.allCases.map(\.rawValue))))
       .post("/internal/events", use: append)

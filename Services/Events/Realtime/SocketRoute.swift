@@ -7,7 +7,7 @@ import Web
 struct SocketRoute: Sendable {
   let metrics: EventMetrics
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.get(RouterPath(SocketUpgrade.path)) { [metrics] _, _ in
       let refusal = HandshakeRefusal.noUpgrade
       metrics.refused(refusal.metric)

@@ -17,7 +17,7 @@ struct EventStreamRoutes: Sendable {
 
   private static let topicsMax = 100
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.group(context: SignedIn.self).get("/realtime/v1/events", use: stream)
   }
 

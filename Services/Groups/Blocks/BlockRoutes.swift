@@ -13,7 +13,7 @@ struct BlockRoutes: Sendable {
   let outbox: BlockOutbox
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     for path in ["/users/{user}/block", "/api/users/{user}/block"] {
       userRoutes.post("\(path)", use: block)

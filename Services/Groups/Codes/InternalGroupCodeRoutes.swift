@@ -6,7 +6,7 @@ import Wire
 struct InternalGroupCodeRoutes: Sendable {
   let codes: GroupCodeStore
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["invites"]))
       .get("/internal/groups/codes/{code}", use: group)
   }

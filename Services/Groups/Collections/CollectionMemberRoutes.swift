@@ -11,7 +11,7 @@ struct CollectionMemberRoutes: Sendable {
   let users: UsersClient
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.get("/collections/{collection}/members", use: list)
     userRoutes.patch("/collections/{collection}/members/{member}", use: change)

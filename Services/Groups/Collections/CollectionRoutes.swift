@@ -10,7 +10,7 @@ struct CollectionRoutes: Sendable {
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.get("/collections", use: list)
     userRoutes.post("/collections", use: create)

@@ -8,7 +8,7 @@ struct InternalCollectionRoutes: Sendable {
   let members: CollectionMemberStore
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let inside = routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["invites"]))
     inside.get("/internal/collections/{collection}/members/{user}", use: membership)
     inside.put("/internal/collections/{collection}/members/{user}", use: join)

@@ -12,7 +12,7 @@ struct GroupRoutes: Sendable {
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.get("/api/groups", use: list)
     userRoutes.post("/api/groups", use: create)

@@ -9,7 +9,7 @@ struct InternalMemberRoutes: Sendable {
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let inside = routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["invites"]))
     inside.get("/internal/groups/{group}/members/{user}", use: membership)
     inside.put("/internal/groups/{group}/members/{user}", use: join)

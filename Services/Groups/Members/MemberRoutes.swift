@@ -8,7 +8,7 @@ struct MemberRoutes: Sendable {
   let memberships: MembershipStore
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.delete("/api/groups/{group}", use: leave)
     userRoutes.delete("/api/groups/{group}/members/{user}", use: remove)

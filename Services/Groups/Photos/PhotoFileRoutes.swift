@@ -12,7 +12,7 @@ struct PhotoFileRoutes: Sendable {
   let links: PhotoLinks
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.get("/api/photos/{id}/file", use: download)
     routes.put("/api/photos/{id}/file", use: upload)
   }

@@ -42,7 +42,7 @@ struct PhotoModule: Sendable {
     fileRoutes = PhotoFileRoutes(pipeline: pipeline, uploadReader: uploadReader, links: links, now: now)
   }
 
-  func add(to router: Router<Context>) {
+  func add(to router: HTTPRoutes) {
     routes.add(to: router)
     fileRoutes.add(to: router)
   }

@@ -15,7 +15,7 @@ struct PhotoRoutes: Sendable {
   let users: UsersClient
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.post("/api/photos/upload", use: upload)
     userRoutes.post("/api/photos/upload-url", use: createUploadURL)

@@ -6,7 +6,7 @@ import Wire
 struct InternalRelationRoutes: Sendable {
   let relations: RelationStore
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let inside = routes.group(context: ServiceCaller.self)
       .add(middleware: RequiresService(["adventures", "invites", "lists"]))
     inside.post("/internal/groups/relations", use: show)

@@ -8,7 +8,7 @@ struct InternalStoredObjectRoutes: Sendable {
   let store: StoredObjectStore
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["adventures", "auth"]))
       .post("/internal/storage/delete", use: delete)
   }

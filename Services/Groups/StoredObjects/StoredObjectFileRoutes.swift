@@ -12,7 +12,7 @@ struct StoredObjectFileRoutes: Sendable {
   let links: StoredObjectLinks
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     for path in StoredObjectRoutes.paths {
       userRoutes.get("/storage/v1/object/{bucket}/\(path)", use: download)

@@ -33,7 +33,7 @@ struct StoredObjectModule: Sendable {
     internalRoutes = InternalStoredObjectRoutes(store: store, now: now)
   }
 
-  func add(to router: Router<Context>) {
+  func add(to router: HTTPRoutes) {
     routes.add(to: router)
     fileRoutes.add(to: router)
     internalRoutes.add(to: router)

@@ -16,7 +16,7 @@ struct StoredObjectRoutes: Sendable {
   /// The forms of a path after the bucket: the owner's id and one to three parts.
   static let paths = ["{user}/{first}", "{user}/{first}/{second}", "{user}/{first}/{second}/{third}"]
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     for path in Self.paths {
       userRoutes.post("/storage/v1/object/{bucket}/\(path)", use: upload)

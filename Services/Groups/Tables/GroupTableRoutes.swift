@@ -16,7 +16,7 @@ struct GroupTableRoutes: Sendable {
   /// Seconds.
   private static let maxAge = 900
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     RestRoutes(schema, in: transaction, maxAge: ["social_groups": Self.maxAge], answering: answer).add(to: routes)
     routes.group(context: SignedIn.self).post("/rest/v1/social_groups/join", use: join)
   }

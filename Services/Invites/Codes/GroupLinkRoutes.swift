@@ -12,7 +12,7 @@ struct GroupLinkRoutes: Sendable {
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.post("/api/groups/{group}/invites", use: create)
     userRoutes.get("/api/groups/{group}/invites", use: list)

@@ -16,7 +16,7 @@ struct ListInviteRoutes: Sendable {
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.get("/api/v1/invites/{code}", use: preview)
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.post("/api/v1/invites/{code}/accept", use: accept)

@@ -12,7 +12,7 @@ struct ListLinkRoutes: Sendable {
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.post("/api/v1/lists/{list}/invites", use: create)
     userRoutes.get("/api/v1/lists/{list}/invites", use: list)

@@ -13,7 +13,7 @@ struct RedeemRoutes: Sendable {
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.post("/api/invites/redeem", use: redeem)
     userRoutes.post("/api/invites/redeem/{code}", use: redeem)

@@ -13,7 +13,7 @@ struct DirectInviteRoutes: Sendable {
   let links: AppLinks
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.group(context: SignedIn.self).get("/api/v1/invites", use: list)
   }
 

@@ -18,7 +18,7 @@ struct AppSiteAssociation: Sendable {
     body = try JSON.encode(["applinks": Links(details: details)])
   }
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     for path: RouterPath in ["/apple-app-site-association", "/.well-known/apple-app-site-association"] {
       routes.get(path) { [body] _, _ in
         Response(

@@ -15,7 +15,7 @@ struct InvitePageRoutes: Sendable {
   let links: AppLinks
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.get("/invite/{token}", use: byToken)
     routes.get("/i/{code}", use: byCode)
     routes.get("/i/{code}/qr.svg", use: svg)

@@ -16,7 +16,7 @@ struct ShareLinkRoutes: Sendable {
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.post("/collections/{collection}/invites", use: create)
     userRoutes.get("/collections/{collection}/invites", use: list)

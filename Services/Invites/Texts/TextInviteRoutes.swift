@@ -17,7 +17,7 @@ struct TextInviteRoutes: Sendable {
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.post("/api/invites/check-users", use: checkUsers)
     userRoutes.post("/api/invites/send", use: send)

@@ -14,7 +14,7 @@ struct FriendRoutes: Sendable {
   let groups: GroupsClient
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.forUsers()
     userRoutes.get("/api/v1/friends", use: index)
     userRoutes.delete("/api/v1/friends/{friend}", use: remove)

@@ -16,7 +16,7 @@ struct ListRoutes: Sendable {
   /// How many lists and members are encoded in less than a millisecond.
   private static let inlineMax = 40
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.forUsers()
     userRoutes.get("/api/v1/lists", use: index)
     userRoutes.post("/api/v1/lists", use: create)

@@ -12,7 +12,7 @@ struct InternalListRoutes: Sendable {
   let groups: GroupsClient
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let invitesRoutes = routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["invites"]))
     invitesRoutes.get("/internal/lists/{list}/members/{user}", use: role)
     invitesRoutes.put("/internal/lists/{list}/members/{user}", use: join)

@@ -14,7 +14,7 @@ struct MembershipRoutes: Sendable {
   let idempotentChange: IdempotentChange
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.forUsers()
     userRoutes.get("/api/v1/lists/{list}/memberships", use: index)
     userRoutes.post("/api/v1/lists/{list}/memberships", use: create)

@@ -18,7 +18,7 @@ struct BufferedBodyMiddleware: RouterMiddleware {
   }
 }
 
-extension Router<Context> {
+extension HTTPRoutes {
   /// A group of routes for signed-in users.
   ///
   /// - Parameter bytesMax: the largest body, in bytes.

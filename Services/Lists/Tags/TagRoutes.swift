@@ -11,7 +11,7 @@ struct TagRoutes: Sendable {
   let idempotentChange: IdempotentChange
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.forUsers()
     userRoutes.offEventLoop().get("/api/v1/tags", use: index)
     userRoutes.post("/api/v1/tags", use: create)

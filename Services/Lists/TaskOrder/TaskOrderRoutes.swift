@@ -14,7 +14,7 @@ struct TaskOrderRoutes: Sendable {
   private static let listsMax = 20
   private static let bytesMax = 512 * 1024
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let (userRoutes, bulkRoutes) = (routes.forUsers(), routes.forUsers(bytesMax: Self.bytesMax).offEventLoop())
     for method in [HTTPRequest.Method.post, .patch] {
       bulkRoutes.on("/api/v1/tasks/reorder", method: method, use: reorder)

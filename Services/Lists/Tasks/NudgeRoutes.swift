@@ -14,7 +14,7 @@ struct NudgeRoutes: Sendable {
   let idempotentChange: IdempotentChange
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.forUsers()
     for path in TaskRoutes.paths { userRoutes.post(RouterPath("\(path)/nudge"), use: nudge) }
   }

@@ -13,7 +13,7 @@ struct SubtaskRoutes: Sendable {
   let idempotentChange: IdempotentChange
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.forUsers()
     for task in TaskRoutes.paths {
       let (all, one) = (RouterPath("\(task)/subtasks"), "\(task)/subtasks/{subtask}")

@@ -14,7 +14,7 @@ struct TaskActionRoutes: Sendable {
   let idempotentChange: IdempotentChange
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.forUsers()
     for path in TaskRoutes.paths {
       for method in [HTTPRequest.Method.post, .patch] {

@@ -16,7 +16,7 @@ struct TaskRoutes: Sendable {
   static let paths = ["/api/v1/tasks/{task}", "/api/v1/lists/{list}/tasks/{task}"]
   private static let changesMax = 500
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.forUsers()
     userRoutes.offEventLoop().get("/api/v1/lists/{list}/tasks", use: index)
     userRoutes.post("/api/v1/lists/{list}/tasks", use: create)

@@ -14,7 +14,7 @@ struct UserTaskRoutes: Sendable {
   let now: @Sendable () -> Date
   private static let pageMax = 4000
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.forUsers().offEventLoop()
     userRoutes.get("/api/v1/tasks", use: index)
     userRoutes.get("/api/v1/tasks/search", use: search)

@@ -10,7 +10,7 @@ struct GenerationAdminRoutes: Sendable {
   let database: any Database
   let adminKey: String
 
-  func add(to routes: Router<Context>) { routes.get("/internal/timepoints/failed", use: failed) }
+  func add(to routes: HTTPRoutes) { routes.get("/internal/timepoints/failed", use: failed) }
 
   @Sendable private func failed(_ request: Request, _ context: Context) async throws -> Response {
     try requireAdmin(request, adminKey)

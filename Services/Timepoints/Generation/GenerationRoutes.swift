@@ -17,7 +17,7 @@ struct GenerationRoutes: Sendable {
   let presenter: TimepointPresenter
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.post("/api/v1/timepoints/generate", use: begin)
     routes.post("/api/v1/timepoints/generate/sync", use: generate)
     routes.post("/api/v1/timepoints/generate/stream", use: stream)

@@ -10,7 +10,7 @@ struct ConversationRoutes: Sendable {
   let database: any Database
   let access: Access
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.get("/api/v1/interactions/sessions/{id}", use: list)
     routes.get("/api/v1/interactions/session/{id}", use: show)
     routes.delete("/api/v1/interactions/session/{id}", use: delete)

@@ -14,7 +14,7 @@ struct InteractionRoutes: Sendable {
 
   private typealias Preparation = @Sendable (Request, Context) async throws -> PreparedInteraction
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let preparations: [(String, Preparation)] = [("chat", chat), ("dialog", dialog), ("survey", survey)]
     for (name, prepare) in preparations {
       routes.post("/api/v1/interactions/{id}/\(name)") { [work] request, context in

@@ -9,7 +9,7 @@ struct ModelRoutes: Sendable {
   let catalog: ModelsCatalog
   let status: ProvidersStatus
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let (all, free) = (TimepointModels(catalog.models, catalog), TimepointModels(catalog.free, catalog))
     routes.get("/api/v1/models") { _, _ in Response.json(all) }
     routes.get("/api/v1/models/free") { _, _ in Response.json(free) }

@@ -14,7 +14,7 @@ struct OwnerRoutes: Sendable {
   let presenter: TimepointPresenter
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.patch("/api/v1/timepoints/{id}/visibility", use: setVisibility)
     routes.delete("/api/v1/timepoints/{id}", use: delete)
     routes.post("/api/v1/timepoints/{id}/export", use: export)

@@ -13,7 +13,7 @@ struct TimepointRoutes: Sendable {
   let images: SceneImages
   let presenter: TimepointPresenter
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.get("/api/v1/timepoints", use: list)
     routes.get("/api/v1/timepoints/{id}", use: show)
     routes.get("/api/v1/timepoints/slug/{slug}", use: showBySlug)

@@ -12,7 +12,7 @@ struct TimeTravelRoutes: Sendable {
   let providers: ProvidersStatus
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.post("/api/v1/temporal/{id}/next") { try await jump($0, $1, .next) }
     routes.post("/api/v1/temporal/{id}/prior") { try await jump($0, $1, .prior) }
     routes.get("/api/v1/temporal/{id}/sequence", use: sequence)

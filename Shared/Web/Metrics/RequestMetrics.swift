@@ -64,7 +64,7 @@ struct MetricsRoutes: Sendable {
   let authenticator: CallerAuthenticator
   let stage: Settings.Stage
 
-  func add(to routes: Router<Context>) { routes.offEventLoop().get("/metrics", use: metrics) }
+  func add(to routes: HTTPRoutes) { routes.offEventLoop().get("/metrics", use: metrics) }
 
   @Sendable private func metrics(_ request: Request, _ context: Context) throws -> Response {
     let isLocal = stage == .development && context.isLoopback

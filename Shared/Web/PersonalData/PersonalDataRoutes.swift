@@ -34,7 +34,7 @@ package struct PersonalDataRoutes<Store: PersonalDataStoring>: Sendable {
     self.now = now
   }
 
-  package func add(to routes: Router<Context>) {
+  package func add(to routes: HTTPRoutes) {
     let inside = routes.group(context: ServiceCaller.self).add(middleware: RequiresService(["auth"]))
     inside.offEventLoop().get("/internal/users/{id}/data", use: export)
     inside.delete("/internal/users/{id}/data", use: erase)

@@ -8,7 +8,7 @@ import Wire
 
 /// The outermost layer of every service: authentication, deadline, error responses, request id, metrics, access log.
 struct BoundaryMiddleware: Sendable {
-  let router: RouterResponder<Context>
+  let router: RouteResponder
   let routes: [RegisteredRoute]
   let authenticator: CallerAuthenticator
   let lifecycle: Lifecycle
@@ -125,8 +125,12 @@ extension Request {
   /// The value of a header field, or the values of several with this name, joined by commas. The subscript of
   /// `HTTPFields` returns the same, but instantiates several generic types on each call.
   package func header(_ name: HTTPField.Name) -> String? {
-    let values = headers[values: name]
-    return values.count > 1 ? values.joined(separator: ", ") : values.first
+    var found: String?
+    for index in headers.indices where headers[index].name == name {
+      let value = headers[index].value
+      found = found.map { $0 + ", " + value } ?? value
+    }
+    return found
   }
 
   /// Whether its body has more than 16 KiB, or a length that is not known before it has been received.
@@ -149,12 +153,6 @@ extension Duration {
   fileprivate var microseconds: Int {
     Int(components.seconds) * 1_000_000 + Int((components.attoseconds + 500_000_000_000) / 1_000_000_000_000)
   }
-}
-
-/// A method and a path template that the router has.
-struct RegisteredRoute: Sendable {
-  let method: String
-  let path: RouterPath
 }
 
 extension RouterPath {

@@ -69,7 +69,7 @@ struct HealthRoutes: Sendable {
   /// Further members of the body of `/health`.
   let details: @Sendable () -> [String: JSONValue]
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.get("/health", use: health)
     routes.get("/health/live") { _, _ in Response.json(["status": "ok"]) }
     routes.get("/health/ready", use: ready)

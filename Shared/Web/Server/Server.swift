@@ -39,27 +39,27 @@ package struct Server: Service {
     isReady: @escaping @Sendable () async -> Bool = { true },
     healthDetails: @escaping @Sendable () -> [String: JSONValue] = { [:] },
     holdsTokens: @escaping @Sendable (Request) -> Bool = { _ in false }, takeover: ConnectionTakeover? = nil,
-    routes add: (Router<Context>) -> Void
+    routes add: (HTTPRoutes) -> Void
   ) throws {
     let settings = dependencies.settings
     let lifecycle = Lifecycle()
-    let router = Router(context: Context.self, options: [.autoGenerateHeadEndpoints])
+    let routes = HTTPRoutes()
     let stage = try settings.stage()
     HealthRoutes(
       database: database, lifecycle: lifecycle, stage: stage, now: dependencies.now, isReady: isReady,
       details: healthDetails
-    ).add(to: router)
+    ).add(to: routes)
     dependencies.registry.addProcessMetrics()
     dependencies.registry.addLogMetrics()
-    MetricsRoutes(registry: dependencies.registry, authenticator: authenticator, stage: stage).add(to: router)
-    router.get("/openapi.json") { _, _ in
+    MetricsRoutes(registry: dependencies.registry, authenticator: authenticator, stage: stage).add(to: routes)
+    routes.get("/openapi.json") { _, _ in
       Response(
         status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: .init(data: try api.body)))
     }
-    add(router)
+    add(routes)
     self.service = service
     self.api = api
-    self.routes = router.routes.map { RegisteredRoute(method: $0.method.rawValue, path: $0.path) }
+    self.routes = routes.registered
     self.database = database
     self.lifecycle = lifecycle
     // Only a load balancer before several replicas needs this time, to notice that readiness fails.
@@ -70,7 +70,7 @@ package struct Server: Service {
     let tracer = try dependencies.tracer(for: service)
     self.exporter = tracer?.exporter
     let boundary = BoundaryMiddleware(
-      router: router.buildResponder(), routes: routes, authenticator: authenticator, lifecycle: lifecycle,
+      router: routes.responder, routes: self.routes, authenticator: authenticator, lifecycle: lifecycle,
       deadlines: deadlines, metrics: RequestMetrics(in: dependencies.registry), tracer: tracer,
       holdsTokens: holdsTokens, logger: dependencies.logger, accessLog: AccessLog(dependencies.logger))
     self.host = settings.string("HOST", default: "127.0.0.1")

@@ -46,7 +46,7 @@ struct AppleBilling: Sendable {
     ]
   }
 
-  func add(to router: Router<Context>, _ inbox: BillingInbox) {
+  func add(to router: HTTPRoutes, _ inbox: BillingInbox) {
     ApplePurchaseRoutes(
       verifier: processor?.verifier, missing: missing, purchases: purchases, inbox: inbox, now: dependencies.now
     ).add(to: router)

@@ -15,7 +15,7 @@ struct ApplePurchaseRoutes: Sendable {
   let now: @Sendable () -> Date
 
   /// Three certificates and signatures are verified: off the event loop.
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.offEventLoop().post("/webhooks/apple", use: receive)
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.offEventLoop().post("/api/v1/billing/apple/verify", use: verify)

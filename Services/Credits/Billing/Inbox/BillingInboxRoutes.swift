@@ -8,7 +8,7 @@ struct BillingInboxRoutes: Sendable {
   let inbox: BillingInbox
   let adminKey: String
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.get("/internal/billing/inbox", use: parked)
     routes.post("/internal/billing/inbox/{id}/retry", use: retry)
   }

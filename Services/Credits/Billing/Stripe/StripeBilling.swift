@@ -32,7 +32,7 @@ struct StripeBilling: Sendable {
     self.now = now
   }
 
-  func add(to router: Router<Context>, _ inbox: BillingInbox) {
+  func add(to router: HTTPRoutes, _ inbox: BillingInbox) {
     routes.add(to: router)
     StripeWebhookRoutes(account: account, inbox: inbox, now: now).add(to: router)
   }

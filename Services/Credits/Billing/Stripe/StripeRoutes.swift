@@ -14,7 +14,7 @@ struct StripeRoutes: Sendable {
   let idempotency: Idempotency
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.post("/api/v1/billing/stripe/checkout", use: begin)
     userRoutes.get("/api/v1/billing/stripe/portal", use: portal)

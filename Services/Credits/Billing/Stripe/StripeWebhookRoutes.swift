@@ -14,7 +14,7 @@ struct StripeWebhookRoutes: Sendable {
 
   static let bodyBytesMax = 256 * 1024
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     routes.post("/webhooks/stripe", use: receive)
   }
 

@@ -10,7 +10,7 @@ struct PreferenceRoutes: Sendable {
   let rights: TopicRights
   let now: @Sendable () -> Date
 
-  func add(to routes: Router<Context>) {
+  func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.get("/api/v1/notification_preference", use: show)
     userRoutes.patch("/api/v1/notification_preference", use: change)
