@@ -79,7 +79,9 @@ let package = Package(
     .system("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev", brew: "argon2"),
     .system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
     .system("CQREncode", pkgConfig: "libqrencode", apt: "libqrencode-dev", brew: "qrencode"),
-    .system("CVips", pkgConfig: "vips", apt: "libvips-dev", brew: "vips"),
+    .system("CVipsLibrary", pkgConfig: "vips", apt: "libvips-dev", brew: "vips"),
+    // What calls it: it is loaded with the first picture.
+    .target(name: "CVips", dependencies: ["CVipsLibrary"], path: "Shared/CVips"),
 
     // One process each; a service never imports a service.
     .service(

@@ -1,5 +1,6 @@
+#include "CVips.h"
+
 #include <dlfcn.h>
-#include <vips/vips.h>
 
 // The library is loaded with the first picture, not with the program: with the eighty that it needs it takes 15 MB of
 // memory, also of a process that renders none. What is called by its name is loaded at the start, so nothing is: only
@@ -20,27 +21,20 @@ struct kith_vips_functions {
   int started;
 };
 
-// In the function, as Swift defines no variables of a header. Each Swift file that used it would have its own.
-static inline struct kith_vips_functions *kith_vips_found(void) {
-  static struct kith_vips_functions functions;
-  return &functions;
-}
+// One for the program. That of a function in a header is one for each Swift file that the compiler puts a call of it
+// into: it moves calls between files, and what one has found the others would never have.
+static struct kith_vips_functions functions;
 
 // In parentheses, as some of the names are macros with arguments, too.
-#define KITH_VIPS(name) (*kith_vips_found()->name)
+#define KITH_VIPS(name) (*functions.name)
 
-static inline void kith_vips_quiet(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer data) {
+static void kith_vips_quiet(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer data) {
   (void)domain, (void)level, (void)message, (void)data;
 }
 
-// The file of the library. In C, whose texts are in a program as they are: `make release` finds it there. Swift keeps a
-// short one in instructions.
-static inline const char *kith_vips_file(void) { return "libvips.so.42"; }
+const char *kith_vips_file(void) { return "libvips.so.42"; }
 
-// Loads the library and starts it, with only the decoders that have a function below, one thread for each image, and
-// no cache. Returns why it cannot be used, else NULL; it may then be called again. Nothing else may be called before it
-// has returned NULL, and it by one thread at a time.
-static inline const char *kith_vips_start(const char *file, const char *program) {
+const char *kith_vips_start(const char *file, const char *program) {
 #ifdef __APPLE__
   // There programs are linked with it: it is in a folder that is searched for no other.
   void *library = RTLD_DEFAULT;
@@ -49,9 +43,9 @@ static inline const char *kith_vips_start(const char *file, const char *program)
   if (!library) return dlerror();
 #endif
   // Others call what is found already, so that is not touched.
-  if (kith_vips_found()->started) return NULL;
+  if (functions.started) return NULL;
 #define KITH_VIPS_FIND(name) \
-  if (!(kith_vips_found()->name = (__typeof__(name) *)dlsym(library, #name))) return "libvips lacks " #name;
+  if (!(functions.name = (__typeof__(name) *)dlsym(library, #name))) return "libvips lacks " #name;
   KITH_VIPS_FUNCTIONS(KITH_VIPS_FIND)
 #undef KITH_VIPS_FIND
   if (KITH_VIPS(vips_version)(3) - KITH_VIPS(vips_version)(5) != VIPS_LIBRARY_CURRENT - VIPS_LIBRARY_AGE) {
@@ -69,75 +63,68 @@ static inline const char *kith_vips_start(const char *file, const char *program)
   KITH_VIPS(vips_cache_set_max)(0);
   KITH_VIPS(vips_cache_set_max_mem)(0);
   KITH_VIPS(vips_cache_set_max_files)(0);
-  kith_vips_found()->started = 1;
+  functions.started = 1;
   return NULL;
 }
 
-static inline gint64 kith_vips_microseconds(void) { return KITH_VIPS(g_get_monotonic_time)(); }
+gint64 kith_vips_microseconds(void) { return KITH_VIPS(g_get_monotonic_time)(); }
 
-static inline void kith_vips_free(void *bytes) { KITH_VIPS(g_free)(bytes); }
+void kith_vips_free(void *bytes) { KITH_VIPS(g_free)(bytes); }
 
-static inline void kith_vips_release(void *object) { KITH_VIPS(g_object_unref)(object); }
+void kith_vips_release(void *object) { KITH_VIPS(g_object_unref)(object); }
 
-static inline void kith_vips_clear_errors(void) { KITH_VIPS(vips_error_clear)(); }
+void kith_vips_clear_errors(void) { KITH_VIPS(vips_error_clear)(); }
 
-static inline VipsSource *kith_vips_source(const void *bytes, size_t count) {
+VipsSource *kith_vips_source(const void *bytes, size_t count) {
   return KITH_VIPS(vips_source_new_from_memory)(bytes, count);
 }
 
-// Opened from the header alone; a file that ends too early fails when its pixels are read. `shrink` is 1, 2, 4 or 8.
-static inline VipsImage *kith_vips_jpeg(VipsSource *source, int shrink) {
+VipsImage *kith_vips_jpeg(VipsSource *source, int shrink) {
   VipsImage *image = NULL;
   int failed = KITH_VIPS(vips_jpegload_source)(
       source, &image, "shrink", shrink, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
   return failed ? NULL : image;
 }
 
-static inline VipsImage *kith_vips_png(VipsSource *source) {
+VipsImage *kith_vips_png(VipsSource *source) {
   VipsImage *image = NULL;
   int failed = KITH_VIPS(vips_pngload_source)(
       source, &image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
   return failed ? NULL : image;
 }
 
-// The first frame of an animation.
-static inline VipsImage *kith_vips_webp(VipsSource *source) {
+VipsImage *kith_vips_webp(VipsSource *source) {
   VipsImage *image = NULL;
   int failed = KITH_VIPS(vips_webpload_source)(
       source, &image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
   return failed ? NULL : image;
 }
 
-static inline VipsImage *kith_vips_heic(VipsSource *source) {
+VipsImage *kith_vips_heic(VipsSource *source) {
   VipsImage *image = NULL;
   int failed = KITH_VIPS(vips_heifload_source)(
       source, &image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
   return failed ? NULL : image;
 }
 
-// A copy of pixels of three bytes each.
-static inline VipsImage *kith_vips_bitmap(const void *bytes, size_t count, int width, int height) {
+VipsImage *kith_vips_bitmap(const void *bytes, size_t count, int width, int height) {
   return KITH_VIPS(vips_image_new_from_memory_copy)(bytes, count, width, height, 3, VIPS_FORMAT_UCHAR);
 }
 
-static inline int kith_vips_width(VipsImage *image) { return KITH_VIPS(vips_image_get_width)(image); }
+int kith_vips_width(VipsImage *image) { return KITH_VIPS(vips_image_get_width)(image); }
 
-static inline int kith_vips_height(VipsImage *image) { return KITH_VIPS(vips_image_get_height)(image); }
+int kith_vips_height(VipsImage *image) { return KITH_VIPS(vips_image_get_height)(image); }
 
-static inline int kith_vips_has_alpha(VipsImage *image) { return KITH_VIPS(vips_image_hasalpha)(image); }
+int kith_vips_has_alpha(VipsImage *image) { return KITH_VIPS(vips_image_hasalpha)(image); }
 
-// How the pictures of a HEIF file are compressed, or NULL. The text is the image's.
-static inline const char *kith_vips_heif_compression(VipsImage *image) {
+const char *kith_vips_heif_compression(VipsImage *image) {
   const char *text = NULL;
   return KITH_VIPS(vips_image_get_string)(image, "heif-compression", &text) ? NULL : text;
 }
 
-// Its pixels, computed.
-static inline VipsImage *kith_vips_computed(VipsImage *image) { return KITH_VIPS(vips_image_copy_memory)(image); }
+VipsImage *kith_vips_computed(VipsImage *image) { return KITH_VIPS(vips_image_copy_memory)(image); }
 
-// No larger than `side` either way, never enlarged, not yet turned, its colours moved into sRGB from what its profile
-// says. Without one it must not be asked to: it would go by way of another space, and come back with other colours.
-static inline VipsImage *kith_vips_reduced(VipsImage *picture, int side) {
+VipsImage *kith_vips_reduced(VipsImage *picture, int side) {
   VipsImage *image = NULL;
   int failed = KITH_VIPS(vips_image_get_typeof)(picture, VIPS_META_ICC_NAME)
       ? KITH_VIPS(vips_thumbnail_image)(
@@ -148,8 +135,7 @@ static inline VipsImage *kith_vips_reduced(VipsImage *picture, int side) {
   return failed ? NULL : image;
 }
 
-// What can be seen through lies on white.
-static inline VipsImage *kith_vips_flattened(VipsImage *seen) {
+VipsImage *kith_vips_flattened(VipsImage *seen) {
   VipsImage *image = NULL;
   VipsArrayDouble *white = KITH_VIPS(vips_array_double_newv)(1, 255.0);
   int failed = KITH_VIPS(vips_flatten)(seen, &image, "background", white, NULL);
@@ -157,29 +143,27 @@ static inline VipsImage *kith_vips_flattened(VipsImage *seen) {
   return failed ? NULL : image;
 }
 
-static inline VipsImage *kith_vips_in_srgb(VipsImage *image) {
+VipsImage *kith_vips_in_srgb(VipsImage *image) {
   VipsImage *converted = NULL;
   return KITH_VIPS(vips_colourspace)(image, &converted, VIPS_INTERPRETATION_sRGB, NULL) ? NULL : converted;
 }
 
-static inline VipsImage *kith_vips_turned(VipsImage *image) {
+VipsImage *kith_vips_turned(VipsImage *image) {
   VipsImage *turned = NULL;
   return KITH_VIPS(vips_autorot)(image, &turned, NULL) ? NULL : turned;
 }
 
-// `*bytes` is the caller's to `kith_vips_free`.
-static inline int kith_vips_jpeg_bytes(VipsImage *image, int quality, void **bytes, size_t *count) {
+int kith_vips_jpeg_bytes(VipsImage *image, int quality, void **bytes, size_t *count) {
   return KITH_VIPS(vips_jpegsave_buffer)(
       image, bytes, count, "Q", quality, "strip", TRUE, "optimize_coding", TRUE, NULL);
 }
 
-static inline void kith_vips_stop_when_late(VipsImage *image, VipsProgress *progress, gpointer end) {
+static void kith_vips_stop_when_late(VipsImage *image, VipsProgress *progress, gpointer end) {
   (void)progress;
   if (kith_vips_microseconds() > *(gint64 *)end) KITH_VIPS(vips_image_set_kill)(image, TRUE);
 }
 
-// Gives up on computing `image` once the monotonic clock has passed `end`, in microseconds.
-static inline void kith_vips_ends(VipsImage *image, gint64 *end) {
+void kith_vips_ends(VipsImage *image, gint64 *end) {
   KITH_VIPS(vips_image_set_progress)(image, TRUE);
   KITH_VIPS(g_signal_connect_data)(image, "eval", (GCallback)kith_vips_stop_when_late, end, NULL, (GConnectFlags)0);
 }
