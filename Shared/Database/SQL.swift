@@ -64,10 +64,13 @@ package struct SQL: Sendable, ExpressibleByStringInterpolation {
     var piecesBefore: [Int] = []
     private var pieceStart = 0
     private let interpolationCount: Int
+    /// Of what is interpolated: most values are placeholders, fragments are longer.
+    private static let usualBytes = 16
+    private static let placeholders = (1...64).map { "$\($0)" }
 
     package init(literalCapacity: Int, interpolationCount: Int) {
       self.interpolationCount = interpolationCount
-      text.reserveCapacity(literalCapacity + 3 * interpolationCount)
+      text.reserveCapacity(literalCapacity + Self.usualBytes * interpolationCount)
     }
 
     package mutating func appendLiteral(_ literal: String) { text += literal }
@@ -98,8 +101,7 @@ package struct SQL: Sendable, ExpressibleByStringInterpolation {
       }
       bindings.append(value)
       piecesBefore.append(text.utf8.count - pieceStart)
-      text += "$"
-      text += String(bindings.count)
+      text += bindings.count <= Self.placeholders.count ? Self.placeholders[bindings.count - 1] : "$\(bindings.count)"
       pieceStart = text.utf8.count
     }
 

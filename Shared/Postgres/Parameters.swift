@@ -1,4 +1,5 @@
 import Database
+import Wire
 
 /// The bindings of a statement in libpq's format: one block of memory, pointers into it, text terminated by NUL.
 struct Parameters {
@@ -8,29 +9,29 @@ struct Parameters {
   private var formats: [Int32] = []
 
   init(_ bindings: [Value]) throws {
-    for binding in bindings {
-      switch binding {
-      case .null: appendNull()
-      case .integer(let number): append(String(number).utf8, format: 0)
-      case .text(let text):
-        guard !text.utf8.contains(0) else { throw DatabaseFailure.nulInText }
-        append(text.utf8, format: 0)
-      case .bytes(let bytes): append(bytes, format: 1)
-      }
+    offsets.reserveCapacity(bindings.count)
+    lengths.reserveCapacity(bindings.count)
+    formats.reserveCapacity(bindings.count)
+    storage.reserveCapacity(Self.usualBytes * bindings.count)
+    for binding in bindings { try append(binding) }
+  }
+
+  /// An id with its NUL, and a bit.
+  private static let usualBytes = 40
+
+  private mutating func append(_ binding: Value) throws {
+    let start = storage.count
+    switch binding {
+    case .null: break
+    case .integer(let number): storage.append(utf8: String(number))
+    case .text(let text):
+      storage.append(utf8: text)
+      guard !storage[start...].contains(0) else { throw DatabaseFailure.nulInText }
+    case .bytes(let bytes): storage += bytes
     }
-  }
-
-  private mutating func appendNull() {
-    offsets.append(nil)
-    lengths.append(0)
-    formats.append(0)
-  }
-
-  private mutating func append(_ bytes: some Collection<UInt8>, format: Int32) {
-    offsets.append(storage.count)
-    lengths.append(Int32(clamping: bytes.count))
-    formats.append(format)
-    storage.append(contentsOf: bytes)
+    lengths.append(Int32(clamping: storage.count - start))
+    offsets.append(binding == .null ? nil : start)
+    if case .bytes = binding { formats.append(1) } else { formats.append(0) }
     storage.append(0)
   }
 

@@ -1,7 +1,7 @@
 /// Parses the query of a URL.
 extension Query {
   /// - Throws: ``RestFailure``, PGRST100 for everything that the grammar does not know.
-  package init(parsing text: some StringProtocol) throws {
+  package init(parsing text: String) throws {
     for (name, value) in try URLParameters(text).all { try read(name, value) }
     let tests = conditions.flatMap(\.part.tests)
     guard tests.reduce(0, { $0 + $1.count }) <= QueryBounds.conditionsMax else {

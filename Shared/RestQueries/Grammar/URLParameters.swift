@@ -3,18 +3,22 @@ struct URLParameters {
   let all: [(name: String, value: String)]
 
   /// - Throws: ``RestFailure`` for escapes that are not UTF-8, and for a query that is too long.
-  init(_ text: some StringProtocol) throws {
+  init(_ text: String) throws {
     guard text.utf8.count <= QueryBounds.textBytesMax else {
       throw RestFailure.tooMuch("bytes", max: QueryBounds.textBytesMax)
     }
-    all = try text.utf8.split(separator: UInt8(ascii: "&")).compactMap { part in
-      guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return nil }
-      return (try Self.decoded(part[..<equals]), try Self.decoded(part[equals...].dropFirst()))
+    var text = text
+    all = try text.withUTF8 { bytes in
+      try bytes.split(separator: UInt8(ascii: "&")).compactMap { part in
+        guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+        return (try Self.decoded(part[..<equals]), try Self.decoded(part[(equals + 1)...]))
+      }
     }
   }
 
   /// A plus is a space, as in forms.
-  private static func decoded(_ text: some BidirectionalCollection<UInt8>) throws -> String {
+  private static func decoded(_ text: Slice<UnsafeBufferPointer<UInt8>>) throws -> String {
+    let text = UnsafeBufferPointer(rebasing: text)
     guard let bytes = unescaped(text), let decoded = String(validating: bytes, as: UTF8.self) else {
       let text = String(decoding: text, as: UTF8.self)
       throw RestFailure.unparsable("query", text, column: 1, "expecting percent-encoded UTF-8")
@@ -24,7 +28,8 @@ struct URLParameters {
   }
 
   /// - Returns: nil for an escape without two hexadecimal digits.
-  private static func unescaped(_ text: some BidirectionalCollection<UInt8>) -> [UInt8]? {
+  private static func unescaped(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+    guard text.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else { return Array(text) }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count)
     var rest = text.makeIterator()

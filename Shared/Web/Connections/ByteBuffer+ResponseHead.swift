@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import StrictHTTP
+import Wire
 
 extension ByteBuffer {
   /// Writes a status line and header fields (RFC 9112 §4).
@@ -10,24 +11,28 @@ extension ByteBuffer {
   mutating func writeHead(
     of response: Response, framing: OutgoingResponse.BodyFraming, date: String, connection: StaticString?
   ) {
-    writeStaticString("HTTP/1.1 ")
-    writeDecimal(response.status.code)
-    writeStaticString(" ")
+    // Put together first, as each write to the buffer looks at who else has it, and for how much it has room.
+    var head: [UInt8] = []
+    head.reserveCapacity(512)
+    head.append("HTTP/1.1 ")
+    head.append(utf8: String(response.status.code))
+    head.append(" ")
     let phrase = response.status.reasonPhrase
-    writeString(phrase.isEmpty ? ReasonPhrase.of(response.status.code) : phrase)
-    writeStaticString("\r\ndate: ")
-    writeString(date)
+    head.append(utf8: phrase.isEmpty ? ReasonPhrase.of(response.status.code) : phrase)
+    head.append("\r\ndate: ")
+    head.append(utf8: date)
     for field in response.headers where !isWrittenByConnection(field.name, response.status) {
-      writeStaticString("\r\n")
-      writeString(field.name.rawName)
-      writeStaticString(": ")
-      writeString(field.value)
+      head.append("\r\n")
+      head.append(utf8: field.name.rawName)
+      head.append(": ")
+      head.append(utf8: field.value)
     }
     if let connection {
-      writeStaticString("\r\nconnection: ")
-      writeStaticString(connection)
+      head.append("\r\nconnection: ")
+      head.append(connection)
     }
-    writeStaticString(framing.isChunked ? "\r\ntransfer-encoding: chunked\r\n\r\n" : "\r\n\r\n")
+    head.append(framing.isChunked ? "\r\ntransfer-encoding: chunked\r\n\r\n" : "\r\n\r\n")
+    writeBytes(head)
   }
 
   /// `Content-Length` is kept where it says how long a body is, or, after HEAD, would be (RFC 9110 §8.6).
