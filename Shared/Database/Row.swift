@@ -68,15 +68,23 @@ extension Row {
 
   /// Of the texts and bytes in it; a number counts as eight.
   package var byteCount: Int {
-    values.reduce(0) { count, value in
-      switch value {
-      case .null: count
-      case .integer: count + 8
-      case .text(let text): count + text.utf8.count
-      case .bytes(let bytes): count + bytes.count
+    var count = 0
+    for column in 0..<columnCount {
+      withValue(at: column) { value in
+        switch value {
+        case .null: break
+        case .integer: count += 8
+        case .text(let bytes), .bytes(let bytes): count += bytes.count
+        }
       }
     }
+    return count
   }
+}
+
+extension Row: CustomStringConvertible {
+  /// The values, for tests that look for what must not be stored.
+  public var description: String { "\(values)" }
 }
 
 private final class StoredRow: ResultRows {

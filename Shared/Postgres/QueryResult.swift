@@ -45,13 +45,17 @@ extension QueryResult: ResultRows {
   }
 
   func value(_ row: Int, _ column: Int) -> Value {
-    guard let bytes = bytes(row, column) else { return .null }
-    return Value(bytes, PQftype(result, Int32(column)))
+    // The text is the result's.
+    withExtendedLifetime(self) {
+      bytes(row, column).map { Value($0, PQftype(result, Int32(column))) } ?? .null
+    }
   }
 
   func withValue(_ row: Int, _ column: Int, _ body: (BorrowedValue) -> Void) {
-    guard let bytes = bytes(row, column) else { return body(.null) }
-    BorrowedValue.make(of: bytes, PQftype(result, Int32(column)), body)
+    withExtendedLifetime(self) {
+      guard let bytes = bytes(row, column) else { return body(.null) }
+      BorrowedValue.make(of: bytes, PQftype(result, Int32(column)), body)
+    }
   }
 
   /// The text of a value; nil for null.

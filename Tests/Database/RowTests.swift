@@ -63,6 +63,12 @@ import Wire
     }
   }
 
+  /// Tests look in it for what must not be stored.
+  @Test(arguments: engines) func aRowIsDescribedByItsValues(engine: Engine) async throws {
+    let text = "\(try await rows(engine))"
+    for value in [Self.texts[3], "\(Int.min)", "2100-01-01T00:00:00"] { #expect(text.contains(value), "\(value)") }
+  }
+
   /// A borrowed value is the value, and both engines have the same.
   @Test func aBorrowedValueIsTheValue() async throws {
     var all: [[[Value]]] = []
