@@ -86,26 +86,18 @@ VipsImage *kith_vips_jpeg(VipsSource *source, int shrink) {
   return failed ? NULL : image;
 }
 
-VipsImage *kith_vips_png(VipsSource *source) {
+// The decoder gives up on a file that ends too early when its pixels are read.
+static VipsImage *opened(int (*load)(VipsSource *, VipsImage **, ...), VipsSource *source) {
   VipsImage *image = NULL;
-  int failed = KITH_VIPS(vips_pngload_source)(
-      source, &image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
+  int failed = load(source, &image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
   return failed ? NULL : image;
 }
 
-VipsImage *kith_vips_webp(VipsSource *source) {
-  VipsImage *image = NULL;
-  int failed = KITH_VIPS(vips_webpload_source)(
-      source, &image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
-  return failed ? NULL : image;
-}
+VipsImage *kith_vips_png(VipsSource *source) { return opened(functions.vips_pngload_source, source); }
 
-VipsImage *kith_vips_heic(VipsSource *source) {
-  VipsImage *image = NULL;
-  int failed = KITH_VIPS(vips_heifload_source)(
-      source, &image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
-  return failed ? NULL : image;
-}
+VipsImage *kith_vips_webp(VipsSource *source) { return opened(functions.vips_webpload_source, source); }
+
+VipsImage *kith_vips_heic(VipsSource *source) { return opened(functions.vips_heifload_source, source); }
 
 VipsImage *kith_vips_bitmap(const void *bytes, size_t count, int width, int height) {
   return KITH_VIPS(vips_image_new_from_memory_copy)(bytes, count, width, height, 3, VIPS_FORMAT_UCHAR);

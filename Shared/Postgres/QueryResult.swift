@@ -3,9 +3,9 @@ import Database
 import Foundation
 
 /// The result of one statement, as libpq returned it. A value is made of its text when it is read.
-///
-/// libpq only reads a result that it has returned, so its rows may be read on any thread ("Threading" in its manual).
 final class QueryResult {
+  /// `nonisolated(unsafe)`: a result that libpq has returned is only read, so that any thread may ("Behavior in Threaded
+  /// Programs" in its manual), and freed with its last row.
   private nonisolated(unsafe) let result: OpaquePointer?
   /// Those that have arrived one by one, before the result that ends them.
   private let earlierRows: [Row]
