@@ -172,7 +172,7 @@ let package = Package(
     .tests("Tokens", ["Tokens", "Wire", .crypto, .cryptoExtras]),
     .tests(
       "Web",
-      ["Credits", "Gateway", "Tokens", .hummingbird, .httpTypes, .lifecycle, .logging, .nio, .nioPosix]
+      ["Credits", "Gateway", "Tokens", .hummingbird, .httpTypes, .lifecycle, .logging, .nio, .nioEmbedded, .nioPosix]
         + .serviceTests),
     .tests(
       "Gateway",
@@ -308,6 +308,7 @@ extension Target.Dependency {
   static let hummingbirdCore = product(name: "HummingbirdCore", package: "hummingbird")
   static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
   static let nio = product(name: "NIOCore", package: "swift-nio")
+  static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
   static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
   static let nioFoundation = product(name: "NIOFoundationCompat", package: "swift-nio")
   static let nioTLS = product(name: "NIOTLS", package: "swift-nio")

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Testing
 
@@ -70,5 +71,37 @@ import Testing
     }
     reading.cancel()
     #expect(try await reading.value == 0)
+  }
+
+  /// A thread ends a stream in the moment in which the task that waits for it is cancelled.
+  @Test func neitherTheEndNorACancellationWaitsForTheOther() async {
+    let (outcomes, outcome) = AsyncStream<Bool>.makeStream()
+    Task.detached {
+      for round in 0..<20_000 { await Self.race(ofWriter: round.isMultiple(of: 2)) }
+      outcome.yield(true)
+    }
+    // Threads that wait for each other do so forever.
+    DispatchQueue.global().asyncAfter(deadline: .now() + 40) { outcome.yield(false) }
+    var first = outcomes.makeAsyncIterator()
+    #expect(await first.next() == true)
+  }
+
+  private static func race(ofWriter: Bool) async {
+    let buffer = BoundedBuffer<Int>(countMax: 1)
+    let stream = buffer.stream {}
+    let (starts, start) = AsyncStream<Void>.makeStream()
+    let task = Task {
+      start.finish()
+      if ofWriter {
+        for number in 0..<2 { try await buffer.send(number) }
+      } else {
+        for try await _ in stream {}
+      }
+    }
+    for await _ in starts {}
+    DispatchQueue.global().async { buffer.finish(throwing: NoAnswer("over")) }
+    task.cancel()
+    _ = await task.result
+    withExtendedLifetime(stream) {}
   }
 }

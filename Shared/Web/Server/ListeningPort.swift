@@ -2,6 +2,9 @@ import NIOCore
 import Synchronization
 
 /// The port of a server, available once it listens.
+///
+/// Tasks are resumed when the lock is free again: resuming takes a lock of the task, and who cancels the task holds that
+/// one while ``cancel(_:)`` takes the lock.
 package final class ListeningPort: Sendable {
   private enum Phase {
     case starting(waiting: [Int: CheckedContinuation<Int, any Error>])
@@ -9,6 +12,7 @@ package final class ListeningPort: Sendable {
     case ended
   }
 
+  private static let notStarted = StartFailure("the server did not start")
   private let state = Mutex((phase: Phase.starting(waiting: [:]), lastID: 0))
 
   package init() {}
@@ -31,33 +35,42 @@ package final class ListeningPort: Sendable {
   }
 
   private func wait(_ continuation: CheckedContinuation<Int, any Error>, _ id: Int) {
-    state.withLock { state in
+    let result = state.withLock { state -> Result<Int, any Error>? in
       switch state.phase {
-      case _ where Task.isCancelled: continuation.resume(throwing: CancellationError())
+      case _ where Task.isCancelled: return .failure(CancellationError())
       case .starting(var waiting):
         waiting[id] = continuation
         state.phase = .starting(waiting: waiting)
-      case .open(let port, _): continuation.resume(returning: port)
-      case .ended: continuation.resume(throwing: StartFailure("the server did not start"))
+        return nil
+      case .open(let port, _): return .success(port)
+      case .ended: return .failure(Self.notStarted)
       }
     }
+    if let result { continuation.resume(with: result) }
   }
 
   private func cancel(_ id: Int) {
-    state.withLock { state in
-      guard case .starting(var waiting) = state.phase else { return }
-      waiting.removeValue(forKey: id)?.resume(throwing: CancellationError())
-      state.phase = .starting(waiting: waiting)
+    let cancelled = state.withLock { state -> CheckedContinuation<Int, any Error>? in
+      guard case .starting(var waiting) = state.phase else { return nil }
+      defer { state.phase = .starting(waiting: waiting) }
+      return waiting.removeValue(forKey: id)
     }
+    cancelled?.resume(throwing: CancellationError())
+  }
+
+  /// Ends the first phase, unless it has ended already.
+  private func started(_ phase: Phase, _ result: Result<Int, any Error>) {
+    let waiting = state.withLock { state -> [CheckedContinuation<Int, any Error>] in
+      guard case .starting(let waiting) = state.phase else { return [] }
+      state.phase = phase
+      return Array(waiting.values)
+    }
+    for continuation in waiting { continuation.resume(with: result) }
   }
 
   /// Resumes all waiting tasks with `port`, on which `channel` listens.
   package func opened(on port: Int, _ channel: any Channel) {
-    state.withLock { state in
-      guard case .starting(let waiting) = state.phase else { return }
-      for continuation in waiting.values { continuation.resume(returning: port) }
-      state.phase = .open(port, channel)
-    }
+    started(.open(port, channel), .success(port))
   }
 
   /// Prepares to close it: ``emptyAcceptQueue()``.
@@ -68,11 +81,7 @@ package final class ListeningPort: Sendable {
 
   /// Marks the server as ended. Tasks that still wait throw.
   package func ended() {
-    state.withLock { state in
-      if case .starting(let waiting) = state.phase {
-        for continuation in waiting.values { continuation.resume(throwing: StartFailure("the server did not start")) }
-      }
-      state.phase = .ended
-    }
+    started(.ended, .failure(Self.notStarted))
+    state.withLock { $0.phase = .ended }
   }
 }

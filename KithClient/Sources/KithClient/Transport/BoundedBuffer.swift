@@ -3,6 +3,9 @@ import Foundation
 /// What is between the one writer and the one reader of a stream, of a limited size. The writer learns that the reader
 /// is behind, rather than filling the memory.
 ///
+/// Whoever waits is resumed when the lock is free again: resuming takes a lock of the task, and who cancels the task
+/// holds that one while the handlers of the cancellation take the lock of the buffer.
+///
 /// `@unchecked Sendable`: `state` is only used under the lock.
 final class BoundedBuffer<Element: Sendable>: @unchecked Sendable {
   private struct Waiting {
@@ -11,12 +14,42 @@ final class BoundedBuffer<Element: Sendable>: @unchecked Sendable {
     let cost: Int
   }
 
+  /// A task that goes on, and with what.
+  private enum Resumption {
+    case writer(CheckedContinuation<Void, Never>)
+    case reader(CheckedContinuation<Element?, any Error>, Result<Element?, any Error>)
+
+    func run() {
+      switch self {
+      case .writer(let writer): writer.resume()
+      case .reader(let reader, let result): reader.resume(with: result)
+      }
+    }
+  }
+
   private struct State {
     var elements: ArraySlice<Element> = []
     var cost = 0
     var end: Result<Void, any Error>?
     var reader: CheckedContinuation<Element?, any Error>?
     var waiting: Waiting?
+    /// Run once the lock is free.
+    var resumptions: [Resumption] = []
+
+    mutating func resumeWriter() {
+      if let waiting { resumptions.append(.writer(waiting.writer)) }
+      waiting = nil
+    }
+
+    mutating func resumeReader(_ result: Result<Element?, any Error>) {
+      if let reader { resumptions.append(.reader(reader, result)) }
+      reader = nil
+    }
+
+    mutating func takeEnd() -> Result<Element?, any Error> {
+      defer { end = .success(()) }
+      return (end ?? .success(())).map { nil }
+    }
   }
 
   private let costMax: Int
@@ -32,16 +65,25 @@ final class BoundedBuffer<Element: Sendable>: @unchecked Sendable {
 
   convenience init(countMax: Int) { self.init(costMax: countMax) { _ in 1 } }
 
+  private func withState<T>(_ body: (inout State) -> T) -> T {
+    let (result, resumptions) = lock.withLock {
+      let result = body(&state)
+      defer { state.resumptions = [] }
+      return (result, state.resumptions)
+    }
+    for resumption in resumptions { resumption.run() }
+    return result
+  }
+
   // MARK: Writing
 
   /// - Returns: false when it does not fit.
   func offer(_ element: Element) -> Bool {
     let cost = cost(element)
-    return lock.withLock {
+    return withState { state in
       guard state.end == nil else { return true }
-      if let reader = state.reader {
-        state.reader = nil
-        reader.resume(returning: element)
+      guard state.reader == nil else {
+        state.resumeReader(.success(element))
         return true
       }
       guard state.elements.isEmpty || state.cost + cost <= costMax else { return false }
@@ -65,33 +107,26 @@ final class BoundedBuffer<Element: Sendable>: @unchecked Sendable {
 
   /// After what is still to be read. Only the first end counts.
   func finish(throwing error: (any Error)? = nil) {
-    lock.withLock {
+    withState { state in
       guard state.end == nil else { return }
       state.end = error.map { .failure($0) } ?? .success(())
-      wakeWriter()
-      guard let reader = state.reader else { return }
-      state.reader = nil
-      reader.resume(with: takeEnd())
+      state.resumeWriter()
+      if state.reader != nil { state.resumeReader(state.takeEnd()) }
     }
   }
 
   private func wait(untilAtMost cost: Int) async throws {
     await withTaskCancellationHandler {
       await withCheckedContinuation { writer in
-        lock.withLock {
-          guard state.end == nil, state.cost > cost, !Task.isCancelled else { return writer.resume() }
+        withState { state in
           state.waiting = Waiting(writer: writer, cost: cost)
+          if state.end != nil || state.cost <= cost || Task.isCancelled { state.resumeWriter() }
         }
       }
     } onCancel: {
-      lock.withLock { wakeWriter() }
+      withState { $0.resumeWriter() }
     }
     try Task.checkCancellation()
-  }
-
-  private func wakeWriter() {
-    state.waiting?.writer.resume()
-    state.waiting = nil
   }
 
   // MARK: Reading
@@ -120,15 +155,16 @@ final class BoundedBuffer<Element: Sendable>: @unchecked Sendable {
   private func next() async throws -> Element? {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { reader in
-        lock.withLock {
-          if let element = state.elements.popFirst() {
-            state.cost -= cost(element)
-            if let waiting = state.waiting, state.cost <= waiting.cost { wakeWriter() }
-            return reader.resume(returning: element)
-          }
-          guard state.end == nil else { return reader.resume(with: takeEnd()) }
+        withState { state in
           precondition(state.reader == nil, "one task reads a stream")
           state.reader = reader
+          if let element = state.elements.popFirst() {
+            state.cost -= cost(element)
+            if let waiting = state.waiting, state.cost <= waiting.cost { state.resumeWriter() }
+            state.resumeReader(.success(element))
+          } else if state.end != nil {
+            state.resumeReader(state.takeEnd())
+          }
         }
       }
     } onCancel: {
@@ -136,20 +172,14 @@ final class BoundedBuffer<Element: Sendable>: @unchecked Sendable {
     }
   }
 
-  private func takeEnd() -> Result<Element?, any Error> {
-    defer { state.end = .success(()) }
-    return (state.end ?? .success(())).map { nil }
-  }
-
   /// Nobody reads any more.
   private func close() {
-    lock.withLock {
+    withState { state in
       state.end = .success(())
       state.elements = []
       state.cost = 0
-      wakeWriter()
-      state.reader?.resume(returning: nil)
-      state.reader = nil
+      state.resumeWriter()
+      state.resumeReader(.success(nil))
     }
   }
 
