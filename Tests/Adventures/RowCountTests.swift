@@ -82,6 +82,11 @@ import Testing
       #expect(try await alice.rest(.POST, "hunt_checkpoints", "[\(most)]", prefer: "return=minimal").status == 201)
       let refused = try await alice.rest(.POST, "hunt_checkpoints", row)
       #expect(refused.status == 400 && refused.string("code") == "54000", "\(refused.text)")
+      // Nor does another spelling of the hunt's id get around it.
+      for id in [" \(hunt.id)", hunt.id.uppercased()] {
+        let other = try await alice.rest(.POST, "hunt_checkpoints", #"{"hunt_id": "\#(id)", "title": "x"}"#)
+        #expect(other.status == 400, "\(other.text)")
+      }
       #expect(try await alice.rows("scavenger_hunts?id=eq.\(hunt.id)").first?.int("checkpoint_count") == 1000)
       let other = try await alice.makeHunt(points: [], isActive: false)
       let second = #"{"hunt_id": "\#(other.id)", "title": "x"}"#

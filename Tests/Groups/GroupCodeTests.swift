@@ -45,6 +45,12 @@ import Wire
         let row = #"{"group_id":"\#(group.id)","invite_code":"AAAA\#(33 + number)"}"#
         #expect(try await bob.rest(.POST, "group_members", row).status == 403)
       }
+      // What is no id, but nearly one, is not compared with a code at all.
+      for id in [" \(group.id)", "\(group.id) ", "{\(group.id)}"] {
+        let row = #"{"group_id":"\#(id)","invite_code":"\#(group.code)"}"#
+        let refused = try await bob.rest(.POST, "group_members", row)
+        #expect(refused.status == 400 && refused.string("code") == "22P02", "\(id): \(refused.text)")
+      }
       let late = try await bob.join(group.code)
       #expect(late.status == 429 && late.errorCode == "RATE_LIMIT_EXCEEDED")
       #expect(late.headers.contains(name: "retry-after"))

@@ -37,7 +37,8 @@ package enum ColumnType: Sendable, Hashable {
     switch self {
     case .text: return .text(text)
     case .uuid:
-      guard let id = ID<Any>(text.trimmed) else { throw RestFailure.invalidText(text, for: name) }
+      // Exactly as rules of services read it: spaces would make two of one.
+      guard let id = ID<Any>(text) else { throw RestFailure.invalidText(text, for: name) }
       return id.binding
     case .integer: return .integer(try Self.integer(text))
     case .number:
