@@ -20,7 +20,7 @@ package struct RestRoutes: Sendable {
   private let maxAge: [String: Int]
   private let bodyBytesMax: Int
   private let answering: Answering
-  private let turns = ReadTurns()
+  private let turns = RequestTurns()
 
   /// - Parameters:
   ///   - transaction: where writes happen.
@@ -54,22 +54,17 @@ package struct RestRoutes: Sendable {
   private func response(to request: Request, _ table: String, of context: SignedIn) async throws -> Response {
     do {
       let (restRequest, call) = try await restRequest(from: request, to: table, context)
+      try await turns.begin(context.user)
+      defer { turns.end(context.user) }
       if let call {
         return Response(try await transaction.once(call) { try await answering(restRequest, context.user, $0) })
       }
-      let answer = try await answer(restRequest, context.user)
+      let answer = try await answering(restRequest, context.user, transaction)
       let response = Response(answer)
       return restRequest.isRead ? cacheable(response, answer, of: table, for: request) : response
     } catch let failure as RestFailure {
       return failure.response()
     }
-  }
-
-  private func answer(_ request: RestRequest, _ user: UserID) async throws -> RestAnswer {
-    guard request.isRead else { return try await answering(request, user, transaction) }
-    try await turns.begin(user)
-    defer { turns.end(user) }
-    return try await answering(request, user, transaction)
   }
 
   private func restRequest(

@@ -46,6 +46,35 @@ import Testing
   }
 }
 
+/// Changes whose conditions take long, on PostgreSQL: SQLite has one writer.
+@Suite struct ChangeTimeoutTests {
+  @Test(arguments: engines.filter { $0 == .postgres }) func nobodyOccupiesAllConnections(_ engine: Engine) async throws
+  {
+    try await withStack(engine, wrapDatabase: { EndlessDatabase(inner: $0) }) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let path = "/rest/v1/saved_places?name=eq.\(EndlessDatabase.name)"
+      let direct = stack.adventures.bearing(alice.access)
+      let ended = Flag()
+      async let endless = atOnce(20) { number in
+        let body = Data(#"{"category": "x"}"#.utf8)
+        let reply =
+          number.isMultiple(of: 2)
+          ? try await direct.send(.PATCH, path, body: body) : try await direct.send(.DELETE, path)
+        ended.raise()
+        return reply.status
+      }
+      try await Task.sleep(for: .seconds(1))
+      for number in 1...3 {
+        try await bob.insert("saved_places", #"{"name": "Place \#(number)"}"#)
+        #expect(try await bob.count("saved_places") == number)
+      }
+      #expect(!ended.isRaised, "bob has waited for none of them")
+      // Those that had no turn before the deadline of requests are 504.
+      #expect(Set(try await endless).isSubset(of: [503, 504]))
+    }
+  }
+}
+
 /// A database in which a statement that names ``name`` does not end by itself.
 private struct EndlessDatabase: Database {
   let inner: any Database
@@ -62,7 +91,8 @@ private struct EndlessDatabase: Database {
   func write<T: Sendable>(
     _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
   ) async throws -> T {
-    try await inner.write(isolation, body)
+    let engine = engine
+    return try await inner.write(isolation) { try body(EndlessConnection(inner: $0, engine: engine)) }
   }
 
   func migrate(_ migrations: [Migration]) async throws { try await inner.migrate(migrations) }

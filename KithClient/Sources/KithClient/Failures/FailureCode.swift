@@ -167,7 +167,7 @@ public enum KnownFailureCode: String, Sendable, CaseIterable {
   case tooManyMessages = "too_many_messages"
   case tooManyNumbers = "too_many_numbers"
   case tooManyPeople = "too_many_people"
-  case tooManyReads = "too_many_reads"
+  case tooManyAtOnce = "too_many_at_once"
   case tooManySockets = "too_many_sockets"
   case tooManyStreams = "too_many_streams"
   case tooManyTags = "too_many_tags"

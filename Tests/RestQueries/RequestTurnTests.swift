@@ -6,9 +6,9 @@ import Wire
 
 @testable import RestRoutes
 
-/// How many reads of one person run at a time.
-@Suite struct ReadTurnTests {
-  private let turns = ReadTurns()
+/// How many requests of one person run at a time.
+@Suite struct RequestTurnTests {
+  private let turns = RequestTurns()
   private let alice = UserID.new(at: Date())
   private let bob = UserID.new(at: Date())
 
@@ -33,7 +33,7 @@ import Wire
     let counts = Mutex((now: 0, most: 0, total: 0))
   }
 
-  @Test func onePersonsReadsDoNotKeepAnotherWaiting() async throws {
+  @Test func onePersonsRequestsDoNotKeepAnotherWaiting() async throws {
     for _ in 0..<2 { try await turns.begin(alice) }
     for _ in 0..<2 { try await turns.begin(bob) }
     // The third of alice's waits until one of her first two has ended.
@@ -56,7 +56,7 @@ import Wire
         }
       }
       try await eventually("all of them") { turns.waitingCount(of: alice) == 64 }
-      await #expect(throws: Failure.tooManyReads) { try await turns.begin(alice) }
+      await #expect(throws: Failure.tooManyAtOnce) { try await turns.begin(alice) }
       try await turns.begin(bob)
       for user in [alice, alice, bob] { turns.end(user) }
       try await group.waitForAll()

@@ -1,9 +1,9 @@
 import Synchronization
 import Wire
 
-/// Gives each user two reads at a time, so that no one occupies all connections of a database with queries that take
-/// long: their other reads wait for their turn. Reads that take milliseconds hardly do.
-final class ReadTurns: Sendable {
+/// Gives each user two requests at a time, so that no one occupies all connections of a database with queries, or
+/// conditions of changes, that take long: their other requests wait for their turn. Those of milliseconds hardly do.
+final class RequestTurns: Sendable {
   private struct Turns {
     var running = 0
     /// The first is the next.
@@ -14,7 +14,7 @@ final class ReadTurns: Sendable {
   private static let runningMax = 2
   private static let waitingMax = 64
 
-  /// Returns when a read of the user may run. It is followed by ``end(_:)`` unless it throws.
+  /// Returns when a request of the user may run. It is followed by ``end(_:)`` unless it throws.
   ///
   /// - Throws: 429 when too many wait already.
   func begin(_ user: UserID) async throws {
@@ -27,7 +27,7 @@ final class ReadTurns: Sendable {
     throw CancellationError()
   }
 
-  /// The turn of a read that has ended is that of the next one.
+  /// The turn of a request that has ended is that of the next one.
   func end(_ user: UserID) {
     let next = turns.withLock { turns -> CheckedContinuation<Void, Never>? in
       guard var own = turns[user] else { return nil }
@@ -48,7 +48,7 @@ final class ReadTurns: Sendable {
   private func beginAtOnce(_ user: UserID) throws -> Bool {
     try turns.withLock { turns in
       let own = turns[user] ?? Turns()
-      guard own.waiting.count < Self.waitingMax else { throw Failure.tooManyReads }
+      guard own.waiting.count < Self.waitingMax else { throw Failure.tooManyAtOnce }
       guard own.running < Self.runningMax else { return false }
       turns[user, default: Turns()].running += 1
       return true
@@ -58,7 +58,7 @@ final class ReadTurns: Sendable {
   /// Returns false for one that waits.
   private func beginOrWait(_ user: UserID, _ continuation: CheckedContinuation<Void, Never>) -> Bool {
     turns.withLock { turns in
-      // A read may have ended since it was looked at.
+      // A request may have ended since it was looked at.
       guard turns[user]?.running ?? 0 >= Self.runningMax else {
         turns[user, default: Turns()].running += 1
         return true
@@ -70,6 +70,6 @@ final class ReadTurns: Sendable {
 }
 
 extension Failure {
-  static let tooManyReads = Failure(
-    .limited, "too_many_reads", "Too many reads are waiting for others of the same user.", retryAfterSeconds: 1)
+  static let tooManyAtOnce = Failure(
+    .limited, "too_many_at_once", "Too many requests are waiting for others of the same user.", retryAfterSeconds: 1)
 }
