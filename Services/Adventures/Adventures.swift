@@ -18,17 +18,19 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
   let feed = EventFeed(try await dependencies.openDatabase(adventuresSchema), in: dependencies)
   let database = feed.database
   let idempotency = Idempotency(database: database, keys: dataKeys, now: now)
-  let outbox = Outbox(
-    database: database, keys: dataKeys, in: dependencies,
-    deliveries: [SubmissionPhotos.delivery(database, StorageClient(in: dependencies))])
   let memberships = GroupMemberships(groups)
   let (shareChanges, huntChanges) = (ChangeSignal(), ChangeSignal())
   let shareBlocks = ShareBlocks(database: database, groups: groups, memberships: memberships, now: now)
+  let outbox = Outbox(
+    database: database, keys: dataKeys, in: dependencies,
+    deliveries: [
+      SubmissionPhotos.delivery(database, StorageClient(in: dependencies)), shareBlocks.delivery(),
+    ])
   let participations = GroupParticipations(database: database, memberships: memberships, now: now)
   let requests = AdventureRequests(
     participations: participations, users: users, names: ParticipantNames(database: database, users: users),
-    shareWrites: ShareWrites(users: users, blocks: shareBlocks, changes: shareChanges),
-    groupMembers: hasEvents ? GroupMembers(client: TopicAccessClient([.groups], in: dependencies)) : nil,
+    shareWrites: ShareWrites(users: users, groups: groups, outbox: outbox, changes: shareChanges),
+    origin: settings.publicOrigin, groupMembers: hasEvents ? GroupMembers(client: TopicAccessClient([.groups], in: dependencies)) : nil,
     huntChanges: huntChanges, now: now)
   let codes = HuntCodes(database: database, quotas: QuotaStore(keys: dataKeys), users: users)
   let api = OpenAPI(yaml: PackageResources.openapi_yaml)

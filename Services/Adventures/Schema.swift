@@ -20,6 +20,7 @@ let adventuresMigrations = [
   EventFeed.resetMigration,
   Migration(
     "shares that have ended", "create index eta_share_ended on eta_share (expires_at) where not is_active;"),
+  Migration("who was there first", "alter table hunt_score add column scored_at timestamptz;"),
 ]
 
 /// Who takes part as a member of a group is in it. Other members since before this table are let into its hunts once
@@ -155,6 +156,7 @@ private let huntTables = """
 
 /// `photo_name` of a submission, which is added later, is the file of the submitter that its `photo_url` names.
 /// `hunt_score` is what the submissions of somebody add up to. It is written in the transaction of each submission.
+/// `scored_at`, which is added later, is the exact time that `last_submitted_at` shows in whole seconds.
 /// `participant_name` keeps the names that leaderboards show, which auth knows.
 private let submissionTables = """
   create table checkpoint_submission (

@@ -24,7 +24,6 @@ package func buildGroups(_ dependencies: Dependencies, library: VipsLibrary = .s
   let quotas = QuotaStore(keys: dataKeys)
   let contacts = ContactLookup(database: database, users: users, quotas: quotas)
   let codes = GroupCodeStore(database: database, quotas: quotas, users: users)
-  let publicURL = dependencies.settings.string("PUBLIC_URL", default: "http://127.0.0.1:8080")
   let photos = try PhotoModule(
     in: dependencies, database: database, keys: dataKeys, idempotency: idempotency, users: users,
     photoAccess: photoAccess, library: library,
@@ -36,8 +35,7 @@ package func buildGroups(_ dependencies: Dependencies, library: VipsLibrary = .s
   let memberships = MembershipStore(
     database: database, photoAccess: photoAccess,
     changes: MembershipOutbox(outbox: photos.outbox, serviceAddresses: dependencies.serviceAddresses))
-  let tables = GroupTables.schema(
-    pageOrigin: publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL, memberships: memberships)
+  let tables = GroupTables.schema(pageOrigin: dependencies.settings.publicOrigin, memberships: memberships)
   let objects = try StoredObjectModule(in: dependencies, database: database, keys: dataKeys, library: library)
   return try Server(
     .groups, in: dependencies, database: database,

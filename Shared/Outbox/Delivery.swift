@@ -3,6 +3,7 @@ import Foundation
 /// How messages of one kind are sent: the function that sends one, its timeout and when to give up.
 package struct Delivery: Sendable {
   package static let day: Duration = .seconds(86_400)
+  package static let month: Duration = .seconds(30 * 86_400)
 
   let kind: String
   let timeout: Duration

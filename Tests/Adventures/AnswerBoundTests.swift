@@ -76,7 +76,7 @@ import Wire
       #expect(participations?.map { $0.text("hunt_id") } == [hunt.id])
       let submissions = export["checkpoint_submissions"] as? [[String: Any]]
       #expect(submissions?.map { $0.text("checkpoint_id") } == hunt.checkpoints.sorted())
-      let members: Set = ["checkpoint_id", "photo_url", "submitted_at", "verified"]
+      let members: Set = ["id", "checkpoint_id", "photo_url", "submitted_at", "verified"]
       #expect(submissions?.first.map { Set($0.keys) } == members)
     }
   }

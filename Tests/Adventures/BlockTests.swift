@@ -195,6 +195,13 @@ import Wire
       #expect(merged.status == 200 && merged.list.first?.text("user_id") == "\(bob.id)", "\(merged.text)")
       #expect(try await bob.rest(.POST, "checkpoint_submissions", body, prefer: merge).status == 409)
       #expect(try await alice.count("checkpoint_submissions") == 1)
+      // It is told as a change, not as a submission of alice's.
+      let topic = "scavenger_hunts:\(hunt.id)"
+      try await eventually("the change") {
+        receiver.events(on: "checkpoint_submissions:\(hunt.id)").map(\.name) == ["checkpoint_submitted", "submission_verified"]
+      }
+      let submitted = receiver.events(on: topic).filter { $0.name == "checkpoint_submitted" }
+      #expect(submitted.count == 1 && submitted.first?.payload["user_id"] == .string("\(bob.id)"))
     }
   }
 

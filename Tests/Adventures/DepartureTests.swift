@@ -116,6 +116,52 @@ import Wire
     }
   }
 
+  /// Of the two replicas, one is told of the removal, and the other has asked for the groups a moment before.
+  @Test(arguments: engines) func whoIsRemovedDoesNotJoinAtAnotherReplica(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let group = try await stack.makeGroup(alice, with: [bob])
+      let hunt = try await alice.makeHunt(group: group.id)
+      try await stack.withAdventures(wrapDatabase: { $0 }) { replica in
+        let app = replica.bearing(bob.access)
+        #expect(try await app.get("/rest/v1/scavenger_hunts").list.count == 1)
+        try await alice.remove(bob, from: group)
+        try await eventually("the end of bob's hunts") { try await bob.rows("scavenger_hunts").isEmpty }
+        #expect(try await app.post("/rest/v1/scavenger_hunts/\(hunt.id)/join").status == 404)
+        #expect(try await alice.count("hunt_participants?hunt_id=eq.\(hunt.id)") == 0)
+      }
+    }
+  }
+
+  /// A replica of before readers were noted, or one that died, may have left a row behind.
+  @Test(arguments: engines) func whoComesBackIsLetInAnewAlsoWhereTheirLeavingWasMissed(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let group = try await stack.makeGroup(alice, with: [bob])
+      let hunt = try await alice.makeHunt(group: group.id)
+      let rows = SQL(stringLiteral: "group_reader where user_id = '\(bob.id)'")
+      try await eventually("bob among the readers") { try await stack.count(rows, in: "adventures") == 1 }
+      try await bob.remove(from: group)
+      try await eventually("bob's end") { try await stack.count(rows, in: "adventures") == 0 }
+      let database = try await stack.testDatabase.open("adventures", [])
+      try await database.write { [user = bob.id] db in
+        try db.change("insert into group_reader (user_id, group_id) values (\(user), \(GroupID(group.id)))")
+      }
+      await database.close()
+      func shown() -> Int { receiver.events(on: "users:\(bob.id)").count { $0.name == "hunts_shown" } }
+      let before = shown()
+      // Adventures asks for bob's groups once it has forgotten them.
+      try await stack.forgetGroups(of: bob)
+      #expect(try await bob.rows("scavenger_hunts").isEmpty)
+      #expect(try await stack.count(rows, in: "adventures") == 0)
+      let back = try await bob.rest(.POST, "social_groups/join", #"{"invite_code": "\#(group.code)"}"#)
+      #expect(back.status == 200)
+      try await eventually("bob's right to read") { shown() == before + 1 }
+      let grant = AccessChange(topic: "scavenger_hunts:\(hunt.id)", user: bob.id, mayRead: true)
+      #expect(receiver.events(on: "users:\(bob.id)").last { $0.name == "hunts_shown" }?.access == [grant])
+    }
+  }
+
   @Test(arguments: engines) func onlyGroupsTellsWhoHasLeft(_ engine: Engine) async throws {
     try await withStack(engine) { stack in
       let group = "01a1fd42-9c11-7f3e-8d25-5b7a3c9e1f04"

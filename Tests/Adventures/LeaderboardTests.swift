@@ -54,6 +54,35 @@ import Testing
     }
   }
 
+  /// Times are shown in whole seconds. Who was there first is first also within one.
+  @Test(arguments: engines) func whoWasFirstByLessThanASecondIsFirst(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let alice = try await stack.signIn("alice")
+      let people = [try await stack.signIn("bob"), try await stack.signIn("carol")]
+      for order in [people, people.reversed()] {
+        let hunt = try await alice.makeHunt(points: [5, 0])
+        for person in people { #expect(try await person.join(hunt).status == 200) }
+        // To the beginning of a second.
+        let fraction = stack.clock.now.timeIntervalSince1970.truncatingRemainder(dividingBy: 1)
+        stack.clock.advance(by: .seconds(1 - fraction))
+        for person in order {
+          #expect(try await person.submit(hunt.checkpoints[0]).status == 201)
+          stack.clock.advance(by: .milliseconds(100))
+        }
+        // What has no points changes nothing.
+        #expect(try await order[0].submit(hunt.checkpoints[1]).status == 201)
+        for (query, expected) in [
+          ("", order), ("&order=score,last_submitted_at.desc", order.reversed()),
+        ] {
+          let rows = try await alice.rows("hunt_leaderboard?hunt_id=eq.\(hunt.id)\(query)")
+          #expect(rows.map { $0.text("id") } == expected.map(\.id.description), "\(query)")
+          #expect(Set(rows.map { $0.text("last_submitted_at") }).count == 1)
+          #expect(rows.allSatisfy { $0["scored_at"] == nil })
+        }
+      }
+    }
+  }
+
   @Test(arguments: engines) func pagesOfAllHuntsHaveEachRowOnce(_ engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))

@@ -149,6 +149,25 @@ import Wire
   }
 }
 
+/// On a developer's machine.
+@Suite struct LocalSubmissionPhotoTests {
+  @Test(arguments: engines) func aFileOfAServerWithoutTLSMayBeNamed(_ engine: Engine) async throws {
+    try await withStack(engine, ["PUBLIC_URL": "http://127.0.0.1:8080/"]) { stack in
+      let alice = try await stack.signIn("alice")
+      let hunt = try await alice.makeHunt(points: [1, 2, 3])
+      #expect(try await alice.join(hunt).status == 200)
+      let photo = try await alice.store("door.jpg", in: "photos")
+      for (number, (origin, status)) in [
+        ("http://127.0.0.1:8080", 201), ("http://elsewhere.example", 400), ("https://elsewhere.example", 201),
+      ].enumerated() {
+        let url = "\(origin)/storage/v1/object/\(photo)"
+        let row = #"{"checkpoint_id": "\#(hunt.checkpoints[number])", "photo_url": "\#(url)"}"#
+        #expect(try await alice.rest(.POST, "checkpoint_submissions", row).status == status, "\(url)")
+      }
+    }
+  }
+}
+
 extension SignedInUser {
   /// - Parameter photo: the name of a file with its bucket.
   fileprivate func submit(_ checkpoint: String, photo: String) async throws {

@@ -8,17 +8,25 @@ import Synchronization
 import Web
 import Wire
 
-/// A proxy in front of groups that leaves a member out of the first answer about the readers of a topic, as if the
-/// member had joined after it.
+/// A proxy in front of groups whose first answer about the readers of a topic is one of before somebody has joined, or
+/// left.
 package final class OutdatedReadersProxy: Sendable {
   private let groups: Browser
-  private let newcomer: UserID
+  private let changed: UserID
+  private let hasJoined: Bool
   private let count = Mutex(0)
   private let listening = ListeningPort()
 
   package init(before groups: Browser, without newcomer: UserID) {
     self.groups = groups
-    self.newcomer = newcomer
+    changed = newcomer
+    hasJoined = true
+  }
+
+  package init(before groups: Browser, with leaver: UserID) {
+    self.groups = groups
+    changed = leaver
+    hasJoined = false
   }
 
   package var url: String {
@@ -48,7 +56,7 @@ package final class OutdatedReadersProxy: Sendable {
         body: .init(byteBuffer: ByteBuffer(data: reply.body)))
     }
     let users = try JSON.decode(TopicReaders.self, from: reply.body).users
-    return .exactJSON(TopicReaders(users: users.filter { $0 != newcomer }))
+    return .exactJSON(TopicReaders(users: users.filter { $0 != changed } + (hasJoined ? [] : [changed])))
   }
 
   private func isFirst() -> Bool {

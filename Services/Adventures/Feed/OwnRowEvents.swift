@@ -20,9 +20,10 @@ struct OwnRowEvents {
       return
     }
     for row in try ChangedRows.records(of: operation, answer, for: caller, on: db, engine) {
-      let isNew = method.change == .insert && row["created_at"] == row["updated_at"]
+      let id = row["id"]?.text ?? ""
+      let isNew = answer.insertedKeys.contains(id)
       record(
-        isNew ? "added" : "changed", row["id"]?.text ?? "",
+        isNew ? "added" : "changed", id,
         ChangedRows.change(table, isNew ? .insert : .update, row), caller, on: db)
     }
   }

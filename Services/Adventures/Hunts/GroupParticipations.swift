@@ -71,13 +71,16 @@ struct GroupParticipations: Sendable {
     // There may be more of them: nothing is known to have ended.
     guard groups.count < MemberOfGroups.groupsMax else { return }
     while true {
-      let ended = try await database.readOnce { db in try Self.outside(groups, user, on: db) }
-      guard !ended.isEmpty else { return }
-      try await end(ended, of: RestQueries.Caller(user, at: now(), groups: groups))
+      let (hunts, left) = try await database.readOnce { db in try Self.outside(groups, user, on: db) }
+      guard !hunts.isEmpty || !left.isEmpty else { return }
+      let caller = RestQueries.Caller(user, at: now(), groups: groups)
+      try await end(hunts, of: caller)
+      try await readers.end(left, of: caller)
     }
   }
 
   private func end(_ hunts: [String], of caller: RestQueries.Caller) async throws {
+    guard !hunts.isEmpty else { return }
     try await database.write { db in
       _ = try Hunt.lock(hunts, on: db)
       for hunt in hunts {
@@ -93,13 +96,15 @@ struct GroupParticipations: Sendable {
     }
   }
 
-  private static func outside(_ groups: [GroupID], _ user: UserID, on db: any Connection) throws -> [String] {
-    try db.rows(
-      """
-      select hunt_id from hunt_participant where user_id = \(user) and group_id is not null
-        and (group_id in (\(list: groups))) is not true
-      order by hunt_id limit \(batchSize)
-      """
-    ).map { try $0.get("hunt_id") }
+  /// The hunts in which the user takes part through other groups, and the groups whose hunts they may still read.
+  private static func outside(
+    _ groups: [GroupID], _ user: UserID, on db: any Connection
+  ) throws -> (hunts: [String], groups: [GroupID]) {
+    let isOutside: SQL = "user_id = \(user) and group_id is not null and (group_id in (\(list: groups))) is not true"
+    let found = try db.rows(of: [
+      "select hunt_id from hunt_participant where \(isOutside) order by hunt_id limit \(batchSize)",
+      "select group_id from group_reader where \(isOutside) order by group_id limit \(batchSize)",
+    ])
+    return (try found[0].map { try $0.get("hunt_id") }, try found[1].map { try $0.get("group_id") })
   }
 }

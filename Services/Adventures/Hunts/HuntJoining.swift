@@ -51,11 +51,10 @@ struct HuntJoining: Sendable {
       try ParticipantNames.store(name, of: caller.id, at: caller.now, on: db)
       return (group, try Self.row(of: hunt.id, for: caller, on: db, engine))
     }
-    // Whoever was removed while they joined: what their removal has ended did not have this participation yet.
-    guard let group else { return answer }
-    let groups = try await participations.memberships.groups(of: caller.id)
-    guard !groups.contains(group) else { return answer }
-    try await participations.end(of: caller.id, outside: groups)
+    // Whoever was removed while they joined: what their removal has ended did not have this participation yet. Groups
+    // is asked, as another replica may have been told of it.
+    guard let group, let current = try await participations.current(caller) else { return answer }
+    guard !current.groups.contains(group) else { return answer }
     throw Failure.huntNotFound
   }
 

@@ -25,14 +25,17 @@ struct HuntWrites: TableWriting {
     }
   }
 
-  /// Who has joined a group since its members were asked for may have been let into its hunts before there was this one.
+  /// Who has joined a group since its members were asked for may have been let into its hunts before there was this one,
+  /// and who has left it was let into this one all the same.
   func written(_ answer: RestAnswer, for caller: RestQueries.Caller) async throws {
     changes.send()
     guard !members.isEmpty, !answer.changedKeys.isEmpty else { return }
     do {
       for (group, users) in try await currentMembers() {
-        let newcomers = Set(users).subtracting(members[group] ?? []).subtracting([caller.id])
+        let before = Set(members[group] ?? [])
+        let newcomers = Set(users).subtracting(before).subtracting([caller.id])
         try await readers.letIn(newcomers, to: answer.changedKeys, of: group, at: caller.now)
+        try await readers.end(before.subtracting(users).subtracting([caller.id]), in: group, at: caller.now)
       }
     } catch let failure as Failure where failure.kind == .unavailable {
       // The hunt is made all the same. Its own topic is open to them, as they see the hunt.

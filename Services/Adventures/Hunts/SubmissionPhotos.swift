@@ -64,7 +64,7 @@ enum SubmissionPhotos {
   /// Deletes the photos that no submission names by then.
   static func delivery(_ database: any Database, _ storage: StorageClient) -> Delivery {
     // Groups may be away for a while. A file that is left is deleted when its owner's account is erased.
-    Delivery(kind, giveUpAfter: .seconds(30 * 86_400)) { message in
+    Delivery(kind, giveUpAfter: Delivery.month) { message in
       let deletion = try message.decode(StoredObjectDeletion.self)
       let names = deletion.names.map(\.description)
       let named = try await database.readOnce { db in

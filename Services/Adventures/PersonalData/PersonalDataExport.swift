@@ -86,13 +86,17 @@ extension PersonalDataExport {
     return try await database.readOnce { db in
       try db.rows(
         """
-        select hunt_id, joined_at from hunt_participant where user_id = \(user)\(isLater)
+        select id, hunt_id, group_id, joined_at from hunt_participant where user_id = \(user)\(isLater)
         order by hunt_id limit \(QueryBounds.rowsMax)
         """
       ).map { row in
         let hunt = try row.get("hunt_id", as: String.self)
         return ExportedRow(
-          key: hunt, ["hunt_id": .string(hunt), "joined_at": .time(try row.get("joined_at"))])
+          key: hunt,
+          [
+            "id": .string(try row.get("id")), "hunt_id": .string(hunt), "group_id": try row.text("group_id"),
+            "joined_at": .time(try row.get("joined_at")),
+          ])
       }
     }
   }
@@ -103,7 +107,7 @@ extension PersonalDataExport {
     return try await database.readOnce { db in
       try db.rows(
         """
-        select checkpoint_id, photo_url, submitted_at, verified from checkpoint_submission
+        select id, checkpoint_id, photo_url, submitted_at, verified from checkpoint_submission
         where user_id = \(user)\(isLater) order by checkpoint_id limit \(QueryBounds.rowsMax)
         """
       ).map { row in
@@ -111,8 +115,8 @@ extension PersonalDataExport {
         return ExportedRow(
           key: checkpoint,
           [
-            "checkpoint_id": .string(checkpoint),
-            "photo_url": try row.optional("photo_url", as: String.self).map { .string($0) } ?? .null,
+            "id": .string(try row.get("id")), "checkpoint_id": .string(checkpoint),
+            "photo_url": try row.text("photo_url"),
             "submitted_at": .time(try row.get("submitted_at")), "verified": .bool(try row.get("verified")),
           ])
       }
@@ -132,6 +136,12 @@ struct ExportedRow: Sendable {
 
   init(key: String, _ members: KeyValuePairs<String, JSONTree>) {
     self.init(key: key, tree: .object(members.map { JSONTree.Member(name: $0.key, value: $0.value) }))
+  }
+}
+
+extension Row {
+  fileprivate func text(_ column: String) throws -> JSONTree {
+    try optional(column, as: String.self).map { .string($0) } ?? .null
   }
 }
 

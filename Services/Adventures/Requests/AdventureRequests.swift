@@ -12,6 +12,8 @@ struct AdventureRequests: Sendable {
   let users: UsersClient
   let names: ParticipantNames
   let shareWrites: ShareWrites
+  /// `PUBLIC_URL`.
+  let origin: String
   /// nil where no events are recorded.
   let groupMembers: GroupMembers?
   /// Sent when the ends of hunts may have been moved.
@@ -51,7 +53,7 @@ struct AdventureRequests: Sendable {
     var operation = operation
     let rules = try await rules(for: &operation, caller)
     do { return try await write(operation, by: rules, for: caller, in: transaction) } catch let needed as BlocksNeeded {
-      let rules = SubmissionWrites(name: nil, blocked: try await blocked(of: needed.users))
+      let rules = SubmissionWrites(origin: origin, name: nil, blocked: try await blocked(of: needed.users))
       // Somebody else has submitted something meanwhile: the caller may try again.
       do { return try await write(operation, by: rules, for: caller, in: transaction) } catch is BlocksNeeded {
         throw Failure.unavailable
@@ -91,7 +93,7 @@ struct AdventureRequests: Sendable {
     case AdventureTables.checkpoints.name: CheckpointWrites()
     case AdventureTables.participants.name: ParticipantWrites()
     case AdventureTables.submissions.name:
-      SubmissionWrites(name: try await users.names(of: [caller.id])[caller.id]?.name)
+      SubmissionWrites(origin: origin, name: try await users.names(of: [caller.id])[caller.id]?.name)
     case AdventureTables.shares.name: try await shareWrites.checked(operation, for: caller)
     case AdventureTables.plans.name: PlanWrites()
     default: PlaceWrites()

@@ -1,6 +1,7 @@
 import Clients
 import Database
 import Foundation
+import Outbox
 import RestQueries
 import Wire
 
@@ -18,6 +19,33 @@ struct ShareBlocks: Sendable {
     let isBlocked = try await groups.relations(of: one, to: [other]).blocked.contains(other)
     for (owner, recipient) in [(one, other), (other, one)] {
       while try await hide(isBlocked, from: recipient, of: owner) == ShareStore.batchSize {}
+    }
+  }
+
+  private static let kind = "blocks_of_shares"
+
+  /// Checks, once a share is there, who is kept apart from its owner: a block that was made, or has ended, while the share
+  /// was written did not find it. The message is written in the transaction of the share.
+  static func checkLater(
+    _ recipients: Set<UserID>, of owner: UserID, _ outbox: Outbox, at now: Date, on db: any Connection
+  ) throws {
+    guard !recipients.isEmpty else { return }
+    try outbox.add(kind, SharedWith(owner: owner, recipients: recipients), user: owner, at: now, on: db)
+  }
+
+  private struct SharedWith: Codable {
+    let owner: UserID
+    let recipients: Set<UserID>
+  }
+
+  func delivery() -> Delivery {
+    Delivery(Self.kind, giveUpAfter: Delivery.month) { [self] message in
+      let shared = try message.decode(SharedWith.self)
+      let blocked = try await groups.relations(of: shared.owner, to: shared.recipients).blocked
+      let wrong = try await database.readOnce { db in
+        try ShareStore.recipients(of: shared.owner, among: shared.recipients, butNotAs: blocked, on: db)
+      }
+      for other in wrong { try await update(between: shared.owner, and: other) }
     }
   }
 

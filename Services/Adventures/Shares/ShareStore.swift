@@ -32,6 +32,23 @@ enum ShareStore {
     return Set(try rows.map { try $0.get("user_id") })
   }
 
+  /// Those recipients from whom a share of the owner is hidden although they are not blocked, or the other way round.
+  static func recipients(
+    of owner: UserID, among users: Set<UserID>, butNotAs blocked: Set<UserID>, on db: any Connection
+  ) throws -> Set<UserID> {
+    let rows = try db.rows(
+      of: Array(users).statementChunks.map { users in
+        """
+        select distinct r.user_id, r.is_hidden from eta_recipient r join eta_share s on s.id = r.share_id
+        where s.user_id = \(owner) and r.user_id in (\(list: users))
+        """
+      })
+    return try rows.joined().reduce(into: []) { wrong, row in
+      let user: UserID = try row.get("user_id")
+      if try row.get("is_hidden") != blocked.contains(user) { wrong.insert(user) }
+    }
+  }
+
   /// The recipients that the share's row names.
   static func setRecipients(of key: String, hidden: Set<UserID>, on db: any Connection) throws {
     let id = ID<Share>(key)

@@ -1,6 +1,7 @@
 import Clients
 import Database
 import Foundation
+import Outbox
 import RestQueries
 import Web
 import Wire
@@ -8,7 +9,8 @@ import Wire
 /// Shares of an arrival time. Who they reach is asked of other services before the transaction.
 struct ShareWrites: Sendable {
   let users: UsersClient
-  let blocks: ShareBlocks
+  let groups: GroupsClient
+  let outbox: Outbox
   /// Sent after each change: the next share to end may be another.
   let changes: ChangeSignal
 
@@ -22,13 +24,13 @@ struct ShareWrites: Sendable {
     guard recipients.count <= RelationsQuery.othersMax else {
       throw RestFailure.invalid("recipients", "of all rows are too many", in: operation.table.name)
     }
-    guard !recipients.isEmpty else { return CheckedShareWrites(blocks: blocks, changes: changes) }
+    guard !recipients.isEmpty else { return CheckedShareWrites(outbox: outbox, changes: changes) }
     let people = try await users.people(recipients.union([caller.id]))
     guard people[caller.id]?.isProven ?? false else { throw Failure.notProven }
     guard recipients.allSatisfy({ people[$0] != nil }) else { throw RestFailure.unknownRecipient }
     let others = recipients.subtracting([caller.id])
-    let hidden = try await blocks.groups.relations(of: caller.id, to: others).blocked
-    return CheckedShareWrites(others: others, hidden: hidden, blocks: blocks, changes: changes)
+    let hidden = try await groups.relations(of: caller.id, to: others).blocked
+    return CheckedShareWrites(others: others, hidden: hidden, outbox: outbox, changes: changes)
   }
 
   static let recipientsMax = 50
@@ -52,7 +54,7 @@ struct CheckedShareWrites: TableWriting {
   var others: Set<UserID> = []
   /// Recipients from whom a block hides the share.
   var hidden: Set<UserID> = []
-  let blocks: ShareBlocks
+  let outbox: Outbox
   let changes: ChangeSignal
 
   func write(
@@ -85,6 +87,7 @@ struct CheckedShareWrites: TableWriting {
       }
       try events.changed(key, for: caller, before: before[key], on: db)
     }
+    try ShareBlocks.checkLater(others, of: caller.id, outbox, at: caller.now, on: db)
     return answer
   }
 
@@ -93,12 +96,9 @@ struct CheckedShareWrites: TableWriting {
     (operation.body?.rows ?? []).compactMap { row in row["id"]?.string.flatMap { ID<Share>($0) }?.description }
   }
 
-  /// A block that was made, or ended, while the share was written did not find it: it is asked for again.
   func written(_ answer: RestAnswer, for caller: RestQueries.Caller) async throws {
     changes.send()
-    guard !others.isEmpty else { return }
-    let blocked = try await blocks.groups.relations(of: caller.id, to: others).blocked
-    for other in blocked.symmetricDifference(hidden) { try await blocks.update(between: caller.id, and: other) }
+    if !others.isEmpty { outbox.wakeUp() }
   }
 }
 

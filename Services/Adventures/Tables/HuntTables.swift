@@ -91,7 +91,13 @@ extension AdventureTables {
       Column("completedCheckpoints", .integer, .never, stored: "completed_checkpoints"),
       Column("total_checkpoints", .integer) { score, _ in checkpointCount(of: score.hunt_id) },
       Column("totalCheckpoints", .integer) { score, _ in checkpointCount(of: score.hunt_id) },
-      Column("last_submitted_at", .timestamp, .never),
+      Column("last_submitted_at", .timestamp, .never).ordered { score, _ in
+        // A version of the service that knows no exact time may have written the score since.
+        """
+        case when \(score.scored_at) >= \(score.last_submitted_at) then \(score.scored_at)
+          else \(score.last_submitted_at) end
+        """
+      },
     ],
     access: Access(sees: { score, caller in isVisible(score.hunt_id, caller) }))
 

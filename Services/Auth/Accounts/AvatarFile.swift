@@ -20,7 +20,7 @@ enum AvatarFile {
   /// Deletes the file unless it is the account's avatar again.
   static func delivery(_ database: any Database, _ storage: StorageClient) -> Delivery {
     // Groups may be away for a while. A file that is left is deleted when the account is erased.
-    Delivery(kind, giveUpAfter: .seconds(30 * 86_400)) { message in
+    Delivery(kind, giveUpAfter: Delivery.month) { message in
       let deletion = try message.decode(StoredObjectDeletion.self)
       let current = try await database.readOnce { db in try file(of: deletion.owner, on: db) }
       try await storage.delete(deletion.names.filter { $0 != current }, of: deletion.owner)

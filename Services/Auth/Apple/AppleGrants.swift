@@ -76,7 +76,7 @@ struct AppleRevocation: Codable, Sendable {
 
   static func delivery(_ grants: AppleGrants) -> Delivery {
     // Apple may be unavailable for a while. A grant that is not revoked by then is revoked when the account is erased.
-    Delivery(kind, timeout: .seconds(40), giveUpAfter: .seconds(30 * 86_400)) { message in
+    Delivery(kind, timeout: .seconds(40), giveUpAfter: Delivery.month) { message in
       let revocation = try message.decode(AppleRevocation.self)
       try await grants.revoke(of: revocation.user, grantedUntil: revocation.at)
     }

@@ -11,8 +11,7 @@ struct MailLinks: Sendable {
 
   /// - Throws: ``StartFailure`` for a redirect without a scheme.
   init(_ settings: Settings) throws {
-    let origin = settings.string("PUBLIC_URL", default: "http://127.0.0.1:8080")
-    self.origin = origin.hasSuffix("/") ? String(origin.dropLast()) : origin
+    origin = settings.publicOrigin
     redirects = settings.list("AUTH_REDIRECTS")
     guard redirects.allSatisfy({ URL(string: $0)?.scheme != nil }) else {
       throw StartFailure("AUTH_REDIRECTS must be URLs, such as myapp://signed-in")

@@ -22,6 +22,7 @@ struct BlockOutbox: Sendable {
   func wakeUp() { outbox.wakeUp() }
 
   static func delivery(through adventures: AdventuresClient) -> Delivery {
-    Delivery(kind) { message in try await adventures.updateBlock(message.decode(ChangedBlock.self)) }
+    // What is not told stays shown to who is blocked: adventures may be away for a while.
+    Delivery(kind, giveUpAfter: Delivery.month) { message in try await adventures.updateBlock(message.decode(ChangedBlock.self)) }
   }
 }

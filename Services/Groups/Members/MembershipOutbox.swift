@@ -27,7 +27,8 @@ struct MembershipOutbox: Sendable {
   func wakeUp() { outbox.wakeUp() }
 
   static func delivery(through adventures: AdventuresClient) -> Delivery {
-    Delivery(kind) { message in
+    // What is not told stays open to who has left: adventures may be away for a while.
+    Delivery(kind, giveUpAfter: Delivery.month) { message in
       let changed = try message.decode(Message.self)
       try await adventures.updateMemberships(of: changed.users, in: changed.group)
     }

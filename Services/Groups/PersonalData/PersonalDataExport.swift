@@ -13,11 +13,11 @@ struct PersonalDataExport: Encodable, Sendable {
   init(of user: UserID, on db: any Connection) throws {
     groups = try db.rows(
       """
-      select g.id, g.name, m.role, m.state, m.joined_at, m.left_at
+      select g.id, g.name, g.description, g.created_by, m.role, m.state, m.joined_at, m.left_at
       from membership m join social_group g on g.id = m.group_id
       where m.user_id = \(user) order by m.joined_at, g.id
       """
-    ).map(ExportedGroup.init)
+    ).map { try ExportedGroup($0, of: user) }
     photos = try db.rows(
       """
       select id, group_id, day, created_at, expires_at from photo
@@ -42,14 +42,19 @@ struct PersonalDataExport: Encodable, Sendable {
 struct ExportedGroup: Encodable, Sendable {
   let id: GroupID
   let name: String
+  let description: String?
+  /// Whether the user has made it.
+  let is_creator: Bool
   let role: String
   let is_active: Bool
   let joined_at: Date
   let left_at: Date?
 
-  fileprivate init(_ row: Row) throws {
+  fileprivate init(_ row: Row, of user: UserID) throws {
     id = try row.get("id")
     name = try row.get("name")
+    description = try row.optional("description")
+    is_creator = try row.optional("created_by") == user
     role = try row.get("role")
     is_active = try row.get("state") == "active"
     joined_at = try row.get("joined_at")

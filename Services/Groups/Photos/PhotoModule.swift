@@ -32,8 +32,7 @@ struct PhotoModule: Sendable {
     let pipeline = PhotoUploadPipeline(
       store: PhotoStore(database: database, photoAccess: photoAccess), files: storage.files, local: storage.local,
       renderer: PhotoRenderer(library: library), idempotency: idempotency, notifications: notifications, now: now)
-    let base = settings.string("PUBLIC_URL", default: "http://127.0.0.1:8080")
-    let links = PhotoLinks(keys: keys, base: base.hasSuffix("/") ? String(base.dropLast()) : base)
+    let links = PhotoLinks(keys: keys, base: settings.publicOrigin)
     let uploadReader = PhotoUploadReader(folder: storage.local.incoming)
     sweep = PhotoSweep(
       store: PhotoSweepStore(database: database), files: storage.files, local: storage.local,

@@ -15,8 +15,7 @@ struct AppLinks: Sendable {
 
   /// - Throws: ``StartFailure`` that names the variable that is not a URL or lacks its placeholder.
   init(_ settings: Settings) throws {
-    let origin = settings.string("PUBLIC_URL", default: "http://127.0.0.1:8080")
-    self.origin = origin.hasSuffix("/") ? String(origin.dropLast()) : origin
+    origin = settings.publicOrigin
     appStore = settings.string("APP_STORE_URL", default: "https://apps.apple.com/app/id6749925767")
     app = settings.string("APP_NAME", default: "Kith")
     tokenPattern = settings.string("INVITE_DEEP_LINK", default: "sampleart://invite/{token}")

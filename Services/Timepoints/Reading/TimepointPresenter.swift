@@ -48,8 +48,8 @@ struct TimepointLinks: Sendable {
   let shareBase: String?
 
   init(_ settings: Settings) throws {
-    base = settings.string("PUBLIC_URL", default: "http://127.0.0.1:8080").withoutTrailingSlash
-    shareBase = settings.nonempty("SHARE_URL_BASE")?.withoutTrailingSlash
+    base = settings.publicOrigin
+    shareBase = settings.nonempty("SHARE_URL_BASE").map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
   }
 
   func image(of timepoint: Timepoint) -> String { "\(base)/api/v1/timepoints/\(timepoint.id)/image" }
@@ -58,10 +58,6 @@ struct TimepointLinks: Sendable {
   func share(_ timepoint: Timepoint) -> String? {
     timepoint.visibility == .public ? shareBase.map { "\($0)/\(timepoint.slug)" } : nil
   }
-}
-
-extension String {
-  fileprivate var withoutTrailingSlash: String { hasSuffix("/") ? String(dropLast()) : self }
 }
 
 extension ClientBodies.Timepoint.Visibility {

@@ -25,8 +25,9 @@ extension RestFailure {
       400, "PGRST100", "\"failed to parse \(subject) (\(excerpt))\" (line 1, column \(column))", details: details)
   }
 
-  static func unsupported(_ what: String) -> RestFailure {
-    RestFailure(400, "PGRST100", "\(what) is not supported")
+  /// - Parameter column: as above.
+  static func unsupported(_ what: String, in subject: String, _ text: String, column: Int) -> RestFailure {
+    unparsable(subject, text, column: column, "\(what) is not supported")
   }
 
   /// A bound of ``QueryBounds`` is exceeded.

@@ -66,8 +66,8 @@ extension Scanner {
       let operand = try value(&self)
       return word == "cs" ? .contains(operand) : word == "cd" ? .containedBy(operand) : .overlaps(operand)
     // No table has columns of ranges.
-    case "sl", "sr", "nxl", "nxr", "adj": throw RestFailure.unsupported("comparing ranges (\(word))")
-    case "fts", "plfts", "phfts", "wfts": throw RestFailure.unsupported("full-text search (\(word))")
+    case "sl", "sr", "nxl", "nxr", "adj": throw unsupported("comparing ranges (\(word))", at: start)
+    case "fts", "plfts", "phfts", "wfts": throw unsupported("full-text search (\(word))", at: start)
     default:
       throw failure("operator (eq, gt, ...)", at: start)
     }

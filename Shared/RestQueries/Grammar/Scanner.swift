@@ -70,6 +70,10 @@ struct Scanner {
     return .unparsable(subject, text, column: place + 1, "unexpected \(found) expecting \(expected)")
   }
 
+  func unsupported(_ what: String, at place: Int) -> RestFailure {
+    .unsupported(what, in: subject, text, column: place + 1)
+  }
+
   private func string(_ part: ArraySlice<Unicode.Scalar>) -> String {
     // Most texts are ASCII, which is what they are encoded as.
     guard part.allSatisfy(\.isASCII) else {

@@ -20,8 +20,9 @@ struct URLParameters {
   private static func decoded(_ text: Slice<UnsafeBufferPointer<UInt8>>) throws -> String {
     let text = UnsafeBufferPointer(rebasing: text)
     guard let bytes = unescaped(text), let decoded = String(validating: bytes, as: UTF8.self) else {
-      let text = String(decoding: text, as: UTF8.self)
-      throw RestFailure.unparsable("query", text, column: 1, "expecting percent-encoded UTF-8")
+      throw RestFailure.unparsable(
+        "query", String(decoding: text, as: UTF8.self), column: column(ofFailureIn: text),
+        "expecting percent-encoded UTF-8")
     }
     guard !bytes.contains(0) else { throw RestFailure.nulInText }
     return decoded
@@ -45,6 +46,27 @@ struct URLParameters {
       }
     }
     return bytes
+  }
+
+  /// Where the first escape is that has no two digits, or whose byte is no part of UTF-8.
+  private static func column(ofFailureIn text: UnsafeBufferPointer<UInt8>) -> Int {
+    var (bytes, columns) = ([UInt8](), [Int]())
+    var index = 0
+    while index < text.count {
+      columns.append(index + 1)
+      let isEscape = text[index] == UInt8(ascii: "%")
+      if isEscape {
+        guard index + 2 < text.count, let high = hexadecimal(text[index + 1]), let low = hexadecimal(text[index + 2])
+        else { return index + 1 }
+        bytes.append(high << 4 | low)
+      } else {
+        bytes.append(text[index])
+      }
+      index += isEscape ? 3 : 1
+    }
+    var (parser, rest, valid) = (Unicode.UTF8.ForwardParser(), bytes.makeIterator(), 0)
+    while case .valid(let scalar) = parser.parseScalar(from: &rest) { valid += scalar.count }
+    return columns.indices.contains(valid) ? columns[valid] : text.count + 1
   }
 
   private static func hexadecimal(_ digit: UInt8) -> UInt8? {

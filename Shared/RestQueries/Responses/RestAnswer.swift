@@ -6,6 +6,8 @@ package struct RestAnswer: Sendable {
   package let body: [UInt8]
   /// The ids of the rows that a write inserted, changed or deleted.
   package let changedKeys: [String]
+  /// Those of them that an insert has not found there.
+  package internal(set) var insertedKeys: Set<String> = []
 
   package init(
     status: Int, headers: [(name: String, value: String)], body: [UInt8], changedKeys: [String] = []

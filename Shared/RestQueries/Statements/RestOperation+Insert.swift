@@ -27,10 +27,16 @@ extension RestOperation {
     try require(rule, of: keys, writer, on: db)
     if !keys.isEmpty { try table.requireFewOwnRows(of: writer.caller, on: db) }
     try whenInserted?()
-    let hasInserted = present.map { present in zip(rows, keys).contains { $0.key == $1 && !present.contains($1) } }
-    let status = hasInserted ?? true ? 201 : 200
-    if request.method == .put { return try written(status, silently: 204, keys, range: "*/*", writer, on: db) }
-    return try inserted(keys, status: status, shownPage(of: keys, writer, on: db))
+    let newKeys = present.map { present in
+      zip(rows, keys).compactMap { $0.key == $1 && !present.contains($1) ? $1 : nil }
+    }
+    let status = newKeys?.isEmpty ?? false ? 200 : 201
+    var answer =
+      request.method == .put
+      ? try written(status, silently: 204, keys, range: "*/*", writer, on: db)
+      : try inserted(keys, status: status, shownPage(of: keys, writer, on: db))
+    answer.insertedKeys = Set(newKeys ?? keys)
+    return answer
   }
 
   /// New rows have keys that are known before: all statements are sent at once.
@@ -52,10 +58,12 @@ extension RestOperation {
   private func inserted(_ keys: [String], status: Int, _ page: RowPage?) throws -> RestAnswer {
     try requireSingle(page?.rows.count ?? keys.count)
     let isLocated = page == nil && keys.count == 1
-    return try answer(
+    var answer = try answer(
       status, rows: page,
       range: Self.contentRange(first: 0, count: 0, total: preferences.count == nil ? nil : keys.count),
       location: isLocated ? "/\(table.name)?\(table.key)=eq.\(keys[0])" : nil, keys: keys)
+    answer.insertedKeys = Set(keys)
+    return answer
   }
 
   /// Those keys of the new rows that rows have already; nil unless such rows are changed. Whatever has another key after

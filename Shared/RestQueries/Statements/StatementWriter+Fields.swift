@@ -62,6 +62,7 @@ extension StatementWriter {
   private func values(of field: Field, in resource: Resource) throws -> [SQL] {
     let column = try resource.column(of: field)
     let type = try column.type(at: field.path)
+    guard type.isJSON || !field.path.isEmpty else { return [orderable(column.order(resource.row, caller), type)] }
     let value = expression(column, at: field.path, of: resource.row)
     guard type.isJSON else { return [orderable(value, type)] }
     guard type == .json else { throw RestFailure.noOperator("<", for: type.name) }

@@ -28,6 +28,8 @@ package struct Column: Sendable {
   /// The name in the database.
   let stored: String
   let computed: RowExpression?
+  /// By what rows are ordered that are ordered by the column, where that tells apart what is shown as equal.
+  private var ordering: RowExpression?
 
   package init(_ name: String, _ type: ColumnType, _ writing: Writing = .always, stored: String? = nil) {
     self.name = name
@@ -53,6 +55,16 @@ package struct Column: Sendable {
     self.writing = .never
     self.stored = name
     self.computed = computed
+  }
+
+  package func ordered(by ordering: @escaping RowExpression) -> Column {
+    var column = self
+    column.ordering = ordering
+    return column
+  }
+
+  func order(_ row: RowName, _ caller: Caller) -> SQL {
+    ordering.map { "(\($0(row, caller)))" } ?? expression(row, caller)
   }
 
   func expression(_ row: RowName, _ caller: Caller) -> SQL {

@@ -39,6 +39,12 @@ package struct Settings: Sendable {
 
   package func string(_ name: String, default fallback: String) -> String { nonempty(name) ?? fallback }
 
+  /// `PUBLIC_URL` without a slash at the end: where apps reach the gateway.
+  package var publicOrigin: String {
+    let url = string("PUBLIC_URL", default: "http://127.0.0.1:8080")
+    return url.hasSuffix("/") ? String(url.dropLast()) : url
+  }
+
   /// The value; nil when it is unset or empty.
   package func nonempty(_ name: String) -> String? { string(name).flatMap { $0.isEmpty ? nil : $0 } }
 

@@ -17,7 +17,7 @@ struct StripeCustomerDeletion: Codable, Sendable {
   }
 
   static func delivery(_ client: StripeClient) -> Delivery {
-    Delivery(kind, timeout: .seconds(30), giveUpAfter: .seconds(30 * 86_400)) { message in
+    Delivery(kind, timeout: .seconds(30), giveUpAfter: Delivery.month) { message in
       let customer = try message.decode(StripeCustomerDeletion.self).customer
       do {
         let _: StripeCustomer = try await client.delete(try StripeClient.path("customers", customer))
