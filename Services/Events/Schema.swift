@@ -137,10 +137,17 @@ private let openConnectionTable = """
   """
 
 private func firstRow(of engine: Engine) -> String {
-  let random =
-    switch engine {
-    case .sqlite: "lower(hex(randomblob(16)))"
-    case .postgres: "replace(gen_random_uuid()::text, '-', '')"
-    }
-  return "insert into feed (id, position, epoch) values (1, 0, \(random));"
+  "insert into feed (id, position, epoch) values (1, 0, \(newEpoch(of: engine)));"
+}
+
+private func newEpoch(of engine: Engine) -> String {
+  switch engine {
+  case .sqlite: "lower(hex(randomblob(16)))"
+  case .postgres: "replace(gen_random_uuid()::text, '-', '')"
+  }
+}
+
+/// For a copy of the log that is put in the place of one that was longer: clients keep numbers that are given again.
+package enum RestoredLog {
+  package static let statement = "update feed set epoch = \(newEpoch(of: .sqlite))"
 }

@@ -156,6 +156,7 @@ import Wire
     #expect(events.compactMap(\.seq) == Array(1...max(1, events.count)))
     let told = events.filter { $0.name == "task_created" }.compactMap { $0.payload["payload"]?["task_id"]?.int }
     #expect(Set(told).count == told.count)
+    #expect(told == told.sorted(), "tasks are created one after the other")
     #expect(Set(told).isSuperset(of: progress.acknowledged))
     // The premise: most was told while something was killed.
     #expect(progress.acknowledged.count > 5 * Self.killCount)

@@ -70,48 +70,6 @@ import Wire
     }
   }
 
-  @Test(arguments: engines) func aDatabaseThatWasSetBackBeginsAnEpoch(_ engine: Engine) async throws {
-    try await withEvents(engine) { fixture in
-      let alice = try fixture.reader(of: "lists:42")
-      let socket = try await SocketClient.connect(fixture)
-      let reply = try await socket.join("realtime:lists:42", alice.token)
-      try await fixture.deliver((1...3).map { fixture.event($0, "lists:42") })
-      #expect(try await socket.nextEvents(3).map(\.number) == [1, 2, 3])
-      let database = try await fixture.testDatabase.open("events", [])
-      try await setBack(database, to: 1, seq: 1)
-      await database.close()
-      let gap = try await socket.nextEvent()
-      #expect(gap.name == "gap")
-      #expect(gap.payload["payload"]?["seq"] == .integer(1))
-      let epoch = try #require(gap.payload["payload"]?["epoch"]?.string)
-      #expect(.string(epoch) != reply.payload["response"]?["epoch"])
-      try await fixture.deliver([fixture.event(4, "lists:42")])
-      let next = try await socket.nextEvent()
-      #expect(next.number == 4 && next.seq == 2)
-    }
-  }
-
-  /// Channels of all rows know the place of the last row in the whole log, which is then used again.
-  @Test(arguments: engines) func aChannelOfAllRowsGoesOnAfterTheLogWasSetBack(_ engine: Engine) async throws {
-    try await withEvents(engine) { fixture in
-      let alice = try fixture.reader(of: "lists:42")
-      let socket = try await SocketClient.connect(fixture)
-      try await socket.join("realtime:anything", alice.token, #""postgres_changes":[{"event":"*","schema":"*"}]"#)
-      func row(_ number: Int) -> FeedEvent {
-        let record = JSONValue.object(["number": .integer(number)])
-        return fixture.event(number, "lists:42", change: RowChange(table: "tasks", type: .insert, record: record))
-      }
-      try await fixture.deliver((1...3).map(row))
-      #expect(try await socket.nextEvents(3).map(\.number) == [1, 2, 3])
-      let database = try await fixture.testDatabase.open("events", [])
-      try await setBack(database, to: 1, seq: 1)
-      await database.close()
-      #expect(try await socket.nextEvent().name == "gap")
-      try await fixture.deliver([row(4)])
-      #expect(try await socket.nextEvent().number == 4)
-    }
-  }
-
   /// The log is looked at without a signal only once in an hour here.
   @Test func aNotificationWakesUpTheOtherReplica() async throws {
     guard engines.contains(.postgres) else { return }
@@ -264,16 +222,6 @@ import Wire
     FeedEvent(
       id: .new(at: Date()), topics: topics, name: "task_changed", payload: .object(["number": .integer(number)]),
       at: Date(), change: nil, access: nil)
-  }
-
-  /// As a backup or a standby that takes over, which lack the last events.
-  private func setBack(_ database: any Database, to position: Int, seq: Int) async throws {
-    try await database.write { db in
-      try db.change("delete from topic_event where position > \(position)")
-      try db.change("delete from event where position > \(position)")
-      try db.change("update topic set seq = \(seq)")
-      try db.change("update feed set position = \(position)")
-    }
   }
 }
 

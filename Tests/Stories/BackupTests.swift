@@ -68,11 +68,13 @@ import Wire
       _ = await load.result
       #expect(await kith.stop() == 0)
 
-      for (number, file) in backups.enumerated() {
+      var epochs: Set = [try await epoch(in: testDatabase.folder.path)]
+      for (number, file) in (backups + [backups[0]]).enumerated() {
         let folder = testDatabase.folder.appending(path: "restored\(number)").path
         let settings = ["DATA_DIR": folder, "DATABASE_URL": "\(folder)/"]
         let restored = try await run(["restore", file], settings, in: testDatabase)
         #expect(restored.code == 0, "\(restored.output)")
+        epochs.insert(try await epoch(in: folder))
         kith = try await KithProcess.start(in: testDatabase, Self.unlimited.merging(settings) { $1 })
         let restoredUsers = users.map { user in user.through(kith.gateway) }
         #expect(try await answers(to: restoredUsers[0], groupID) == before)
@@ -84,7 +86,18 @@ import Wire
         }
         #expect(await kith.stop() == 0)
       }
+      #expect(epochs.count == 5, "the log knows each time that it is an older one")
     }
+  }
+
+  /// The name of the instance of the log of events.
+  private func epoch(in folder: String) async throws -> String {
+    let database = try SQLite(path: "\(folder)/events.db", service: "events")
+    let epoch = try await database.readOnce { db in
+      try db.row("select epoch from feed")?.get("epoch", as: String.self)
+    }
+    await database.close()
+    return try #require(epoch)
   }
 
   /// What a user sees that the load does not change, and the bytes of a photo.

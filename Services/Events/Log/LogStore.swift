@@ -1,5 +1,6 @@
 import Database
 import Foundation
+import Web
 import Wire
 
 /// Appends events to the log and reads it.
@@ -28,10 +29,8 @@ struct LogStore: Sendable {
   ) async throws -> AppendedBatch {
     let all = events
     let events = try events.map { try StoredEvent($0) }
-    return try await database.write { [engine = database.engine] db in
-      // Locks the row, so that everything below is serialized.
-      try db.enqueue("update feed set position = position where id = 1")
-      let known = try Self.known(events.map(\.id), on: db)
+    return try await database.write { [engine = database.engine, furthestRead] db in
+      let known = try Self.lock(events.map(\.id), unlessBefore: furthestRead.end, on: db)
       var seen = known
       let new = events.filter { seen.insert($0.id).inserted }
       guard !new.isEmpty else { return AppendedBatch() }
@@ -46,11 +45,21 @@ struct LogStore: Sendable {
     }
   }
 
-  private static func known(_ ids: [EventID], on db: any Connection) throws -> Set<EventID> {
-    Set(
-      try db.rows(
-        of: ids.statementChunks.map { "select id from event where id in (\(list: $0))" }
-      ).joined().map { try $0.get("id") })
+  /// Locks the log, so that everything that follows in the transaction is serialized. A log that was set back behind what
+  /// was read of it begins a new epoch, as the numbers that are given now were given before.
+  ///
+  /// - Returns: those of the events that the log has.
+  private static func lock(
+    _ ids: [EventID], unlessBefore seen: End?, on db: any Connection
+  ) throws -> Set<EventID> {
+    let known: [SQL] = ids.statementChunks.map { "select id from event where id in (\(list: $0))" }
+    let found = try db.rows(
+      of: ["update feed set position = position where id = 1 returning position, epoch"] + known)
+    let end = try End(found[0].first)
+    if let seen, seen.epoch == end.epoch, end.position < seen.position {
+      try db.change("update feed set epoch = \(Trace.newRequestID()) where id = 1")
+    }
+    return Set(try found.dropFirst().joined().map { try $0.get("id") })
   }
 
   /// Reserves numbers for the events in their topics.

@@ -1,3 +1,5 @@
+import Database
+import Events
 import Foundation
 import Web
 import Wire
@@ -24,6 +26,9 @@ struct Restore {
     // `try?`: what is left over does no harm.
     defer { try? files.removeItem(atPath: folder) }
     let manifest = try extract(path, to: folder)
+    if let events = manifest.databases[ServiceName.events.rawValue] {
+      try SQLiteFile.change("\(folder)/\(events)", by: RestoredLog.statement)
+    }
     for (name, destination) in try destinations(manifest) {
       let parent = (destination as NSString).deletingLastPathComponent
       if !parent.isEmpty { try files.createDirectory(atPath: parent, withIntermediateDirectories: true) }

@@ -5,9 +5,8 @@ import Testing
 import Wire
 
 /// How soon a channel is closed whose reader may read it no longer. Services look for work by themselves only once in
-/// an hour here, so each step is woken up by the one before it. The fastest of a few attempts counts. Its limit is
-/// twice what is promised, as a busy machine is slow in all: a step that nothing wakes up takes eight seconds
-/// or an hour.
+/// an hour here, so each step is woken up by the one before it. The fastest of a few attempts counts, as a busy machine is
+/// slow in all: a step that nothing wakes up takes eight seconds or an hour.
 @Suite struct PromptEndTests {
   private static let attempts = 5
 
@@ -35,7 +34,7 @@ import Wire
     try await withPromptStack(engine) { stack in
       let alice = try await stack.signIn("alice").browser
       let bob = try await ChannelListener(stack.signIn("bob"), stack)
-      let taken = try await fastest(.seconds(2)) {
+      let taken = try await fastest(.seconds(1)) {
         let list = try await alice.done(.POST, "/api/v1/lists", ["list": ["name": "Groceries"]]).id(of: "list")
         let path = "/api/v1/lists/\(list)/memberships"
         let member = try await alice.done(
@@ -49,13 +48,13 @@ import Wire
           #expect(reason == "You no longer have permission to read from this Channel topic: lists:\(list)")
         }
       }
-      #expect(taken < .seconds(2))
+      #expect(taken < .seconds(1))
     }
   }
 
   @Test(arguments: engines) func aSessionThatEndsTakesItsChannelsAlongWithinSeconds(_ engine: Engine) async throws {
     try await withPromptStack(engine) { stack in
-      let taken = try await fastest(.seconds(4)) {
+      let taken = try await fastest(.seconds(2)) {
         let alice = try await ChannelListener(stack.signIn("alice"), stack)
         let topic = "saved_places:\(alice.user.id)"
         try await alice.join(topic)
@@ -66,13 +65,13 @@ import Wire
           #expect(reason == "The session has ended")
         }
       }
-      #expect(taken < .seconds(4))
+      #expect(taken < .seconds(2))
     }
   }
 
   @Test(arguments: engines) func aTokenThatExpiresTakesItsChannelsAlongWithinSeconds(_ engine: Engine) async throws {
     try await withPromptStack(engine) { stack in
-      let taken = try await fastest(.seconds(4)) {
+      let taken = try await fastest(.seconds(2)) {
         let alice = try await ChannelListener(stack.signIn("alice"), stack)
         let topic = "saved_places:\(alice.user.id)"
         try await alice.join(topic)
@@ -83,7 +82,7 @@ import Wire
           #expect(reason == "Token has expired")
         }
       }
-      #expect(taken < .seconds(4))
+      #expect(taken < .seconds(2))
     }
   }
 
