@@ -198,7 +198,8 @@ let package = Package(
     .tests(
       "Lists", ["ClientBodies", "Lists", "kith", .hummingbird, .lifecycle, .nio, .nioPosix, .nioHTTP1] + .serviceTests),
     .tests(
-      "Credits", ["ClientBodies", "Credits", "Tokens", .crypto, .certificates, .hummingbird] + .serviceTests),
+      "Credits",
+      ["ClientBodies", "Credits", "EventFeed", "Tokens", .crypto, .certificates, .hummingbird] + .serviceTests),
     .tests(
       "Events",
       [

@@ -14,9 +14,11 @@ struct LedgerFixture {
   let auditor: LedgerAuditor
 
   init(_ testDatabase: TestDatabase, connections: Int = 6) async throws {
-    let (clock, database) = (
-      clock, try await testDatabase.open("credits", creditsMigrations, connections: connections)
-    )
+    self.init(try await testDatabase.open("credits", creditsMigrations, connections: connections))
+  }
+
+  init(_ database: any Database) {
+    let clock = clock
     self.database = database
     store = LedgerStore(database: database, signupCredits: 0)
     auditor = LedgerAuditor(

@@ -26,6 +26,8 @@ extension HoldStore {
         referenceID: hold.referenceID, referenceType: hold.referenceType, caller: hold.caller, at: now)
       try operation.enqueuePostings(at: account.postingCount, net: account.net, capturing: id, on: db)
       CreditEvents.balanceChanged(to: account.balance, by: operation, on: db)
+    } else if paidDebt > 0 {
+      CreditEvents.balanceChanged(to: account.balance, by: -paidDebt, hold.type, of: hold.user, at: now, on: db)
     }
     try db.enqueue("update credit_hold set settled_balance = \(account.balance) where id = \(id)")
     return SettledHold(id: id, state: settlement.state, balance: account.balance)
