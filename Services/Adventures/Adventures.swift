@@ -30,7 +30,8 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
   let requests = AdventureRequests(
     participations: participations, users: users, names: ParticipantNames(database: database, users: users),
     shareWrites: ShareWrites(users: users, groups: groups, outbox: outbox, changes: shareChanges),
-    origin: settings.publicOrigin, groupMembers: hasEvents ? GroupMembers(client: TopicAccessClient([.groups], in: dependencies)) : nil,
+    origin: settings.publicOrigin,
+    groupMembers: hasEvents ? GroupMembers(client: TopicAccessClient([.groups], in: dependencies)) : nil,
     huntChanges: huntChanges, now: now)
   let codes = HuntCodes(database: database, quotas: QuotaStore(keys: dataKeys), users: users)
   let api = OpenAPI(yaml: PackageResources.openapi_yaml)

@@ -229,7 +229,7 @@ import Testing
   @Test(arguments: engines) func anArrivalTimeIsSharedUntilItsLastSecond(_ engine: Engine) async throws {
     try await withStack(engine) { stack in
       var (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
-      let carol = try await stack.signIn("carol")
+      let (carol, dave) = (try await stack.signIn("carol"), try await stack.signIn("dave"))
       let end = stack.clock.now.addingTimeInterval(3600)
       let share = try await alice.insert(
         "eta_shares",
@@ -243,11 +243,13 @@ import Testing
             "transport_mode": "driving",
             "estimated_arrival": "2024-01-01T15:30:00Z"
           },
-          "recipients": ["\(bob.id)"],
+          "recipients": ["\(bob.id)", "\(dave.id)"],
           "expires_at": "\(end.formatted(.iso8601))"
         }
         """)
       #expect(share["is_active"] as? Bool == true)
+      #expect(share["recipients"] as? [String] == ["\(bob.id)", "\(dave.id)"])
+      #expect(try await dave.count("eta_shares") == 1)
       let path = "eta_shares?is_active=eq.true"
       #expect(try await bob.rows(path).map { $0.text("id") } == [share.text("id")])
       #expect(try await carol.rows(path).isEmpty)

@@ -21,6 +21,17 @@ struct SupabaseClientTests {
     }
   }
 
+  @Test(arguments: engines) func queriesFindTheirRowsAndEveryTableRefusesWhatIsWrong(_ engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let end = stack.clock.now.addingTimeInterval(3600).formatted(.iso8601)
+      let printed = try await Python.run(Python.script("supabase_queries"), arguments: [stack.gateway.base, end])
+      #expect(
+        printed.split(separator: "\n").map(String.init) == [
+          "filters", "reads", "refused reads", "refused changes", "functions",
+        ])
+    }
+  }
+
   /// Two phones of one user, and the phones of others: what one saves is on the others within a second.
   @Test(arguments: engines) func whatOnePhoneSavesIsOnTheOthersWithinASecond(_ engine: Engine) async throws {
     try await withStack(engine, TestStack.eventsURL) { stack in

@@ -83,6 +83,22 @@ import Testing
     }
   }
 
+  /// As the app sends them, and what its model of the answer needs.
+  @Test(arguments: engines) func theSamplesOfTheAppSignUpAndIn(engine: Engine) async throws {
+    try await withAuthFixture(engine) { auth in
+      let body = ["email": "user@example.com", "password": "password123"]
+      #expect(try await auth.gateway.post("/auth/v1/signup/email", body).status == 200)
+      let session = try await auth.gateway.post("/auth/v1/signin/email", body)
+      #expect(session.status == 200 && session.string("token_type") == "bearer" && session.int("expires_in") == 3600)
+      #expect(!session.string("access_token").isEmpty && !session.string("refresh_token").isEmpty)
+      let user = try #require(session["user"] as? [String: Any])
+      #expect(UUID(uuidString: user["id"] as? String ?? "") != nil)
+      #expect(user["email"] as? String == "user@example.com")
+      let wrong = try await auth.gateway.post("/auth/v1/signin/email", body.merging(["password": "password124"]) { $1 })
+      #expect(wrong.status == 400 && wrong.string("error_code") == "invalid_credentials", "\(wrong.text)")
+    }
+  }
+
   @Test(arguments: engines) func theTenSecondsHoldForSupabasesClientsOnly(engine: Engine) async throws {
     try await withAuthFixture(engine) { auth in
       let first = try await signUp(auth, "alice").string("refresh_token")

@@ -19,14 +19,20 @@ def client(token):
     return SyncPostgrestClient(f"{BASE}/rest/v1", headers={"apikey": "anything", "Authorization": f"Bearer {token}"})
 
 
-def refused(code, builder):
+def refused(code, builder, what=""):
     try:
         answer = builder.execute()
     except APIError as failure:
-        assert failure.code == code, (failure.code, code, failure.message)
+        assert failure.code == code, (what, failure.code, code, failure.message)
         assert failure.message, failure
         return failure
-    raise AssertionError(f"not refused with {code}: {answer}")
+    raise AssertionError(f"{what} not refused with {code}: {answer}")
+
+
+def all_refused(*cases):
+    """Each case is what is wrong, the call, and the code that it fails with."""
+    for what, call, code in cases:
+        refused(code, call, what)
 
 
 def join(token, code):
@@ -78,7 +84,18 @@ refused("22P02", groups.select("*").eq("id", "1"))
 refused("PGRST205", alice.table("membership").select("*"))
 refused("PGRST106", alice.schema("auth").table("social_groups").select("*"))
 
+# Nobody else sees them, or their members.
+for name in ("social_groups", "group_members"):
+    assert bob.table(name).select("*").execute().data == [], name
+assert bob.table("group_members").select("*").eq("group_id", made["id"]).maybe_single().execute() is None
+own = members.select("user_id, social_groups(name)").eq("group_id", made["id"]).maybe_single().execute().data
+assert own == {"user_id": ALICE_ID, "social_groups": {"name": "Weekend Warriors"}}, own
+
 # Joining, by the route and by a row with the code.
+for body in ({}, {"invite_code": None}, {"invite_code": 7}):
+    missing = httpx.post(
+        f"{BASE}/rest/v1/social_groups/join", json=body, headers={"Authorization": f"Bearer {BOB}"})
+    assert missing.status_code == 400 and missing.json()["error"]["code"] == "VALIDATION_ERROR", (body, missing.text)
 joined = join(BOB, made["invite_code"].lower())
 assert joined.status_code == 200 and joined.json()["member_count"] == 2, joined.text
 wrong = join(BOB, "AAAAAA")
@@ -92,6 +109,32 @@ refused("42501", seats.insert({"group_id": several.data[1]["id"]}))
 refused("42501", seats.insert({"group_id": several.data[1]["id"], "invite_code": north["invite_code"]}))
 refused("42501", seats.insert({"group_id": north["id"], "user_id": ALICE_ID, "invite_code": north["invite_code"]}))
 
+# Reading members: those of one's own groups.
+both = members.select("user_id").eq("group_id", north["id"]).order("user_id").execute().data
+assert [member["user_id"] for member in both] == sorted([ALICE_ID, BOB_ID]), both
+assert seats.select("*").eq("id", row["id"]).execute().data == [row]
+assert members.select("user_id").eq("group_id", made["id"]).neq("user_id", ALICE_ID).execute().data == [
+    {"user_id": BOB_ID}]
+mine = seats.select("*", count=CountMethod.planned).eq("user_id", BOB_ID).limit(1).offset(1).execute()
+assert mine.count == 2 and len(mine.data) == 1, mine
+assert seats.select("*").eq("group_id", several.data[1]["id"]).execute().data == []
+again = {"group_id": north["id"], "invite_code": north["invite_code"]}
+assert seats.upsert(again, on_conflict="group_id,user_id", ignore_duplicates=True).execute().data == []
+all_refused(
+    ("a column that is not there", members.select("colour"), "42703"),
+    ("a filter on it", members.select("*").eq("colour", "red"), "42703"),
+    ("a code, which is no column", members.select("invite_code"), "42703"),
+    ("no operator", members.select("*").filter("user_id", "equals", BOB_ID), "PGRST100"),
+    ("no id", members.select("*").eq("group_id", "1"), "22P02"),
+    ("nothing beside it", members.select("*, users(*)"), "PGRST200"),
+    ("two rows as one", members.select("*").eq("group_id", north["id"]).single(), "PGRST116"),
+    ("a change", members.update({"user_id": BOB_ID}).eq("group_id", north["id"]), "PGRST117"),
+    ("a change by a new row", seats.upsert(again, on_conflict="group_id,user_id"), "42501"),
+    ("leaving everything", seats.delete(), "21000"),
+    ("removing everybody", members.delete(), "21000"),
+)
+assert members.select("*", count=CountMethod.exact, head=True).eq("group_id", north["id"]).execute().count == 2
+
 # Changing and leaving.
 theirs = bob.table("social_groups")
 assert theirs.update({"name": "Mine"}).eq("id", made["id"]).execute().data == []
@@ -99,6 +142,22 @@ assert theirs.delete().eq("id", made["id"]).execute().data == []
 renamed = groups.update({"name": "Warriors", "invite_code": None}).eq("id", made["id"]).execute().data[0]
 assert renamed["name"] == "Warriors" and renamed["invite_code"] != made["invite_code"], renamed
 assert groups.upsert({"id": made["id"], "name": "Upserted"}).execute().data[0]["name"] == "Upserted"
+all_refused(*((f"a group with {change}", groups.update(change).eq("id", made["id"]), code) for change, code in [
+    ({"name": ""}, "23514"), ({"name": "  "}, "23514"), ({"name": "x" * 101}, "23514"), ({"name": None}, "23502"),
+    ({"description": "x" * 1001}, "23514"), ({"invite_code": "MYCODE"}, "428C9"), ({"qr_code": "x"}, "428C9"),
+    ({"member_count": 9}, "42501"), ({"created_by": BOB_ID}, "42501"), ({"colour": "red"}, "PGRST204"),
+]))
+all_refused(
+    ("an upsert of a group of another", theirs.upsert({"id": made["id"], "name": "Mine"}), "23505"),
+    ("an upsert without a name", groups.upsert({"description": "nameless"}), "23502"),
+    ("an upsert with an empty name", groups.upsert({"id": made["id"], "name": ""}), "23514"),
+    ("an upsert with a code", groups.upsert({"name": "x", "invite_code": "MYCODE"}), "428C9"),
+    ("an upsert for another", groups.upsert({"id": made["id"], "name": "x", "created_by": BOB_ID}), "42501"),
+    ("an upsert by a column that is not unique", groups.upsert({"name": "x"}, on_conflict="name"), "42P10"),
+)
+assert groups.select("name, created_by").eq("id", made["id"]).single().execute().data == {
+    "name": "Upserted", "created_by": ALICE_ID}
+assert groups.select("*", count=CountMethod.exact, head=True).execute().count == 4
 refused("21000", groups.update({"name": "everything"}))
 refused("21000", groups.delete())
 refused("PGRST124", groups.update({"description": "x"}).gt("member_count", 0).max_affected(1))

@@ -52,10 +52,26 @@ refused("404", "not_found", lambda: bob.from_("photos").download(f"{ALICE}/hunt/
 refused("404", "not_found", lambda: photos.download(f"{ALICE}/none.jpg"))
 assert photos.exists(f"{ALICE}/2.jpg") and not photos.exists(f"{ALICE}/none.jpg")
 assert photos.info(f"{ALICE}/2.jpg")["content_type"] == "image/jpeg"
+for files, name in [
+    (photos, f"{ALICE}/none.jpg"), (photos, f"{ALICE}/a b.jpg"), (photos, ALICE), (avatars, f"{ALICE}/2.jpg"),
+    (alice.from_("others"), f"{ALICE}/2.jpg"), (bob.from_("photos"), f"{ALICE}/2.jpg"),
+]:
+    refused("404", "not_found", lambda: files.info(name))
+
+# An update of what is not there stores it, as a PUT does.
+fresh = f"{ALICE}/fresh.jpg"
+assert photos.update(fresh, photo).path == fresh and photos.info(fresh)["content_type"] == "image/jpeg"
+refused("415", "unsupported_media_type", lambda: photos.update(fresh, b"no photo"))
+assert photos.download(fresh)[:3] == b"\xff\xd8\xff"
+refused("403", "Unauthorized", lambda: photos.update(f"{BOB}/none.jpg", photo))
+refused("403", "Unauthorized", lambda: bob.from_("photos").update(fresh, photo))
+refused("404", "not_found", lambda: alice.from_("others").update(f"{ALICE}/none.jpg", photo))
+assert [one["name"] for one in photos.remove([fresh])] == [fresh] and not photos.exists(fresh)
 
 assert [one["name"] for one in photos.list(ALICE)] == ["2.jpg", "hunt"], photos.list(ALICE)
 assert [one["name"] for one in photos.list(f"{ALICE}/hunt", {"limit": 1})] == ["1.jpg"]
-assert [one["name"] for one in photos.list(ALICE, {"sortBy": {"column": "created_at", "order": "desc"}})] == ["2.jpg", "hunt"]
+newest = {"sortBy": {"column": "created_at", "order": "desc"}}
+assert [one["name"] for one in photos.list(ALICE, newest)] == ["2.jpg", "hunt"]
 assert photos.list(BOB) == [] and bob.from_("photos").list(ALICE) == []
 refused("400", "validation_error", lambda: photos.list(ALICE, {"limit": 5000}))
 

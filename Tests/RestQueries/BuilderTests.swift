@@ -130,9 +130,9 @@ private struct Outcome {
   /// The names of whole rows, and any other body as it is.
   private static func shown(_ body: String) -> String {
     // `try?`: the other bodies are lines of CSV, or there is none.
-    guard case .array(let rows)? = try? JSONReader.tree(of: body), rows.allSatisfy({ $0["created_at"] != nil }) else {
-      return body
-    }
+    guard case .array(let rows)? = try? JSONReader.tree(of: body), !rows.isEmpty,
+      rows.allSatisfy({ $0["created_at"] != nil })
+    else { return body }
     return rows.map { row in
       if case .string(let name)? = row["name"] { name } else { row.text }
     }.joined(separator: ",")

@@ -119,7 +119,10 @@ import Wire
 
   @Test(arguments: [
     ("stars=eqq.5", 1, "eqq.5"), ("stars=is.nothing", 4, "is.nothing"), ("or=(stars.eq.5", 12, "(stars.eq.5"),
-    ("order=stars.up", 6, "stars.up"), ("select=name)", 5, "name)"),
+    ("order=stars.up", 6, "stars.up"), ("select=name)", 5, "name)"), ("stars=in.(5,6", 8, "in.(5,6"),
+    ("name=eq(any).5", 1, "5"), ("details->=eq.1", 10, "details->"),
+    ("order=notes(text", 6, "notes(text"), ("name=x%41%4", 5, "x%41%4"), ("name=%41%FF%41", 4, "%41%FF%41"),
+    ("%zz=eq.1", 1, "%zz"),
   ])
   func aFailureSaysWhereInTheText(query: String, column: Int, text: String) throws {
     let failure = #expect(throws: RestFailure.self) { try Query(parsing: query) }
@@ -128,6 +131,17 @@ import Wire
     #expect(message.contains("(\(text))"))
     #expect(failure?.details?.contains("expecting") == true)
     #expect(failure?.status == 400)
+  }
+
+  @Test(arguments: [
+    ("name=fts.bar", 1, "fts.bar"), ("name=not.wfts.bar", 5, "not.wfts.bar"),
+    ("or=(stars.sl.5,name.eq.a)", 8, "(stars.sl"),
+  ])
+  func whatIsNotSupportedIsNamedWithItsPlace(query: String, column: Int, text: String) throws {
+    let failure = #expect(throws: RestFailure.self) { try Query(parsing: query) }
+    let message = try #require(failure?.message)
+    #expect(message.contains("(line 1, column \(column))") && message.contains(text), "\(message)")
+    #expect(failure?.details?.hasSuffix("is not supported") == true && failure?.code == "PGRST100")
   }
 
   @Test func everyBoundIsKept() {

@@ -23,6 +23,8 @@ struct BlockOutbox: Sendable {
 
   static func delivery(through adventures: AdventuresClient) -> Delivery {
     // What is not told stays shown to who is blocked: adventures may be away for a while.
-    Delivery(kind, giveUpAfter: Delivery.month) { message in try await adventures.updateBlock(message.decode(ChangedBlock.self)) }
+    Delivery(kind, giveUpAfter: Delivery.month) { message in
+      try await adventures.updateBlock(message.decode(ChangedBlock.self))
+    }
   }
 }
