@@ -44,8 +44,10 @@ final class GatewayState: Sendable {
     socketLimits = try SocketLimits(settings, trustedProxies: trustedProxies)
     cors = try CORSPolicy(settings)
     securityHeaders = SecurityHeaders(isTLS: isTLS)
-    trustsLoopback = try settings.stage() == .development
-    showsTiming = try settings.bool("SERVER_TIMING", default: false)
+    let isDevelopment = try settings.stage() == .development
+    trustsLoopback = isDevelopment
+    // Elsewhere it would tell strangers more exactly than the network what took how long.
+    showsTiming = try settings.bool("SERVER_TIMING", default: isDevelopment)
   }
 
   /// nil when this caller may not see the route.

@@ -29,7 +29,13 @@ struct ParticipantNames: Sendable {
     // `try?`: while auth does not answer, the last known names are shown.
     guard let found = try? await users.people(Set(due)) else { return }
     let names = Dictionary(due.map { ($0, found[$0]?.name) }) { $1 }
-    try await database.write { db in try Self.store(names, at: caller.now, on: db) }
+    try await database.write { db in
+      // Whoever was erased meanwhile is in no hunt any more, and gets no name again.
+      let present = try db.rows(
+        of: due.statementChunks.map { "select user_id from hunt_score where user_id in (\(list: $0))" }
+      ).joined().map { try $0.get("user_id", as: UserID.self) }
+      try Self.store(names.filter { Set(present).contains($0.key) }, at: caller.now, on: db)
+    }
   }
 
   /// - Parameter name: nil where it is not known, which does not replace one that was.

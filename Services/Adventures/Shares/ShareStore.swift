@@ -127,11 +127,12 @@ enum ShareStore {
     try db.row("select expires_at from eta_share where is_active order by expires_at limit 1")?.get("expires_at")
   }
 
-  /// Takes somebody out of the shares of others.
+  /// Takes somebody out of the shares of others, which are locked: their owners may change the recipients meanwhile.
   static func removeRecipient(_ user: UserID, on db: any Connection) throws {
     let rows = try db.rows(
       """
-      select s.id, s.recipients from eta_recipient r join eta_share s on s.id = r.share_id where r.user_id = \(user)
+      update eta_share set is_active = is_active
+      where id in (select share_id from eta_recipient where user_id = \(user)) returning id, recipients
       """)
     for row in rows {
       let left = try named(in: row).filter { $0 != user }.map { JSONTree.string($0.description) }
