@@ -24,30 +24,35 @@ def fastapi(bench):
         services = {"auth": bench.start("kith-auth", postgres, is_logging)}
         services["credits"] = bench.start("kith-credits", postgres, is_logging, peers=[services["auth"]])
         gateway = bench.start("kith-gateway", is_logging=is_logging, peers=services.values())
+        one = bench.start("kith", postgres, is_logging)
         for route, (name, path) in ROUTES.items():
-            verify(bench, path, server, gateway)
-            ratios, ours, theirs = [], [], []
+            programs = {
+                "Kith": (gateway, [gateway, services[name]]), "Kith in one process": (one, [one]),
+                "FastAPI": (server, [server])}
+            for what in list(programs)[:-1]:
+                verify(bench, path, server, programs[what][0])
+            results = {what: [] for what in programs}
             for _ in range(bench.rounds):
-                for program, watched, results in (
-                        (gateway, [gateway, services[name]], ours), (server, [server], theirs)):
+                for what, (program, watched) in programs.items():
                     for seconds in (WARM_UP, bench.seconds):
                         result = load(program, "gateway/load.lua", seconds, core=placement.others, watched=watched,
                                       variables={"USERS": users, "PATH_OF_REQUESTS": path})
-                    results.append(result)
-                ratios.append(sum(theirs[-1].cpu.values()) / sum(ours[-1].cpu.values()))
-            show(bench, route, is_logging, ratios, ours, theirs)
-        bench.stop(gateway, services["credits"], services["auth"], server)
+                    results[what].append(result)
+            show(bench, route, is_logging, results)
+        bench.stop(one, gateway, services["credits"], services["auth"], server)
 
 
-def show(bench, route, is_logging, ratios, ours, theirs):
-    figures = "; ".join(
-        f"{name} {Values([sum(result.cpu.values()) for result in results]).median:,.0f} µs, "
-        f"{Values([result.rate for result in results]).median:,.0f}/s"
-        for name, results in (("Kith", ours), ("FastAPI", theirs)))
-    bench.report.add(
-        "fastapi", f"requests for each second of CPU time, Kith : FastAPI, {route}",
-        placements()[0].name + ("" if is_logging else ", without log"), Values(ratios, 1),
-        Goal("≥", 30) if is_logging else None, figures)
+def show(bench, route, is_logging, results):
+    costs = {what: [sum(one.cpu.values()) for one in loads] for what, loads in results.items()}
+    for what in list(results)[:-1]:
+        figures = "; ".join(
+            f"{name} {Values(costs[name]).median:,.0f} µs, {Values([one.rate for one in results[name]]).median:,.0f}/s"
+            for name in (what, "FastAPI"))
+        bench.report.add(
+            "fastapi", f"requests for each second of CPU time, {what} : FastAPI, {route}",
+            placements()[0].name + ("" if is_logging else ", without log"),
+            Values([theirs / ours for theirs, ours in zip(costs["FastAPI"], costs[what])], 1),
+            Goal("≥", 30) if is_logging else None, figures)
 
 
 def start_fastapi(bench, postgres, is_logging):

@@ -30,7 +30,7 @@ package func buildAdventures(_ dependencies: Dependencies) async throws -> Serve
   let requests = AdventureRequests(
     participations: participations, users: users, names: ParticipantNames(database: database, users: users),
     shareWrites: ShareWrites(users: users, groups: groups, outbox: outbox, changes: shareChanges),
-    origin: settings.publicOrigin,
+    origin: try settings.stage() == .development ? settings.publicOrigin : nil,
     groupMembers: hasEvents ? GroupMembers(client: TopicAccessClient([.groups], in: dependencies)) : nil,
     huntChanges: huntChanges, now: now)
   let codes = HuntCodes(database: database, quotas: QuotaStore(keys: dataKeys), users: users)

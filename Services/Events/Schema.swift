@@ -149,5 +149,6 @@ private func newEpoch(of engine: Engine) -> String {
 
 /// For a copy of the log that is put in the place of one that was longer: clients keep numbers that are given again.
 package enum RestoredLog {
+  package static let table = "feed"
   package static let statement = "update feed set epoch = \(newEpoch(of: .sqlite))"
 }

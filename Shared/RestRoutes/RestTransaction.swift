@@ -1,6 +1,7 @@
 import Database
 import Foundation
 import RestQueries
+import Synchronization
 import Tokens
 import Web
 import Wire
@@ -42,8 +43,20 @@ package struct RestTransaction: Sendable {
     _ body: @escaping @Sendable (any Connection) throws -> RestAnswer
   ) async throws -> RestAnswer {
     guard let call else { return try await database.write(body) }
-    let reply = try await idempotency.once(call) { db in try Reply(try body(db)) }
+    let made = MadeAnswer()
+    let reply = try await idempotency.once(call) { db in
+      let answer = try body(db)
+      made.answer.withLock { $0 = answer }
+      return try Reply(answer)
+    }
+    // What was done is known of an answer that is not repeated.
+    if !reply.isRepeated, let answer = made.answer.withLock({ $0 }) { return answer }
     return try RestAnswer(reply)
+  }
+
+  /// That of the last attempt of a transaction.
+  private final class MadeAnswer: Sendable {
+    let answer = Mutex<RestAnswer?>(nil)
   }
 }
 

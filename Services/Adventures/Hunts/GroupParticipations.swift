@@ -57,30 +57,36 @@ struct GroupParticipations: Sendable {
   private func updateReader(_ user: UserID, of groups: [GroupID]) async throws {
     for round in 0..<Self.roundsMax {
       memberships.endCache(of: user)
-      let member = try await member(user).groups
+      let member = try await memberships.member(user).groups
       // Participation may have come from a request that had asked for the groups before.
-      try await end(of: user, outside: member)
+      let left = try await endParticipations(of: user, outside: member)
       let caller = RestQueries.Caller(user, at: now(), groups: member)
-      guard try await readers.update(groups, of: caller, isRepeated: round > 0) else { return }
+      let all = Set(groups).union(left)
+      guard try await readers.update(Array(all), of: caller, isRepeated: round > 0) else { return }
     }
     throw Failure.unavailable
   }
 
   /// - Parameter groups: all that the user is in.
-  func end(of user: UserID, outside groups: [GroupID]) async throws {
+  private func end(of user: UserID, outside groups: [GroupID]) async throws {
+    let left = try await endParticipations(of: user, outside: groups)
+    // Who has left them without this being noticed. The answer may be older than that they have come back.
+    if !left.isEmpty { try await updateReader(user, of: left) }
+  }
+
+  /// - Returns: other groups whose hunts the user may still read, at most a batch.
+  @discardableResult
+  private func endParticipations(of user: UserID, outside groups: [GroupID]) async throws -> [GroupID] {
     // There may be more of them: nothing is known to have ended.
-    guard groups.count < MemberOfGroups.groupsMax else { return }
+    guard groups.count < MemberOfGroups.groupsMax else { return [] }
     while true {
       let (hunts, left) = try await database.readOnce { db in try Self.outside(groups, user, on: db) }
-      guard !hunts.isEmpty || !left.isEmpty else { return }
-      let caller = RestQueries.Caller(user, at: now(), groups: groups)
-      try await end(hunts, of: caller)
-      try await readers.end(left, of: caller)
+      guard !hunts.isEmpty else { return left }
+      try await end(hunts, of: RestQueries.Caller(user, at: now(), groups: groups))
     }
   }
 
   private func end(_ hunts: [String], of caller: RestQueries.Caller) async throws {
-    guard !hunts.isEmpty else { return }
     try await database.write { db in
       _ = try Hunt.lock(hunts, on: db)
       for hunt in hunts {

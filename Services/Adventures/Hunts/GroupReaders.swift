@@ -44,28 +44,14 @@ struct GroupReaders: Sendable {
       // Without events nobody reads.
       guard EventFeed.isRecording(on: db) else { return false }
       var hasChanged = false
-      for group in groups.inLockOrder {
+      // In the same order in every transaction, as the rows are locks.
+      for group in groups.sorted(by: { $0.description < $1.description }) {
         let isChange =
           caller.groups.contains(group)
           ? try Self.show(group, to: caller, on: db) : try Self.hide(group, from: caller, isRepeated, on: db)
         hasChanged = hasChanged || isChange
       }
       return hasChanged
-    }
-  }
-
-  /// Lets the caller out of the hunts of groups that they have left without this being noticed.
-  func end(_ groups: [GroupID], of caller: RestQueries.Caller) async throws {
-    guard !groups.isEmpty else { return }
-    try await database.write { db in
-      for group in groups.inLockOrder { _ = try Self.hide(group, from: caller, true, on: db) }
-    }
-  }
-
-  /// Lets those who have left a group while a hunt of it was made out of that one, too.
-  func end(_ users: Set<UserID>, in group: GroupID, at now: Date) async throws {
-    for user in users {
-      _ = try await update([group], of: RestQueries.Caller(user, at: now), isRepeated: false)
     }
   }
 
@@ -127,9 +113,4 @@ struct GroupReaders: Sendable {
       if !hunts.isEmpty { body(hunts) }
     } while hunts.count == batchSize
   }
-}
-
-extension [GroupID] {
-  /// The same in every transaction, as the rows are locks.
-  fileprivate var inLockOrder: [GroupID] { sorted { $0.description < $1.description } }
 }

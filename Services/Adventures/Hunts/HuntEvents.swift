@@ -99,9 +99,8 @@ struct HuntEvents {
 
   /// Whoever sees the hunt sees on its leaderboard that somebody has submitted something, but not at which checkpoint.
   ///
-  /// - Parameter blocked: as below, of others than the caller: an upsert by the hunt's creator may name their rows.
+  /// - Parameter blocked: as below.
   func submitted(_ keys: [String], _ blocked: [UserID: Set<UserID>], on db: any Connection) throws {
-    let blocked = blocked.merging([caller.id: Set(caller.blocked)]) { $1 }
     for hunt in try record("checkpoint_submitted", .insert, keys, blocked, on: db).sorted() {
       EventFeed.record(
         "checkpoint_submitted", to: [EventTopic.hunt(hunt)], ["hunt_id": hunt, "user_id": caller.id], of: caller.id,
@@ -109,7 +108,7 @@ struct HuntEvents {
     }
   }
 
-  /// - Parameter blocked: whom blocks keep apart from those who have submitted.
+  /// - Parameter blocked: whom blocks keep apart from those who have submitted, of others than the caller.
   /// - Throws: ``BlocksNeeded``.
   func verified(_ keys: [String], _ blocked: [UserID: Set<UserID>], on db: any Connection) throws {
     try record("submission_verified", .update, keys, blocked, on: db)
@@ -123,6 +122,7 @@ struct HuntEvents {
     _ name: String, _ type: RowChange.Kind, _ keys: [String], _ blocked: [UserID: Set<UserID>], on db: any Connection
   ) throws -> Set<String> {
     let rows = try ChangedRows.records(of: AdventureTables.submissions, keys, for: caller, on: db, engine)
+    let blocked = blocked.merging([caller.id: Set(caller.blocked)]) { $1 }
     let users = Set(rows.compactMap { $0["user_id"]?.text.flatMap { UserID($0) } })
     guard users.allSatisfy({ blocked[$0] != nil }) else { throw BlocksNeeded(users: users) }
     var hunts: Set<String> = []

@@ -12,7 +12,7 @@ struct HuntWrites: TableWriting {
   let members: [GroupID: [UserID]]
   /// Asks for them again.
   let currentMembers: @Sendable () async throws -> [GroupID: [UserID]]
-  let readers: GroupReaders
+  let participations: GroupParticipations
   let changes: ChangeSignal
 
   func write(
@@ -25,8 +25,8 @@ struct HuntWrites: TableWriting {
     }
   }
 
-  /// Who has joined a group since its members were asked for may have been let into its hunts before there was this one,
-  /// and who has left it was let into this one all the same.
+  /// Who has joined a group since its members were asked for may have been let into its hunts before there was this
+  /// one, and who has left it was let into this one all the same.
   func written(_ answer: RestAnswer, for caller: RestQueries.Caller) async throws {
     changes.send()
     guard !members.isEmpty, !answer.changedKeys.isEmpty else { return }
@@ -34,8 +34,10 @@ struct HuntWrites: TableWriting {
       for (group, users) in try await currentMembers() {
         let before = Set(members[group] ?? [])
         let newcomers = Set(users).subtracting(before).subtracting([caller.id])
-        try await readers.letIn(newcomers, to: answer.changedKeys, of: group, at: caller.now)
-        try await readers.end(before.subtracting(users).subtracting([caller.id]), in: group, at: caller.now)
+        try await participations.readers.letIn(newcomers, to: answer.changedKeys, of: group, at: caller.now)
+        // Not all of them have left: of large groups only a thousand are named.
+        let missing = before.subtracting(users).subtracting([caller.id])
+        try await participations.updateMemberships(of: Array(missing), in: group)
       }
     } catch let failure as Failure where failure.kind == .unavailable {
       // The hunt is made all the same. Its own topic is open to them, as they see the hunt.

@@ -28,13 +28,19 @@ struct ParticipantNames: Sendable {
     guard !due.isEmpty else { return }
     // `try?`: while auth does not answer, the last known names are shown.
     guard let found = try? await users.people(Set(due)) else { return }
-    let names = Dictionary(due.map { ($0, found[$0]?.name) }) { $1 }
+    let inOrder = due.sorted { $0.description < $1.description }
     try await database.write { db in
-      // Whoever was erased meanwhile is in no hunt any more, and gets no name again.
+      // Whoever is erased meanwhile gets no name again: a locked score is erased after this, and its user's name with it.
       let present = try db.rows(
-        of: due.statementChunks.map { "select user_id from hunt_score where user_id in (\(list: $0))" }
+        of: inOrder.map { user in
+          """
+          update hunt_score set score = score where user_id = \(user)
+            and hunt_id = (select hunt_id from hunt_score where user_id = \(user) limit 1)
+          returning user_id
+          """
+        }
       ).joined().map { try $0.get("user_id", as: UserID.self) }
-      try Self.store(names.filter { Set(present).contains($0.key) }, at: caller.now, on: db)
+      try Self.store(Dictionary(present.map { ($0, found[$0]?.name) }) { $1 }, at: caller.now, on: db)
     }
   }
 

@@ -7,8 +7,8 @@ import Wire
 ///
 /// Throws ``BlocksNeeded`` for submissions of others than ``blocked`` has.
 struct SubmissionWrites: TableWriting {
-  /// `PUBLIC_URL`, whose files may be named although it is not https on a developer's machine.
-  let origin: String
+  /// In development `PUBLIC_URL`, whose files may be named although it is not https; else nil.
+  let origin: String?
   /// What leaderboards show for the caller; nil where it is not known.
   let name: String?
   /// Whom blocks keep apart from others whose submissions are written.
@@ -81,9 +81,9 @@ struct SubmissionWrites: TableWriting {
 }
 
 extension JSONTree {
-  fileprivate func isPhotoURL(at origin: String) -> Bool {
+  fileprivate func isPhotoURL(at origin: String?) -> Bool {
     guard let string, string.utf8.count <= 2048, let url = URL(string: string) else { return false }
-    if string.hasPrefix("\(origin)/storage/v1/object/") { return true }
+    if let origin, string.hasPrefix("\(origin)/storage/v1/object/") { return true }
     return url.scheme?.lowercased() == "https" && url.host() != nil
   }
 }

@@ -12,8 +12,8 @@ struct AdventureRequests: Sendable {
   let users: UsersClient
   let names: ParticipantNames
   let shareWrites: ShareWrites
-  /// `PUBLIC_URL`.
-  let origin: String
+  /// ``SubmissionWrites/origin``
+  let origin: String?
   /// nil where no events are recorded.
   let groupMembers: GroupMembers?
   /// Sent when the ends of hunts may have been moved.
@@ -107,7 +107,7 @@ extension AdventureRequests {
       try await groupMembers?.members(ofGroupsIn: operation, for: caller) ?? [:]
     }
     return HuntWrites(
-      members: try await members(), currentMembers: members, readers: participations.readers, changes: huntChanges)
+      members: try await members(), currentMembers: members, participations: participations, changes: huntChanges)
   }
 }
 

@@ -13,19 +13,33 @@ struct ShareBlocks: Sendable {
   let memberships: GroupMemberships
   let now: @Sendable () -> Date
 
-  /// Safe to repeat, and to call late: whether there is a block is asked of groups.
+  private static let roundsMax = 5
+
+  /// Safe to repeat, and to call late: whether there is a block is asked of groups, and once more after each change, as
+  /// another call may have been answered before or after it.
+  ///
+  /// - Throws: ``Wire/Failure/unavailable`` when groups does not answer.
   func update(between one: UserID, and other: UserID) async throws {
-    for user in [one, other] { memberships.endCache(of: user) }
-    let isBlocked = try await groups.relations(of: one, to: [other]).blocked.contains(other)
-    for (owner, recipient) in [(one, other), (other, one)] {
-      while try await hide(isBlocked, from: recipient, of: owner) == ShareStore.batchSize {}
+    for _ in 0..<Self.roundsMax {
+      for user in [one, other] { memberships.endCache(of: user) }
+      let isBlocked = try await groups.relations(of: one, to: [other]).blocked.contains(other)
+      var hasChanged = false
+      for (owner, recipient) in [(one, other), (other, one)] {
+        var count = 0
+        repeat {
+          count = try await hide(isBlocked, from: recipient, of: owner)
+          if count > 0 { hasChanged = true }
+        } while count == ShareStore.batchSize
+      }
+      if !hasChanged { return }
     }
+    throw Failure.unavailable
   }
 
   private static let kind = "blocks_of_shares"
 
-  /// Checks, once a share is there, who is kept apart from its owner: a block that was made, or has ended, while the share
-  /// was written did not find it. The message is written in the transaction of the share.
+  /// Checks, once a share is there, who is kept apart from its owner: a block that was made, or has ended, while the
+  /// share was written did not find it. The message is written in the transaction of the share.
   static func checkLater(
     _ recipients: Set<UserID>, of owner: UserID, _ outbox: Outbox, at now: Date, on db: any Connection
   ) throws {

@@ -87,7 +87,8 @@ struct CheckedShareWrites: TableWriting {
       }
       try events.changed(key, for: caller, before: before[key], on: db)
     }
-    try ShareBlocks.checkLater(others, of: caller.id, outbox, at: caller.now, on: db)
+    let mayBeHidden = answer.changedKeys.isEmpty ? [] : others
+    try ShareBlocks.checkLater(mayBeHidden, of: caller.id, outbox, at: caller.now, on: db)
     return answer
   }
 

@@ -95,9 +95,11 @@ extension LogStore {
   /// Begins a new epoch, because the database was set back to an earlier state: numbers that were given since then are
   /// given again. Safe to repeat.
   func beginEpoch(insteadOf epoch: String, _ next: String) async throws {
-    try await database.write { db in
-      try db.change("update feed set epoch = \(next) where id = 1 and epoch = \(epoch)")
-    }
+    try await database.write { db in try Self.beginEpoch(insteadOf: epoch, next, on: db) }
+  }
+
+  static func beginEpoch(insteadOf epoch: String, _ next: String, on db: any Connection) throws {
+    try db.change("update feed set epoch = \(next) where id = 1 and epoch = \(epoch)")
   }
 }
 

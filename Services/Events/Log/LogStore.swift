@@ -45,8 +45,8 @@ struct LogStore: Sendable {
     }
   }
 
-  /// Locks the log, so that everything that follows in the transaction is serialized. A log that was set back behind what
-  /// was read of it begins a new epoch, as the numbers that are given now were given before.
+  /// Locks the log, so that everything that follows in the transaction is serialized. A log that was set back behind
+  /// what was read of it begins a new epoch, as the numbers that are given now were given before.
   ///
   /// - Returns: those of the events that the log has.
   private static func lock(
@@ -57,7 +57,7 @@ struct LogStore: Sendable {
       of: ["update feed set position = position where id = 1 returning position, epoch"] + known)
     let end = try End(found[0].first)
     if let seen, seen.epoch == end.epoch, end.position < seen.position {
-      try db.change("update feed set epoch = \(Trace.newRequestID()) where id = 1")
+      try beginEpoch(insteadOf: end.epoch, Trace.newRequestID(), on: db)
     }
     return Set(try found.dropFirst().joined().map { try $0.get("id") })
   }

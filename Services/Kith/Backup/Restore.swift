@@ -17,7 +17,8 @@ struct Restore {
 
   /// Checks the whole backup before it puts the first file in place.
   ///
-  /// - Throws: ``BackupFailure`` when data is there already, or when the backup is incomplete or damaged.
+  /// - Throws: ``BackupFailure`` when data is there already, or when the backup is incomplete or damaged;
+  ///   ``DatabaseFailure/unusable``.
   func read(from path: String) throws -> BackupManifest {
     try requireNothingStored()
     let folder = settings.string("DATA_DIR", default: "data") + "/.restore-\(UUID().uuidString)"
@@ -26,8 +27,10 @@ struct Restore {
     // `try?`: what is left over does no harm.
     defer { try? files.removeItem(atPath: folder) }
     let manifest = try extract(path, to: folder)
-    if let events = manifest.databases[ServiceName.events.rawValue] {
-      try SQLiteFile.change("\(folder)/\(events)", by: RestoredLog.statement)
+    if let events = manifest.databases[ServiceName.events.rawValue],
+      manifest.files.contains(where: { $0.name == events })
+    {
+      try SQLiteFile.change("\(folder)/\(events)", ifThereIs: RestoredLog.table, by: RestoredLog.statement)
     }
     for (name, destination) in try destinations(manifest) {
       let parent = (destination as NSString).deletingLastPathComponent

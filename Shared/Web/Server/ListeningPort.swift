@@ -3,8 +3,8 @@ import Synchronization
 
 /// The port of a server, available once it listens.
 ///
-/// Tasks are resumed when the lock is free again: resuming takes a lock of the task, and who cancels the task holds that
-/// one while ``cancel(_:)`` takes the lock.
+/// Tasks are resumed when the lock is free again: resuming takes a lock of the task, and who cancels the task holds
+/// that one while ``cancel(_:)`` takes the lock.
 package final class ListeningPort: Sendable {
   private enum Phase {
     case starting(waiting: [Int: CheckedContinuation<Int, any Error>])

@@ -5,8 +5,8 @@ import Testing
 import Wire
 
 /// How soon a channel is closed whose reader may read it no longer. Services look for work by themselves only once in
-/// an hour here, so each step is woken up by the one before it. The fastest of a few attempts counts, as a busy machine is
-/// slow in all: a step that nothing wakes up takes eight seconds or an hour.
+/// an hour here, so each step is woken up by the one before it. The fastest of a few attempts counts, as a busy machine
+/// is slow in all: a step that nothing wakes up takes eight seconds or an hour.
 @Suite struct PromptEndTests {
   private static let attempts = 5
 

@@ -18,6 +18,30 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func eachEndOfASessionHasItsReason(engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, phone) = (try await stack.signIn("alice"), try await stack.signIn("alice"))
+      let topic = "users:\(alice.id)"
+      func reasons(_ count: Int) async throws -> [String] {
+        try await eventually("the ends") {
+          receiver.names(on: topic).filter { $0 == "session_ended" }.count == count
+        }
+        return receiver.events(on: topic).filter { $0.name == "session_ended" }.map { $0.text("reason") ?? "" }
+      }
+      // From another session, one and all others.
+      let listed = try await alice.browser.done(.GET, "/api/v1/auth/sessions")["sessions"] as? [[String: Any]]
+      let other = try #require(listed?.first { $0["current"] as? Bool == false })
+      #expect(try await alice.browser.delete("/api/v1/auth/sessions/\(other["id"] as? String ?? "")").status == 204)
+      #expect(try await reasons(1) == ["ended"])
+      #expect(try await phone.browser.get("/api/v1/auth/me").status == 401)
+      _ = try await stack.signIn("alice")
+      #expect(try await alice.browser.delete("/api/v1/auth/sessions").status == 200)
+      #expect(try await reasons(2) == ["ended", "ended"])
+      #expect(try await alice.browser.delete("/api/v1/auth/account").status == 200)
+      #expect(try await reasons(3).last == "account_deleted")
+    }
+  }
+
   @Test(arguments: engines) func aTokenThatIsUsedTwiceIsReportedAsTheft(engine: Engine) async throws {
     try await withEvents(of: engine) { stack, receiver in
       let alice = try await stack.signIn("alice")

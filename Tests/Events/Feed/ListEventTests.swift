@@ -90,6 +90,31 @@ import Wire
     }
   }
 
+  /// The names by which notifications are chosen.
+  @Test(arguments: engines) func whoIsToDoATaskAndWhenIsTold(engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let list = try await alice.browser.done(.POST, "/api/v1/lists", ["list": ["name": "Groceries"]]).id(of: "list")
+      try await alice.browser.done(
+        .POST, "/api/v1/lists/\(list)/memberships",
+        ["membership": ["user_identifier": "bob@example.com", "role": "editor"]])
+      let task = try await alice.browser.done(
+        .POST, "/api/v1/lists/\(list)/tasks", ["task": ["title": "Milk"]]
+      ).id(of: "task")
+      let path = "/api/v1/tasks/\(task)"
+      try await alice.browser.done(.PATCH, "\(path)/assign", ["assigned_to": bob.id.description])
+      try await alice.browser.done(.PATCH, "\(path)/unassign", [:])
+      let due = stack.clock.now.addingTimeInterval(86_400).formatted(.iso8601)
+      try await alice.browser.done(.POST, "\(path)/reassign", ["new_due_at": due, "reason": "Closed today"])
+      let rescheduled = try await receiver.event("task_rescheduled", on: "lists:\(list)")
+      #expect(rescheduled.change?.record?["due_at"]?.string != nil)
+      let names = ["task_created", "task_assigned", "task_unassigned", "task_rescheduled"]
+      let events = receiver.events(on: "lists:\(list)").filter { $0.number("task_id") == task }
+      #expect(events.map(\.name) == names)
+      #expect(events[1].text("assignee_id") == "\(bob.id)" && events[1].text("by") == "\(alice.id)")
+    }
+  }
+
   @Test(arguments: engines) func aRefusedRequestIsNoEvent(engine: Engine) async throws {
     try await withEvents(of: engine) { stack, receiver in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
