@@ -10,13 +10,16 @@ package final class SQLite: Database {
   private let lock: FileLock
   private let service: String
   private let statementTimeout: Duration
+  /// Of statements that are composed for a request, in a transaction that writes: all other writers wait meanwhile.
+  private let composedWriteTimeout: Duration
   private let indexes = UniqueIndexes()
 
   /// How long a statement waits for another program's lock.
   private static let busySeconds = 5
 
   /// - Parameter statementTimeout: a statement that takes longer is interrupted, so that none keeps others from the
-  ///   writer or a reader for long. Those of migrations have no limit.
+  ///   writer or a reader for long. Those that are composed for a request have at most two seconds of the writer; those
+  ///   of migrations have no limit.
   /// - Throws: ``DatabaseFailure/unusable`` with a one-line message that names the file.
   package init(
     path: String, service: String, readers: Int = 4, functions: [SQLiteFunction] = [],
@@ -24,6 +27,7 @@ package final class SQLite: Database {
   ) throws {
     self.service = service
     self.statementTimeout = statementTimeout
+    composedWriteTimeout = min(statementTimeout, .seconds(2))
     let folder = (path as NSString).deletingLastPathComponent
     do {
       if !folder.isEmpty { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
@@ -59,7 +63,9 @@ package final class SQLite: Database {
   package func read<T: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> T) async throws -> T {
     try await translatingErrors { [pool, indexes, statementTimeout] in
       try await pool.read {
-        try body(SQLiteConnection(db: $0, indexes: indexes, statementTimeout: statementTimeout))
+        try body(
+          SQLiteConnection(
+            db: $0, indexes: indexes, statementTimeout: statementTimeout, composedTimeout: statementTimeout))
       }
     }
   }
@@ -70,9 +76,11 @@ package final class SQLite: Database {
   package func write<T: Sendable>(
     _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
   ) async throws -> T {
-    try await translatingErrors { [commits, indexes, statementTimeout] in
+    try await translatingErrors { [commits, indexes, statementTimeout, composedWriteTimeout] in
       try await commits.write {
-        try body(SQLiteConnection(db: $0, indexes: indexes, statementTimeout: statementTimeout))
+        try body(
+          SQLiteConnection(
+            db: $0, indexes: indexes, statementTimeout: statementTimeout, composedTimeout: composedWriteTimeout))
       }
     }
   }
@@ -156,9 +164,11 @@ private struct SQLiteConnection: Connection {
   let db: GRDB.Database
   let indexes: UniqueIndexes
   let statementTimeout: Duration
+  /// Of statements whose text depends on a request.
+  let composedTimeout: Duration
 
   func rows(_ sql: SQL) throws -> [Row] {
-    try running {
+    try running(sql) {
       let statement = try statement(for: sql)
       let cursor = try GRDB.Row.fetchCursor(statement, arguments: try arguments(sql))
       let columns = statement.columnNames
@@ -171,7 +181,7 @@ private struct SQLiteConnection: Connection {
   }
 
   func change(_ sql: SQL) throws -> Int {
-    try running {
+    try running(sql) {
       let statement = try statement(for: sql)
       try statement.execute(arguments: try arguments(sql))
       return db.changesCount
@@ -187,8 +197,9 @@ private struct SQLiteConnection: Connection {
     StatementArguments(try sql.bindings.map { try $0.databaseValue() })
   }
 
-  private func running<T>(_ statement: () throws -> T) throws -> T {
-    do { return try StatementDeadline.within(statementTimeout, statement) } catch let error as DatabaseError {
+  private func running<T>(_ sql: SQL, _ statement: () throws -> T) throws -> T {
+    let timeout = sql.isRepeated ? statementTimeout : composedTimeout
+    do { return try StatementDeadline.within(timeout, statement) } catch let error as DatabaseError {
       throw SQLiteFailure.failure(for: error, indexes: indexes)
     }
   }

@@ -17,7 +17,14 @@ import Testing
       let path = "scavenger_hunts?id=eq.\(hunt.id)"
       try await eventually("bob's group") { try await bob.rows(path).count == 1 }
       #expect(try await mallory.rows(path).isEmpty)
+      // Who sees the hunt, and does not take part, sees nobody's submissions.
+      #expect(try await alice.join(hunt).status == 200)
+      #expect(try await alice.submit(hunt.checkpoints[0]).status == 201)
+      #expect(try await bob.rows("checkpoint_submissions").isEmpty)
+      let embedded = try await bob.rows("hunt_checkpoints?hunt_id=eq.\(hunt.id)&select=checkpoint_submissions(id)")
+      #expect(embedded.count == 2 && embedded.allSatisfy { ($0["checkpoint_submissions"] as? [Any])?.isEmpty == true })
       #expect(try await bob.rest(.POST, "scavenger_hunts/\(hunt.id)/join").status == 200)
+      #expect(try await bob.rows("checkpoint_submissions").count == 1)
       #expect(try await mallory.rest(.POST, "scavenger_hunts/\(hunt.id)/join").status == 404)
       #expect(try await bob.submit(hunt.checkpoints[0]).status == 201)
 
@@ -25,8 +32,9 @@ import Testing
       #expect(removed.status < 300, "\(removed.text)")
       try await eventually("the end of bob's right") { try await bob.rows(path).isEmpty }
       #expect(try await bob.submit(hunt.checkpoints[1]).status == 403)
-      #expect(try await alice.rows("hunt_participants?hunt_id=eq.\(hunt.id)").isEmpty)
-      #expect(try await alice.rows("hunt_leaderboard?hunt_id=eq.\(hunt.id)").first?.int("score") == 5)
+      #expect(try await alice.count("hunt_participants?hunt_id=eq.\(hunt.id)") == 1)
+      let scores = try await alice.rows("hunt_leaderboard?hunt_id=eq.\(hunt.id)").map { $0.int("score") }
+      #expect(scores == [5, 5])
     }
   }
 

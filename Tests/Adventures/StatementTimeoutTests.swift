@@ -46,8 +46,26 @@ import Testing
   }
 }
 
-/// Changes whose conditions take long, on PostgreSQL: SQLite has one writer.
+/// Changes whose conditions take long.
 @Suite struct ChangeTimeoutTests {
+  /// SQLite has one writer, which a change of a request has for two seconds.
+  @Test(arguments: engines.filter { $0 == .sqlite }) func nobodyWaitsLongForTheWriter(_ engine: Engine) async throws {
+    try await withStack(engine, wrapDatabase: { EndlessDatabase(inner: $0) }) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let path = "/rest/v1/saved_places?name=eq.\(EndlessDatabase.name)"
+      let direct = stack.adventures.bearing(alice.access)
+      async let endless = atOnce(3) { _ in
+        try await direct.send(.PATCH, path, body: Data(#"{"category": "x"}"#.utf8)).status
+      }
+      try await Task.sleep(for: .milliseconds(500))
+      let start = ContinuousClock.now
+      try await bob.insert("saved_places", #"{"name": "Here"}"#)
+      // After the two that were there before.
+      #expect(ContinuousClock.now - start < .seconds(7))
+      #expect(try await endless == [503, 503, 503])
+    }
+  }
+
   @Test(arguments: engines.filter { $0 == .postgres }) func nobodyOccupiesAllConnections(_ engine: Engine) async throws
   {
     try await withStack(engine, wrapDatabase: { EndlessDatabase(inner: $0) }) { stack in
@@ -106,10 +124,11 @@ private struct EndlessConnection: Connection {
 
   func rows(_ sql: SQL) throws -> [Row] {
     guard sql.bindings.contains(EndlessDatabase.name.binding) else { return try inner.rows(sql) }
-    return try inner.rows(
+    let endless: SQL =
       engine == .sqlite
-        ? "with recursive n (i) as (select 1 union all select i + 1 from n) select count(*) as count from n"
-        : "select pg_sleep(600)")
+      ? "with recursive n (i) as (select 1 union all select i + 1 from n) select count(*) as count from n"
+      : "select pg_sleep(600)"
+    return try inner.rows(endless.composedForRequest)
   }
 
   func change(_ sql: SQL) throws -> Int { try inner.change(sql) }

@@ -134,6 +134,16 @@ import Wire
       #expect(
         try await app.get("notes", "select=points,places!place_id(stars)&points=eq.1")
           == #"[{"points":1,"places":{"stars":3}}]"#)
+      for hint in ["notes_place_id_fkey", "places"] {
+        #expect(
+          try await app.get("notes", "select=points,places!\(hint)(stars)&points=eq.1")
+            == #"[{"points":1,"places":{"stars":3}}]"#)
+      }
+      #expect(
+        try await app.get(
+          "places", "select=stars,notes!notes_place_id_fkey(points)&notes.points=eq.1&stars=eq.3&limit=1")
+          == #"[{"stars":3,"notes":[{"points":1}]}]"#)
+      #expect(try await app.code(RestRequest(.get, "notes", query: "select=places!notes_id_fkey(stars)")) == "PGRST200")
       #expect(
         try await app.get("notes", "select=points,places!inner(stars)&places.stars=lt.5")
           == #"[{"points":1,"places":{"stars":3}}]"#)

@@ -28,20 +28,26 @@ struct ParticipantNames: Sendable {
     guard !due.isEmpty else { return }
     // `try?`: while auth does not answer, the last known names are shown.
     guard let found = try? await users.people(Set(due)) else { return }
-    let inOrder = due.sorted { $0.description < $1.description }
     try await database.write { db in
-      // Whoever is erased meanwhile gets no name again: a locked score is erased after this, and its user's name with it.
-      let present = try db.rows(
-        of: inOrder.map { user in
-          """
-          update hunt_score set score = score where user_id = \(user)
-            and hunt_id = (select hunt_id from hunt_score where user_id = \(user) limit 1)
-          returning user_id
-          """
-        }
-      ).joined().map { try $0.get("user_id", as: UserID.self) }
+      let present = try Self.lock(due, on: db)
       try Self.store(Dictionary(present.map { ($0, found[$0]?.name) }) { $1 }, at: caller.now, on: db)
     }
+  }
+
+  /// Whoever is erased meanwhile gets no name again: a locked score is erased after this, and its user's name with it.
+  ///
+  /// - Returns: those of the users who still have a score.
+  static func lock(_ users: [UserID], on db: any Connection) throws -> [UserID] {
+    let inOrder = users.sorted { $0.description < $1.description }
+    return try db.rows(
+      of: inOrder.map { user in
+        """
+        update hunt_score set score = score where user_id = \(user)
+          and hunt_id = (select hunt_id from hunt_score where user_id = \(user) limit 1)
+        returning user_id
+        """
+      }
+    ).joined().map { try $0.get("user_id") }
   }
 
   /// - Parameter name: nil where it is not known, which does not replace one that was.

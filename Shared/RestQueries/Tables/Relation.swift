@@ -51,8 +51,13 @@ package struct Relation: Sendable {
   /// relations.
   var hint: String { link?.table ?? (cardinality == .one ? column : targetColumn) }
 
-  func isNamed(_ name: String, hint: String?) -> Bool {
+  /// - Parameters:
+  ///   - owner: the table that declares the relation.
+  ///   - hint: a column, a table, or the name that PostgreSQL gives to the foreign key.
+  func isNamed(_ name: String, hint: String?, of owner: String) -> Bool {
     let isNamed = name == target || (cardinality == .one && name == column)
-    return isNamed && (hint.map { $0 == self.hint || $0 == target } ?? true)
+    guard isNamed, let hint else { return isNamed }
+    let foreignKey = "\(cardinality == .one ? owner : target)_\(self.hint)_fkey"
+    return hint == self.hint || hint == target || link == nil && hint == foreignKey
   }
 }

@@ -154,7 +154,7 @@ package struct RestSchema: Sendable {
 
   /// The relation that an embedded resource names.
   func relation(from table: Table, to name: String, hint: String?) throws -> Relation {
-    let found = table.relations.filter { $0.isNamed(name, hint: hint) }
+    let found = table.relations.filter { $0.isNamed(name, hint: hint, of: table.name) }
     guard let relation = found.first else { throw RestFailure.noRelation(from: table.name, to: name) }
     guard found.count == 1 else {
       throw RestFailure.ambiguousRelation(from: table.name, to: name, hints: found.map { "\(name)!\($0.hint)" })

@@ -32,6 +32,7 @@ extension Calls {
     let now = stack.clock.now
     try await withDatabase(of: "adventures") { database in
       _ = try await database.write { db in try HuntEndStore.end(at: now, on: db) }
+      _ = try await database.write { db in try ParticipantNames.lock([alice.id, bob.id], on: db) }
     }
     let auth = inside(stack.adventures, as: "auth")
     try await auth.ok(.GET, "/internal/users/\(alice.id)/data")
