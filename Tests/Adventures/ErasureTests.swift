@@ -92,6 +92,28 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func aShareHasARecipientLessAndSaysSo(_ engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let carol = try await stack.signIn("carol")
+      let end = stack.clock.now.addingTimeInterval(3600).formatted(.iso8601)
+      let recipients = #"["\#(bob.id)", "\#(carol.id)"]"#
+      let share = try await alice.insert(
+        "eta_shares", #"{"route_data": {}, "recipients": \#(recipients), "expires_at": "\#(end)"}"#)
+      let auth = stack.adventures.with(stack.with(key: "auth"))
+      #expect(try await auth.delete("/internal/users/\(bob.id)/data").status == 204)
+      for reader in [alice, carol] {
+        let topic = "eta_shares:\(reader.id)"
+        try await eventually("the change") {
+          receiver.events(on: topic).map(\.name) == ["eta_shared", "eta_changed"]
+        }
+        let change = try #require(receiver.events(on: topic).last?.change)
+        #expect(change.type == .update && change.record?["id"] == .string(share.text("id")))
+        #expect(change.record?["recipients"] == .array([.string("\(carol.id)")]))
+      }
+    }
+  }
+
   private static func rows(of user: SignedInUser) -> [SQL] {
     [
       ("eta_share", "user_id"), ("eta_recipient", "user_id"), ("hunt", "created_by"), ("participant_name", "user_id"),

@@ -17,10 +17,12 @@ struct AdventuresPersonalDataStore: PersonalDataStoring {
 
   /// Hunts that the user has made go with everything in them. The user's own files are erased by groups.
   func erase(_ user: UserID, at now: Date) async throws {
-    try await database.write { [outbox] db in
+    try await database.write { [outbox, engine = database.engine] db in
       try db.change("delete from adventure_plan where user_id = \(user)")
       try db.change("delete from saved_place where user_id = \(user)")
-      try ShareStore.removeRecipient(user, on: db)
+      for share in try ShareStore.removeRecipient(user, on: db) where share.owner != user {
+        try ShareEvents(engine: engine).recipientErased(of: share.key, of: share.owner, at: now, on: db)
+      }
       try Self.eraseShares(of: user, at: now, on: db)
       try db.change("delete from checkpoint_submission where user_id = \(user)")
       try Self.eraseParticipations(of: user, at: now, on: db)

@@ -49,6 +49,18 @@ struct ShareEvents {
       ChangedRows.deletion(AdventureTables.shares, key), at: now, on: db)
   }
 
+  /// A recipient is erased, and is among the recipients no longer.
+  func recipientErased(of key: String, of owner: UserID, at now: Date, on db: any Connection) throws {
+    let recipients = try ShareStore.recipients(of: key, on: db)
+    let caller = RestQueries.Caller(owner, at: now)
+    for row in try ChangedRows.records(of: AdventureTables.shares, [key], for: caller, on: db, engine) {
+      let readers = row["is_active"] == .bool(true) ? recipients : []
+      Self.record(
+        "eta_changed", key, of: owner, to: readers.union([owner]),
+        ChangedRows.change(AdventureTables.shares, .update, row), at: now, on: db)
+    }
+  }
+
   /// A recipient sees the share no longer, though it is not over.
   func hidden(_ key: String, from recipient: UserID, of owner: UserID, at now: Date, on db: any Connection) {
     Self.record(

@@ -128,11 +128,13 @@ enum ShareStore {
   }
 
   /// Takes somebody out of the shares of others, which are locked: their owners may change the recipients meanwhile.
-  static func removeRecipient(_ user: UserID, on db: any Connection) throws {
+  ///
+  /// - Returns: the ids of the shares, and their owners.
+  static func removeRecipient(_ user: UserID, on db: any Connection) throws -> [(key: String, owner: UserID)] {
     let rows = try db.rows(
       """
       update eta_share set is_active = is_active
-      where id in (select share_id from eta_recipient where user_id = \(user)) returning id, recipients
+      where id in (select share_id from eta_recipient where user_id = \(user)) returning id, user_id, recipients
       """)
     for row in rows {
       let left = try named(in: row).filter { $0 != user }.map { JSONTree.string($0.description) }
@@ -143,6 +145,7 @@ enum ShareStore {
         """)
     }
     try db.change("delete from eta_recipient where user_id = \(user)")
+    return try rows.map { (try $0.get("id"), try $0.get("user_id")) }
   }
 
   private static func named(in row: Row) throws -> [UserID] {
