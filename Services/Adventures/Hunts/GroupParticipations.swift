@@ -75,7 +75,6 @@ struct GroupParticipations: Sendable {
   }
 
   /// - Returns: other groups whose hunts the user may still read, at most a batch.
-  @discardableResult
   private func endParticipations(of user: UserID, outside groups: [GroupID]) async throws -> [GroupID] {
     // There may be more of them: nothing is known to have ended.
     guard groups.count < MemberOfGroups.groupsMax else { return [] }

@@ -30,7 +30,7 @@ struct LogStore: Sendable {
     let all = events
     let events = try events.map { try StoredEvent($0) }
     return try await database.write { [engine = database.engine, furthestRead] db in
-      let known = try Self.lock(events.map(\.id), unlessBefore: furthestRead.end, on: db)
+      let known = try Self.lock(events.map(\.id), lastSeen: furthestRead.end, on: db)
       var seen = known
       let new = events.filter { seen.insert($0.id).inserted }
       guard !new.isEmpty else { return AppendedBatch() }
@@ -48,9 +48,10 @@ struct LogStore: Sendable {
   /// Locks the log, so that everything that follows in the transaction is serialized. A log that was set back behind
   /// what was read of it begins a new epoch, as the numbers that are given now were given before.
   ///
+  /// - Parameter seen: the end that any reader of this process has seen, before this call.
   /// - Returns: those of the events that the log has.
   private static func lock(
-    _ ids: [EventID], unlessBefore seen: End?, on db: any Connection
+    _ ids: [EventID], lastSeen seen: End?, on db: any Connection
   ) throws -> Set<EventID> {
     let known: [SQL] = ids.statementChunks.map { "select id from event where id in (\(list: $0))" }
     let found = try db.rows(

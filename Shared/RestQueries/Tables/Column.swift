@@ -57,6 +57,7 @@ package struct Column: Sendable {
     self.computed = computed
   }
 
+  /// The same column, by which rows are ordered more finely than it shows: equal values are told apart.
   package func ordered(by ordering: @escaping RowExpression) -> Column {
     var column = self
     column.ordering = ordering
