@@ -54,15 +54,17 @@ struct GroupParticipations: Sendable {
   }
 
   /// Compares again after each change: whoever was removed or added meanwhile may have been told of before it.
-  private func updateReader(_ user: UserID, of groups: [GroupID]) async throws {
+  ///
+  /// - Parameter groups: with those that the user is known to read and is not in.
+  private func updateReader(_ user: UserID, of groups: [GroupID] = []) async throws {
     for round in 0..<Self.roundsMax {
       memberships.endCache(of: user)
       let member = try await memberships.member(user).groups
       // Participation may have come from a request that had asked for the groups before.
       let left = try await endParticipations(of: user, outside: member)
       let caller = RestQueries.Caller(user, at: now(), groups: member)
-      let all = Set(groups).union(left)
-      guard try await readers.update(Array(all), of: caller, isRepeated: round > 0) else { return }
+      let departed = round == 0 ? groups : []
+      guard try await readers.update(Set(groups).union(left), of: caller, departed: departed) else { return }
     }
     throw Failure.unavailable
   }
@@ -71,7 +73,7 @@ struct GroupParticipations: Sendable {
   private func end(of user: UserID, outside groups: [GroupID]) async throws {
     let left = try await endParticipations(of: user, outside: groups)
     // Who has left them without this being noticed. The answer may be older than that they have come back.
-    if !left.isEmpty { try await updateReader(user, of: left) }
+    if !left.isEmpty { try await updateReader(user) }
   }
 
   /// - Returns: other groups whose hunts the user may still read, at most a batch.

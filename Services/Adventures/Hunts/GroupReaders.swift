@@ -35,10 +35,11 @@ struct GroupReaders: Sendable {
 
   /// Lets the caller into the hunts of those groups that they are in, and out of the hunts of the others.
   ///
-  /// - Parameter isRepeated: nothing is recorded for whoever is out already.
+  /// - Parameter departed: the groups of which the end of reading is recorded also where no beginning was noted, as
+  ///   reading began before beginnings were.
   /// - Returns: whether somebody was let in or out who was not before.
   func update(
-    _ groups: [GroupID], of caller: RestQueries.Caller, isRepeated: Bool
+    _ groups: Set<GroupID>, of caller: RestQueries.Caller, departed: [GroupID]
   ) async throws -> Bool {
     try await database.write { db in
       // Without events nobody reads.
@@ -48,7 +49,8 @@ struct GroupReaders: Sendable {
       for group in groups.sorted(by: { $0.description < $1.description }) {
         let isChange =
           caller.groups.contains(group)
-          ? try Self.show(group, to: caller, on: db) : try Self.hide(group, from: caller, isRepeated, on: db)
+          ? try Self.show(group, to: caller, on: db)
+          : try Self.hide(group, from: caller, always: departed.contains(group), on: db)
         hasChanged = hasChanged || isChange
       }
       return hasChanged
@@ -86,11 +88,11 @@ struct GroupReaders: Sendable {
   }
 
   private static func hide(
-    _ group: GroupID, from caller: RestQueries.Caller, _ isRepeated: Bool, on db: any Connection
+    _ group: GroupID, from caller: RestQueries.Caller, always: Bool, on db: any Connection
   ) throws -> Bool {
     let count = try db.change(
       "delete from group_reader where user_id = \(caller.id) and group_id = \(group)")
-    guard count > 0 || !isRepeated else { return false }
+    guard count > 0 || always else { return false }
     let isHidden: SQL = "not (\(AdventureTables.isVisible("h.id", caller)))"
     try forEachBatch(of: group, where: isHidden, on: db) { hunts in
       HuntEvents.hidden(hunts, of: group, from: caller.id, at: caller.now, on: db)
