@@ -57,6 +57,8 @@ package struct EventFeed: Sendable {
   /// - Parameters:
   ///   - topics: whose readers may see all of the event, but for `hiddenFrom`; at most ``FeedEvent/topicsMax``.
   ///   - payload: evaluated only when events are delivered.
+  ///   - change: of the row that the event is about.
+  ///   - changes: of several rows, where not of one. Those beyond ``FeedEvent/changesMax`` come with further events.
   ///   - access: who is let into a topic that has earlier events is `user`.
   ///   - hiddenFrom: readers of the topics who learn only that there was an event.
   ///   - push: what a notification of the event needs in addition.
@@ -64,17 +66,26 @@ package struct EventFeed: Sendable {
   ///   - id: given by a caller that may record the same event again; within a day it is stored once.
   package static func record(
     _ name: String, to topics: [String], _ payload: @autoclosure () -> EventFields,
-    change: @autoclosure () -> EventChange? = nil, access: @autoclosure () -> [AccessChange]? = nil,
-    hiddenFrom: Set<UserID> = [], push: PushDetails? = nil, of user: UserID?, at now: Date, id: EventID? = nil,
-    on db: any Connection
+    change: @autoclosure () -> EventChange? = nil, changes: @autoclosure () -> [EventChange] = [],
+    access: @autoclosure () -> [AccessChange]? = nil, hiddenFrom: Set<UserID> = [], push: PushDetails? = nil,
+    of user: UserID?, at now: Date, id: EventID? = nil, on db: any Connection
   ) {
     // Other connections are those of a service that delivers no events.
     guard let recording = db as? EventRecordingConnection, !topics.isEmpty else { return }
     let hiddenFrom = hiddenFrom.isEmpty ? nil : hiddenFrom.sorted { $0.description < $1.description }
+    var changes = changes()[...]
     let event = NewEvent(
       id: id ?? .new(at: now), topics: topics, name: name, payload: payload(), at: now, change: change(),
-      access: access(), hiddenFrom: hiddenFrom, push: push)
+      changes: changes.prefix(FeedEvent.changesMax), access: access(), hiddenFrom: hiddenFrom, push: push)
     recording.append(event, of: user)
+    changes = changes.dropFirst(FeedEvent.changesMax)
+    while !changes.isEmpty {
+      let rest = NewEvent(
+        id: .new(at: now), topics: topics, name: rowsChanged, payload: [:], at: now,
+        changes: changes.prefix(FeedEvent.changesMax), hiddenFrom: hiddenFrom)
+      recording.append(rest, of: user)
+      changes = changes.dropFirst(FeedEvent.changesMax)
+    }
   }
 
   /// Whether events are recorded, for those that need further queries.
@@ -85,6 +96,9 @@ package struct EventFeed: Sendable {
   package static func erase(_ user: UserID, at now: Date, on db: any Connection) throws {
     try EventOutboxStore.withdraw(EventOutboxStore.events(of: user, on: db), erasing: user, at: now, on: db)
   }
+
+  /// The name of the events that have the rows of the event before them, where they are too many for one.
+  static let rowsChanged = "rows_changed"
 
   /// The name of the event that takes the place of events which could not be delivered: whoever reads the topic has to
   /// read the thing itself again.

@@ -10,6 +10,7 @@ struct NewEvent: Sendable {
   let payload: EventFields
   let at: Date
   var change: EventChange?
+  var changes: ArraySlice<EventChange> = []
   var access: [AccessChange]?
   var hiddenFrom: [UserID]?
   var push: PushDetails?
@@ -20,6 +21,7 @@ struct NewEvent: Sendable {
   func text() throws -> String {
     var fields: EventFields = ["id": id, "topics": topics, "name": name, "payload": payload, "at": at]
     fields.add("change", change?.fields)
+    fields.add("changes", changes.isEmpty ? nil : changes.map(\.fields))
     fields.add("access", access?.map(\.fields))
     fields.add("hidden_from", hiddenFrom)
     fields.add("push", push?.fields)

@@ -16,12 +16,13 @@ extension FeedEvent {
     let payload = try tree.member("payload") { JSONValue($0) }
     let at = try tree.member("at") { try $0.time() }
     let change = try tree.memberIfPresent("change") { try RowChange($0) }
+    let changes = try tree.memberIfPresent("changes") { try $0.list { try RowChange($0) } }
     let access = try tree.memberIfPresent("access") { try $0.list { try AccessChange($0) } }
     let hiddenFrom: [UserID]? = try tree.memberIfPresent("hidden_from") { try $0.list { try $0.id() } }
     let push = try tree.memberIfPresent("push") { try PushDetails($0) }
     self.init(
-      id: id, topics: topics, name: name, payload: payload, at: at, change: change, access: access,
-      hiddenFrom: hiddenFrom, push: push)
+      id: id, topics: topics, name: name, payload: payload, at: at, change: change, changes: changes,
+      access: access, hiddenFrom: hiddenFrom, push: push)
   }
 }
 

@@ -4,6 +4,7 @@ import Foundation
 /// their views, and nothing that a reader of its topics may not see, but for those from whom it is hidden.
 package struct FeedEvent: Codable, Sendable, Hashable {
   package static let topicsMax = 16
+  package static let changesMax = 100
 
   /// Repeating a delivery with the same id has no further effect.
   package let id: EventID
@@ -15,6 +16,8 @@ package struct FeedEvent: Codable, Sendable, Hashable {
   package let payload: JSONValue
   package let at: Date
   package let change: RowChange?
+  /// The changes of several rows, where not of one; at most ``changesMax``.
+  package let changes: [RowChange]?
   /// Whose right to read one of the topics has changed with it.
   package let access: [AccessChange]?
   /// Readers of its topics who learn only that there was an event, because of a block.
@@ -24,7 +27,7 @@ package struct FeedEvent: Codable, Sendable, Hashable {
 
   package init(
     id: EventID, topics: [String], name: String, payload: JSONValue, at: Date, change: RowChange? = nil,
-    access: [AccessChange]? = nil, hiddenFrom: [UserID]? = nil, push: PushDetails? = nil
+    changes: [RowChange]? = nil, access: [AccessChange]? = nil, hiddenFrom: [UserID]? = nil, push: PushDetails? = nil
   ) {
     self.id = id
     self.topics = topics
@@ -32,13 +35,14 @@ package struct FeedEvent: Codable, Sendable, Hashable {
     self.payload = payload
     self.at = at
     self.change = change
+    self.changes = changes
     self.access = access
     self.hiddenFrom = hiddenFrom
     self.push = push
   }
 
   private enum CodingKeys: String, CodingKey {
-    case id, topics, name, payload, at, change, access, push
+    case id, topics, name, payload, at, change, changes, access, push
     case hiddenFrom = "hidden_from"
   }
 }
