@@ -237,8 +237,7 @@ struct EventDeliveryLimits: Sendable {
       bytes += event.encoded.utf8.count
       return bytes <= batchBytesMax
     }.count
-    let whole = count >= 2 * wholeMin ? 2 * wholeMin : wholeMin
-    return events.prefix(max(1, count < whole ? count : count - count % whole))
+    return events.prefix(max(1, count < wholeMin ? count : count - count % wholeMin))
   }
 }
 

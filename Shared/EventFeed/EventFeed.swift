@@ -81,7 +81,7 @@ package struct EventFeed: Sendable {
     changes = changes.dropFirst(FeedEvent.changesMax)
     while !changes.isEmpty {
       let rest = NewEvent(
-        id: .new(at: now), topics: topics, name: rowsChanged, payload: [:], at: now,
+        id: .new(at: now), topics: topics, name: FeedEvent.rowsChanged, payload: [:], at: now,
         changes: changes.prefix(FeedEvent.changesMax), hiddenFrom: hiddenFrom)
       recording.append(rest, of: user)
       changes = changes.dropFirst(FeedEvent.changesMax)
@@ -96,9 +96,6 @@ package struct EventFeed: Sendable {
   package static func erase(_ user: UserID, at now: Date, on db: any Connection) throws {
     try EventOutboxStore.withdraw(EventOutboxStore.events(of: user, on: db), erasing: user, at: now, on: db)
   }
-
-  /// The name of the events that have the rows of the event before them, where they are too many for one.
-  static let rowsChanged = "rows_changed"
 
   /// The name of the event that takes the place of events which could not be delivered: whoever reads the topic has to
   /// read the thing itself again.

@@ -10,11 +10,11 @@ package protocol EventValue: Sendable {
 }
 
 extension Int: EventValue {
-  package func write(to output: inout [UInt8]) { output += String(self).utf8 }
+  package func write(to output: inout [UInt8]) { output.append(utf8: String(self)) }
 }
 
 extension Bool: EventValue {
-  package func write(to output: inout [UInt8]) { output += (self ? "true" : "false").utf8 }
+  package func write(to output: inout [UInt8]) { output.append(self ? "true" : "false") }
 }
 
 extension String: EventValue {
@@ -32,9 +32,9 @@ extension ID: EventValue {
 extension Array: EventValue where Element: EventValue {
   package func write(to output: inout [UInt8]) throws {
     output.append(UInt8(ascii: "["))
-    for (index, element) in enumerated() {
+    for index in indices {
       if index > 0 { output.append(UInt8(ascii: ",")) }
-      try element.write(to: &output)
+      try self[index].write(to: &output)
     }
     output.append(UInt8(ascii: "]"))
   }
@@ -42,7 +42,7 @@ extension Array: EventValue where Element: EventValue {
 
 extension Optional: EventValue where Wrapped: EventValue {
   package func write(to output: inout [UInt8]) throws {
-    if let value = self { try value.write(to: &output) } else { output += "null".utf8 }
+    if let value = self { try value.write(to: &output) } else { output.append("null") }
   }
 }
 

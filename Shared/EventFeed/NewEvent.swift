@@ -19,15 +19,39 @@ struct NewEvent: Sendable {
 
   /// - Throws: `EncodingError` for a number that is not finite.
   func text() throws -> String {
-    var fields: EventFields = ["id": id, "topics": topics, "name": name, "payload": payload, "at": at]
-    fields.add("change", change?.fields)
-    fields.add("changes", changes.isEmpty ? nil : changes.map(\.fields))
-    fields.add("access", access?.map(\.fields))
-    fields.add("hidden_from", hiddenFrom)
-    fields.add("push", push?.fields)
     var text: [UInt8] = []
     text.reserveCapacity(Self.usualBytes)
-    try fields.write(to: &text)
+    text.append(#"{"id":"#)
+    id.write(to: &text)
+    text.append(#","topics":"#)
+    try topics.write(to: &text)
+    text.append(#","name":"#)
+    name.write(to: &text)
+    text.append(#","payload":"#)
+    try payload.write(to: &text)
+    text.append(#","at":"#)
+    at.write(to: &text)
+    if let change {
+      text.append(#","change":"#)
+      try change.write(to: &text)
+    }
+    if !changes.isEmpty {
+      text.append(#","changes":"#)
+      try Array(changes).write(to: &text)
+    }
+    if let access {
+      text.append(#","access":"#)
+      try access.map(\.fields).write(to: &text)
+    }
+    if let hiddenFrom {
+      text.append(#","hidden_from":"#)
+      try hiddenFrom.write(to: &text)
+    }
+    if let push {
+      text.append(#","push":"#)
+      try push.fields.write(to: &text)
+    }
+    text.append("}")
     return String(decoding: text, as: UTF8.self)
   }
 }
@@ -52,12 +76,23 @@ package struct EventChange: Sendable {
     EventChange(
       table: table, type: type, record: type == .delete ? nil : record + key, oldRecord: type == .insert ? nil : key)
   }
+}
 
-  fileprivate var fields: EventFields {
-    var fields: EventFields = ["schema": "public", "table": table, "type": type.rawValue]
-    fields.add("record", record)
-    fields.add("old_record", oldRecord)
-    return fields
+extension EventChange: EventValue {
+  package func write(to output: inout [UInt8]) throws {
+    output.append(#"{"schema":"public","table":"#)
+    table.write(to: &output)
+    output.append(#","type":"#)
+    type.rawValue.write(to: &output)
+    if let record {
+      output.append(#","record":"#)
+      try record.write(to: &output)
+    }
+    if let oldRecord {
+      output.append(#","old_record":"#)
+      try oldRecord.write(to: &output)
+    }
+    output.append("}")
   }
 }
 
@@ -67,12 +102,12 @@ extension AccessChange {
 
 extension PushDetails {
   fileprivate var fields: EventFields {
-    var fields: EventFields = [:]
-    fields.add("recipients", recipients)
-    fields.add("readers_of", readersOf)
-    fields.add("actor", actor)
-    fields.add("subject", subject)
-    fields.add("expires_at", expiresAt)
-    return fields
+    var members: [String: JSONValue] = [:]
+    members["recipients"] = recipients.map { .array($0.map { .string("\($0)") }) }
+    members["readers_of"] = readersOf.map { .string($0) }
+    members["actor"] = actor.map { .string("\($0)") }
+    members["subject"] = subject.map { .string($0) }
+    members["expires_at"] = expiresAt.map { .string(RFC3339.milliseconds($0)) }
+    return EventFields(members)
   }
 }

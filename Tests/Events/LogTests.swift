@@ -226,6 +226,14 @@ import Wire
 }
 
 extension LogStore {
+  @discardableResult
+  func append(
+    _ events: [FeedEvent], at now: Date,
+    onAppended: @escaping @Sendable ([EncodedFeedEvent], any Connection) throws -> Void = { _, _ in }
+  ) async throws -> AppendedBatch {
+    try await append(try events.map { try EncodedFeedEvent($0) }, at: now, onAppended: onAppended)
+  }
+
   /// As somebody reads it who may read all of it.
   fileprivate func page(of topic: String, after seq: Int, epoch: String?) async throws -> LogPage {
     try await page(of: topic, after: seq, epoch: epoch, for: .new(at: Date()))

@@ -14,7 +14,7 @@ import Wire
     let (watch, watches) = (StreamWatch(user: user, topics: ["lists:42"]), StreamWatches(live: LiveTopics()))
     watches.add(watch)
     let event = LoggedEvent(
-      id: .new(at: Date()), name: "task_changed", payload: "{}", change: nil, hiddenFrom: nil, at: Date())
+      id: .new(at: Date()), name: "task_changed", payload: "{}", changes: nil, hiddenFrom: [], at: Date())
     let appended = AppendedEvent(
       position: 7, numbers: [.init(topic: "lists:42", seq: 7)], event: event, access: [])
     watches.appended([appended])

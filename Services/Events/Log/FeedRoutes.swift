@@ -20,7 +20,7 @@ struct FeedRoutes: Sendable {
   }
 
   @Sendable private func append(_ request: Request, _ context: ServiceCaller) async throws -> Response {
-    let batch = try await request.json(FeedBatch.self, bytesMax: Self.bytesMax)
+    let batch = try await request.json(EncodedFeedBatch.self, bytesMax: Self.bytesMax)
     try batch.requireValid()
     let now = now()
     let appended = try await store.append(batch.events, at: now) { [pushes] events, db in
@@ -34,27 +34,25 @@ struct FeedRoutes: Sendable {
   }
 }
 
-extension FeedBatch {
+extension EncodedFeedBatch {
   /// - Throws: a validation failure that names what is wrong.
   fileprivate func requireValid() throws(Failure) {
-    guard events.count <= Self.eventsMax else {
-      throw .invalid(.init("events", "must have at most \(Self.eventsMax) events"))
+    guard events.count <= FeedBatch.eventsMax else {
+      throw .invalid(.init("events", "must have at most \(FeedBatch.eventsMax) events"))
     }
     for (index, event) in events.enumerated() { try event.requireValid(at: "events.\(index)") }
   }
 }
 
-extension FeedEvent {
+extension EncodedFeedEvent {
   fileprivate func requireValid(at path: String) throws(Failure) {
-    guard (1...Self.topicsMax).contains(topics.count), topics.allSatisfy(FeedNames.isTopic) else {
-      throw .invalid(.init("\(path).topics", "must have 1 to \(Self.topicsMax) topics like lists:42"))
+    guard (1...FeedEvent.topicsMax).contains(topics.count), topics.allSatisfy(FeedNames.isTopic) else {
+      throw .invalid(.init("\(path).topics", "must have 1 to \(FeedEvent.topicsMax) topics like lists:42"))
     }
     guard FeedNames.isEvent(name) else {
       throw .invalid(.init("\(path).name", "must be in snake case"))
     }
-    guard case .object = payload else { throw .invalid(.init("\(path).payload", "must be an object")) }
-    for record in [change?.record, change?.oldRecord].compactMap(\.self) {
-      guard case .object = record else { throw .invalid(.init("\(path).change", "must have objects as records")) }
-    }
+    guard hasObjectPayload else { throw .invalid(.init("\(path).payload", "must be an object")) }
+    guard hasObjectRecords else { throw .invalid(.init("\(path).change", "must have objects as records")) }
   }
 }

@@ -114,7 +114,13 @@ extension LoggedEvent {
   fileprivate init(_ row: Row) throws {
     self.init(
       id: try row.get("id"), name: try row.get("name"), payload: try row.get("payload"),
-      change: try row.optional("change"), hiddenFrom: try row.optional("hidden_from", as: String.self),
-      at: try row.get("happened_at"))
+      changes: try row.optional("change"), hiddenFrom: try row.users("hidden_from"), at: try row.get("happened_at"))
+  }
+}
+
+extension Row {
+  /// The ids of users in a text with commas between them; none where it is null.
+  fileprivate func users(_ column: String) throws -> Set<UserID> {
+    Set((try optional(column, as: String.self) ?? "").split(separator: ",").compactMap { UserID(String($0)) })
   }
 }

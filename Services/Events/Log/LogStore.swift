@@ -24,12 +24,10 @@ struct LogStore: Sendable {
   /// - Parameter onAppended: called with the new events, in the same transaction.
   /// - Returns: those that were new.
   func append(
-    _ events: [FeedEvent], at now: Date,
-    onAppended: @escaping @Sendable ([FeedEvent], any Connection) throws -> Void = { _, _ in }
+    _ events: [EncodedFeedEvent], at now: Date,
+    onAppended: @escaping @Sendable ([EncodedFeedEvent], any Connection) throws -> Void = { _, _ in }
   ) async throws -> AppendedBatch {
-    let all = events
-    let events = try events.map { try StoredEvent($0) }
-    return try await database.write { [engine = database.engine, furthestRead] db in
+    try await database.write { [engine = database.engine, furthestRead] db in
       let known = try Self.lock(events.map(\.id), lastSeen: furthestRead.end, on: db)
       var seen = known
       let new = events.filter { seen.insert($0.id).inserted }
@@ -38,8 +36,7 @@ struct LogStore: Sendable {
         try db.row("update feed set position = position + \(new.count) where id = 1 returning position, epoch"))
       let numbers = try Self.lastNumbers(of: new, on: db)
       let batch = AppendedBatch(try insert(new, after: end.position - new.count, numbers, at: now, on: db), end: end)
-      var appended = known
-      try onAppended(all.filter { appended.insert($0.id).inserted }, db)
+      try onAppended(new, db)
       if engine == .postgres { try db.enqueue("select pg_notify(\(Self.notifications), \(replica))") }
       return batch
     }
@@ -66,7 +63,7 @@ struct LogStore: Sendable {
   /// Reserves numbers for the events in their topics.
   ///
   /// - Returns: the last number of each topic before these events.
-  private static func lastNumbers(of events: [StoredEvent], on db: any Connection) throws -> [String: Int] {
+  private static func lastNumbers(of events: [EncodedFeedEvent], on db: any Connection) throws -> [String: Int] {
     var counts: [String: Int] = [:]
     for event in events { for topic in event.topics { counts[topic, default: 0] += 1 } }
     return try counts.sorted { $0.key < $1.key }.statementChunks.reduce(into: [:]) { numbers, topics in
@@ -86,7 +83,7 @@ struct LogStore: Sendable {
 
   /// - Parameter before: the last number of each topic before these events.
   private func insert(
-    _ events: [StoredEvent], after last: Int, _ before: [String: Int], at now: Date, on db: any Connection
+    _ events: [EncodedFeedEvent], after last: Int, _ before: [String: Int], at now: Date, on db: any Connection
   ) throws -> [AppendedEvent] {
     var numbers = before
     var grants = TopicGrants()
@@ -95,8 +92,8 @@ struct LogStore: Sendable {
     for (position, event) in zip((last + 1)..., events) {
       rows.append(
         """
-        (\(position), \(event.id), \(event.name), \(event.payload), \(event.change), \(event.access),
-         \(event.hiddenFrom), \(event.at), \(now))
+        (\(position), \(event.id), \(event.name), \(event.payload), \(event.changes), \(try event.accessText),
+         \(event.hiddenFromText), \(event.at), \(now))
         """)
       let own = event.topics.map { topic in
         numbers[topic, default: 0] += 1
@@ -104,7 +101,7 @@ struct LogStore: Sendable {
       }
       entries += own.map { "(\($0.topic), \($0.seq), \(position))" }
       appended.append(event.appended(at: position, own))
-      grants.apply(event.accessChanges, ofEventOn: event.topics, numbers, at: position)
+      grants.apply(event.access ?? [], ofEventOn: event.topics, numbers, at: position)
     }
     for rows in rows.statementChunks {
       try db.enqueue(
@@ -125,43 +122,19 @@ struct LogStore: Sendable {
   }
 }
 
-/// The columns of an event that is to be appended.
-private struct StoredEvent: Sendable {
-  let id: EventID
-  let topics: [String]
-  let name: String
-  let payload: String
-  let change: String?
-  let access: String?
-  let accessChanges: [AccessChange]
-  let hiddenFrom: String?
-  let at: Date
-
-  init(_ event: FeedEvent) throws {
-    id = event.id
-    topics = event.topics.reduce(into: []) { topics, topic in
-      if !topics.contains(topic) { topics.append(topic) }
-    }
-    name = event.name
-    payload = try Self.text(event.payload)
-    change = try event.change.map { try Self.text($0.json) }
-    access = try event.access.map { String(decoding: try JSON.encodeExact($0), as: UTF8.self) }
-    accessChanges = event.access ?? []
-    hiddenFrom = event.hiddenFrom.map { $0.map(\.description).joined(separator: ",") }
-    at = event.at
+extension EncodedFeedEvent {
+  fileprivate var accessText: String? {
+    get throws { try access.map { String(decoding: try JSON.encodeExact($0), as: UTF8.self) } }
   }
+
+  fileprivate var hiddenFromText: String? { hiddenFrom.map { $0.map(\.description).joined(separator: ",") } }
 
   /// The event as readers of the log get it.
-  func appended(at position: Int, _ numbers: [AppendedEvent.Number]) -> AppendedEvent {
+  fileprivate func appended(at position: Int, _ numbers: [AppendedEvent.Number]) -> AppendedEvent {
     AppendedEvent(
       position: position, numbers: numbers,
-      event: LoggedEvent(id: id, name: name, payload: payload, change: change, hiddenFrom: hiddenFrom, at: at),
-      access: accessChanges)
-  }
-
-  private static func text(_ value: JSONValue) throws -> String {
-    var text: [UInt8] = []
-    try value.write(to: &text)
-    return String(decoding: text, as: UTF8.self)
+      event: LoggedEvent(
+        id: id, name: name, payload: payload, changes: changes, hiddenFrom: Set(hiddenFrom ?? []), at: at),
+      access: access ?? [])
   }
 }

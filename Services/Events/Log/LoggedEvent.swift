@@ -1,34 +1,24 @@
 import Foundation
 import Wire
 
-/// An event of the log. Its payload and its change stay the JSON texts in which they were stored: readers pass the payload
-/// on unread, and few ask for changes of rows.
+/// An event of the log. Its payload and its changes stay the JSON texts in which they were stored: readers pass the
+/// payload on unread, and few ask for changes of rows.
 struct LoggedEvent: Sendable {
   let id: EventID
   let name: String
   /// A JSON object.
   let payload: String
-  /// A ``RowChange``.
-  let change: String?
+  /// A ``RowChange``, or several in an array.
+  let changes: String?
   let hiddenFrom: Set<UserID>
   let at: Date
-
-  /// - Parameter hiddenFrom: the ids of users, with commas between them.
-  init(id: EventID, name: String, payload: String, change: String?, hiddenFrom: String?, at: Date) {
-    self.id = id
-    self.name = name
-    self.payload = payload
-    self.change = change
-    self.hiddenFrom = Set((hiddenFrom ?? "").split(separator: ",").compactMap { UserID(String($0)) })
-    self.at = at
-  }
 
   /// The event as the reader sees it. From whom it is hidden sees that its number is taken.
   func seen(by reader: UserID) -> LoggedEvent { hiddenFrom.contains(reader) ? hidden : self }
 
   /// What those see from whom it is hidden.
   var hidden: LoggedEvent {
-    LoggedEvent(id: id, name: Self.hiddenName, payload: "{}", change: nil, hiddenFrom: nil, at: at)
+    LoggedEvent(id: id, name: Self.hiddenName, payload: "{}", changes: nil, hiddenFrom: [], at: at)
   }
 
   private static let hiddenName = "hidden"
@@ -75,8 +65,8 @@ struct LogPosition: Sendable, Hashable {
 enum LogPage: Sendable {
   /// Without holes; empty at the end of the log.
   case entries([LogEntry], top: Int)
-  /// The log does not reach back to that place, or the place is not one of this log, or is from before the reader was let
-  /// in. Reading can continue at `top`.
+  /// The log does not reach back to that place, or the place is not one of this log, or is from before the reader was
+  /// let in. Reading can continue at `top`.
   case gap(LogGap)
 }
 

@@ -49,8 +49,10 @@ struct PushModule: Sendable {
 
   /// Writes the events of which users are to be notified to the inbox, and deletes the devices of sessions that have
   /// ended, in the transaction in which the events are appended to the log.
-  func appended(_ events: [FeedEvent], at now: Date, on db: any Connection) throws {
-    for event in events {
+  func appended(_ events: [EncodedFeedEvent], at now: Date, on db: any Connection) throws {
+    for encoded in events
+    where encoded.name == "session_ended" || isEnabled && PushRule.isFor(eventsNamed: encoded.name) {
+      let event = try encoded.decoded()
       if event.name == "session_ended", case .string(let text) = event.payload["session_id"],
         let session = SessionID(text)
       {

@@ -15,8 +15,8 @@ final class FeedFrames: Sendable {
 
   let event: LoggedEvent
   private let frames = Mutex<[Key: ByteBuffer]>([:])
-  /// Read when the first binding asks for it.
-  private let decodedChange = Mutex<RowChange?>(nil)
+  /// Read when the first binding asks for them.
+  private let decodedChanges = Mutex<[RowChange]?>(nil)
   /// For those from whom the event is hidden.
   private let hidden: FeedFrames?
 
@@ -30,9 +30,9 @@ final class FeedFrames: Sendable {
     return hidden
   }
 
-  /// A change of a row comes in one form only: as the client has asked for it, else as a broadcast.
+  /// Changes of rows come in one form only: as the client has asked for them, else as a broadcast.
   func frame(_ version: PhoenixVersion, on name: String, seq: Int, _ bindings: [ChangeBinding]) -> ByteBuffer {
-    change(version, on: name, seq: seq, bindings) ?? broadcast(version, on: name, seq: seq)
+    changes(version, on: name, seq: seq, bindings) ?? broadcast(version, on: name, seq: seq)
   }
 
   /// The event as a broadcast on the channel of a topic.
@@ -45,30 +45,46 @@ final class FeedFrames: Sendable {
     }
   }
 
-  /// The change of a row, for those of the bindings that match it.
+  /// The changes of rows, for those of the bindings that match them: a message for each.
   ///
-  /// - Parameter seq: nil on a channel of several topics.
+  /// - Parameter seq: nil on a channel of several topics. The last message has it: whoever has seen the number has seen
+  ///   all of the event.
   /// - Returns: nil when none matches.
-  func change(_ version: PhoenixVersion, on name: String, seq: Int?, _ bindings: [ChangeBinding]) -> ByteBuffer? {
-    guard !bindings.isEmpty, let change else { return nil }
-    let matching = bindings.filter { $0.matches(change) }
-    guard !matching.isEmpty else { return nil }
-    return frame(Key(version: version, name: name, bindings: matching.map(\.id))) {
-      let ids = matching.map { String($0.id) }.joined(separator: ",")
-      let seq = seq.map { #""seq":\#($0),"# } ?? ""
-      let data = change.data(at: event.at, selected: Self.columns(of: matching))
-      return PhoenixFrame.message(
-        version, topic: name, event: "postgres_changes", payload: #"{"ids":[\#(ids)],\#(seq)"data":\#(data)}"#)
+  func changes(_ version: PhoenixVersion, on name: String, seq: Int?, _ bindings: [ChangeBinding]) -> ByteBuffer? {
+    guard !bindings.isEmpty else { return nil }
+    let matches = changes.map { change in (change, bindings.filter { $0.matches(change) }) }
+      .filter { !$0.1.isEmpty }
+    guard !matches.isEmpty else { return nil }
+    let matching = Set(matches.flatMap { $0.1.map(\.id) })
+    let key = Key(version: version, name: name, bindings: bindings.map(\.id).filter(matching.contains))
+    return frame(key) {
+      var frames = ByteBuffer()
+      for (index, (change, bindings)) in matches.enumerated() {
+        let seq = index == matches.count - 1 ? seq : nil
+        frames.writeImmutableBuffer(frame(version, on: name, seq: seq, of: change, bindings))
+      }
+      return frames
     }
   }
 
-  private var change: RowChange? {
-    guard let text = event.change else { return nil }
-    return decodedChange.withLock { decoded in
+  private func frame(
+    _ version: PhoenixVersion, on name: String, seq: Int?, of change: RowChange, _ bindings: [ChangeBinding]
+  ) -> ByteBuffer {
+    let ids = bindings.map { String($0.id) }.joined(separator: ",")
+    let seq = seq.map { #""seq":\#($0),"# } ?? ""
+    let data = change.data(at: event.at, selected: Self.columns(of: bindings))
+    return PhoenixFrame.message(
+      version, topic: name, event: "postgres_changes", payload: #"{"ids":[\#(ids)],\#(seq)"data":\#(data)}"#)
+  }
+
+  private var changes: [RowChange] {
+    guard let text = event.changes else { return [] }
+    return decodedChanges.withLock { decoded in
       if let decoded { return decoded }
-      // `try?`: the log has what this service has encoded. Anything else has no change that a binding could match.
-      decoded = try? JSON.decode(RowChange.self, from: Data(text.utf8))
-      return decoded
+      // `try?`: the log has what this service was given as changes. Anything else has none that a binding could match.
+      let changes = (try? RowChange.all(in: text)) ?? []
+      decoded = changes
+      return changes
     }
   }
 

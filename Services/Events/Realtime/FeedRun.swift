@@ -1,7 +1,8 @@
 import NIOCore
 import Synchronization
 
-/// Events that follow each other in one topic only, change nobody's rights and are hidden from nobody. Readers who have all before the first get
+/// Events that follow each other in one topic only, change nobody's rights and are hidden from nobody. Readers who have
+/// all before the first get
 /// their frames as one buffer, which is put together once for all who have joined alike.
 final class FeedRun: Sendable {
   private struct Key: Hashable {
@@ -60,7 +61,7 @@ final class FeedRun: Sendable {
 
 extension AppendedEvent {
   /// Without the frame around it, which is short.
-  fileprivate var bytes: Int { max(event.payload.utf8.count, event.change?.utf8.count ?? 0) }
+  fileprivate var bytes: Int { max(event.payload.utf8.count, event.changes?.utf8.count ?? 0) }
 
   fileprivate func continues(_ last: AppendedEvent) -> Bool {
     guard access.isEmpty, last.access.isEmpty, event.hiddenFrom.isEmpty, last.event.hiddenFrom.isEmpty,

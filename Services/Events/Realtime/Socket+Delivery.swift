@@ -32,7 +32,7 @@ extension Socket {
   private func deliverChange(_ frames: FeedFrames, at position: Int, on channel: JoinedChannel) {
     guard channel.phase != .joining, position > channel.lastPosition else { return }
     channel.lastPosition = position
-    guard let frame = frames.change(version, on: channel.name, seq: nil, channel.bindings) else { return }
+    guard let frame = frames.changes(version, on: channel.name, seq: nil, channel.bindings) else { return }
     guard isWritable else { return channel.hasMissedRows = true }
     writeDelivered(frame)
   }

@@ -32,7 +32,7 @@ package enum JSON {
     try readValue(type, from: Array(data)) ?? decodeByDecoder(type, from: data, userInfo: userInfo)
   }
 
-  /// Also types that are made from trees.
+  /// Also types that are read without a decoder.
   package static func decodeByDecoder<T: Decodable>(
     _ type: T.Type, from data: Data, userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) throws -> T {
@@ -43,12 +43,12 @@ package enum JSON {
     return try decoder.decode(type, from: data)
   }
 
-  /// The value of a type that is made from a tree (``JSONTreeReadable``); nil for other types, and for what the decoder has
-  /// to look at.
+  /// The value of a type that is read without a decoder (``JSONReadable``); nil for other types, and for what the
+  /// decoder has to look at.
   package static func readValue<T>(_ type: T.Type, from bytes: @autoclosure () -> [UInt8]) -> T? {
-    guard let readable = type as? any JSONTreeReadable.Type else { return nil }
+    guard let readable = type as? any JSONReadable.Type else { return nil }
     // `try?`: the decoder finds what is wrong.
-    return try? readable.init(JSONReader.tree(of: bytes(), acceptsRepeatedNames: false)) as? T
+    return try? readable.init(json: bytes()) as? T
   }
 
   private static let dates = JSONDecoder.DateDecodingStrategy.custom { decoder in

@@ -5,11 +5,11 @@ package struct JSONReader {
 
   package static let nestingMax = 64
 
-  private let bytes: [UInt8]
-  private let nestingMax: Int
+  let bytes: [UInt8]
+  let nestingMax: Int
   private let acceptsNul: Bool
   private let acceptsRepeatedNames: Bool
-  private var position = 0
+  var position = 0
 
   /// - Parameters:
   ///   - acceptsNul: whether strings may have `\u0000`, which no database stores.
@@ -29,20 +29,20 @@ package struct JSONReader {
 
   package static func tree(of text: String) throws -> JSONTree { try tree(of: Array(text.utf8)) }
 
-  private init(bytes: [UInt8], nestingMax: Int, acceptsNul: Bool, acceptsRepeatedNames: Bool) {
+  init(bytes: [UInt8], nestingMax: Int, acceptsNul: Bool, acceptsRepeatedNames: Bool) {
     self.bytes = bytes
     self.nestingMax = nestingMax
     self.acceptsNul = acceptsNul
     self.acceptsRepeatedNames = acceptsRepeatedNames
   }
 
-  private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+  var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  private mutating func skipBlanks() {
+  mutating func skipBlanks() {
     while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
   }
 
-  private mutating func skip(_ scalar: Unicode.Scalar) -> Bool {
+  mutating func skip(_ scalar: Unicode.Scalar) -> Bool {
     guard next == UInt8(ascii: scalar) else { return false }
     position += 1
     return true
@@ -54,7 +54,7 @@ package struct JSONReader {
     return tree
   }
 
-  private mutating func value(depth: Int) throws -> JSONTree {
+  mutating func value(depth: Int) throws -> JSONTree {
     guard depth <= nestingMax else { throw Problem.tooDeep }
     skipBlanks()
     switch next {
@@ -130,13 +130,13 @@ package struct JSONReader {
     return text
   }
 
-  private mutating func digits() throws {
+  mutating func digits() throws {
     let start = position
     while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
     guard position > start else { throw Problem.malformed }
   }
 
-  private mutating func string() throws -> String {
+  mutating func string() throws -> String {
     position += 1
     let start = position
     while let byte = next, byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { position += 1 }

@@ -76,7 +76,7 @@ package enum JSONValue: Codable, Sendable, Hashable {
 final class JSONText: @unchecked Sendable {
   private let data: Data
   /// As deep as a decoder accepts.
-  private static let nestingMax = 512
+  static let nestingMax = 512
   // `try?`: the decoder has parsed it as JSON before, and ``JSONValue`` throws for nil.
   private lazy var tree = try? JSONReader.tree(of: Array(data), nestingMax: Self.nestingMax, acceptsNul: true)
 

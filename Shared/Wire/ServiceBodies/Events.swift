@@ -5,6 +5,8 @@ import Foundation
 package struct FeedEvent: Codable, Sendable, Hashable {
   package static let topicsMax = 16
   package static let changesMax = 100
+  /// The name of the events that have the rows of the event before them, where they are too many for one.
+  package static let rowsChanged = "rows_changed"
 
   /// Repeating a delivery with the same id has no further effect.
   package let id: EventID

@@ -244,4 +244,21 @@ import Wire
       #expect(reset.access == [AccessChange(topic: "a", user: carol, mayRead: false)])
     }
   }
+
+  @Test(arguments: engines) func manyRowsComeWithFurtherEvents(engine: Engine) async throws {
+    try await withEventFeed(engine) { fixture in
+      let feed = try await fixture.replica()
+      let now = fixture.clock.now
+      try await feed.database.write { db in
+        let changes = (1...201).map { EventChange.of("tasks", .delete, key: ["id": $0]) }
+        EventFeed.record("list_emptied", to: ["a"], ["list_id": 1], changes: changes, of: nil, at: now, on: db)
+      }
+      try await running(feed.background) { try await eventually { fixture.receiver.events.count == 3 } }
+      let events = fixture.receiver.events
+      #expect(events.map(\.name) == ["list_emptied", "rows_changed", "rows_changed"])
+      #expect(events.map { $0.changes?.count } == [100, 100, 1])
+      #expect(events[2].changes?.first?.oldRecord == .object(["id": .integer(201)]))
+      #expect(events.map(\.payload) == [.object(["list_id": .integer(1)]), .object([:]), .object([:])])
+    }
+  }
 }

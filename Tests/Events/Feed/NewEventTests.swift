@@ -50,6 +50,19 @@ import Wire
           JSONValue.self, from: JSON.encodeExact(expected)))
   }
 
+  @Test func anEventHasTheChangesOfSeveralRows() throws {
+    let changes: [EventChange] = [
+      .of("tasks", .delete, key: ["id": 1]), .of("tasks", .insert, key: ["id": 2], ["a": "b"]),
+    ]
+    let event = NewEvent(
+      id: .new(at: Self.now), topics: ["lists:1"], name: "a", payload: [:], at: Self.now, changes: changes[...])
+    #expect(
+      try JSON.decode(FeedEvent.self, from: Data(event.text().utf8)).changes == [
+        RowChange(table: "tasks", type: .delete, record: nil, oldRecord: .object(["id": .integer(1)])),
+        RowChange(table: "tasks", type: .insert, record: .object(["id": .integer(2), "a": .string("b")])),
+      ])
+  }
+
   @Test func aDeletedRowHasOnlyItsKeyAndANewOneHasNoEarlier() throws {
     func change(_ change: EventChange) throws -> RowChange? {
       let event = NewEvent(

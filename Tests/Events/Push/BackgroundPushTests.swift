@@ -38,6 +38,11 @@ import Wire
       #expect(push.headers["apns-push-type"] == "background" && push.headers["apns-priority"] == "5")
       #expect(push.aps == .object(["content-available": .integer(1)]))
       #expect(push.payload["event"] == .string("lists_changed"))
+      // Further rows say nothing of who has made the change.
+      let rows = FeedEvent(
+        id: .new(at: fixture.clock.now), topics: ["lists:43"], name: "rows_changed", payload: .object([:]),
+        at: fixture.clock.now)
+      try await fixture.deliver([rows])
       // What happens within the next twenty minutes is told at their end, once.
       for _ in 1...2 {
         try await fixture.deliver([change(fixture, by: bob)])

@@ -39,7 +39,7 @@ extension Calls {
       let log = LogStore(database: database, trimInterval: 1)
       let event = FeedEvent(
         id: .new(at: now), topics: ["lists:9999"], name: "task_changed", payload: .object([:]), at: now)
-      _ = try await log.append([event], at: now)
+      _ = try await log.append([EncodedFeedEvent(event)], at: now)
       let end = try await log.end()
       _ = try await log.events(after: end.position - 10)
       _ = try await log.top(of: "lists:7")

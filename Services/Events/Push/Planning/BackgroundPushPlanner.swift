@@ -24,12 +24,13 @@ struct BackgroundPushPlanner: Sendable {
 
   /// Writes the lists that were changed to the inbox, in the transaction in which the events are appended.
   static func add(
-    changesOfLists events: [FeedEvent], to inbox: Outbox, at now: Date, on db: any Connection
+    changesOfLists events: [EncodedFeedEvent], to inbox: Outbox, at now: Date, on db: any Connection
   ) throws {
     var noted: Set<ListChangedMessage> = []
-    for event in events {
+    // What comes with further rows follows the event that says who has made the change.
+    for event in events where event.name != FeedEvent.rowsChanged {
       for topic in event.topics where TopicName(topic)?.kind == .lists {
-        let message = ListChangedMessage(topic: topic, actor: event.causer)
+        let message = ListChangedMessage(topic: topic, actor: try event.causer)
         guard noted.insert(message).inserted else { continue }
         let number = Int(now.timeIntervalSince1970 / minute)
         try inbox.add(
@@ -79,10 +80,12 @@ struct BackgroundPushPlanner: Sendable {
   }
 }
 
-extension FeedEvent {
+extension EncodedFeedEvent {
   /// Who has made the change, as far as the payload says so.
   fileprivate var causer: UserID? {
-    guard case .string(let text) = payload["by"] else { return nil }
-    return UserID(text)
+    get throws {
+      guard case .string(let text) = try payloadValue()["by"] else { return nil }
+      return UserID(text)
+    }
   }
 }

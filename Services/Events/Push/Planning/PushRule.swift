@@ -72,6 +72,8 @@ struct PushRule: Sendable {
 
   private static let byEvent = Dictionary(grouping: all, by: \.event)
 
+  static func isFor(eventsNamed name: String) -> Bool { byEvent[name] != nil }
+
   /// The rule for an event; nil for one of which nobody is notified.
   static func rule(for event: FeedEvent) -> PushRule? { byEvent[event.name]?.first { $0.applies(to: event) } }
 
