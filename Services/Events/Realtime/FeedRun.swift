@@ -2,8 +2,7 @@ import NIOCore
 import Synchronization
 
 /// Events that follow each other in one topic only, change nobody's rights and are hidden from nobody. Readers who have
-/// all before the first get
-/// their frames as one buffer, which is put together once for all who have joined alike.
+/// all before the first get their frames as one buffer, which is put together once for all who have joined alike.
 final class FeedRun: Sendable {
   private struct Key: Hashable {
     let version: PhoenixVersion
