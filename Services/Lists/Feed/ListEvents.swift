@@ -35,12 +35,14 @@ enum ListEvents {
   }
 
   /// The list has another owner, an editor until now, because its owner's account is erased.
-  static func transferred(
-    _ list: Int, from user: UserID, to newOwner: UserID, at now: Date, on db: any Connection
-  ) {
+  ///
+  /// - Parameter list: after the change.
+  static func transferred(_ list: List, from user: UserID, at now: Date, on db: any Connection) {
+    let topic = EventTopic.list(list.id)
     EventFeed.record(
-      "list_owner_changed", to: [EventTopic.list(list)], ["list_id": list, "owner_id": newOwner],
-      access: [AccessChange(topic: EventTopic.list(list), user: user, mayRead: false)], of: nil, at: now, on: db)
+      "list_owner_changed", to: [topic], ["list_id": list.id, "owner_id": list.owner],
+      change: .of("lists", .update, key: ["id": list.id], list.record(version: list.version, at: now)),
+      access: [AccessChange(topic: topic, user: user, mayRead: false)], of: nil, at: now, on: db)
   }
 
   /// - Parameter adder: who has added them; nil for a member who joins by themselves.
@@ -59,7 +61,8 @@ enum ListEvents {
     record("member_role_changed", membership, mayRead: nil, ["role": role.rawValue], at: now, on: db)
   }
 
-  /// The tasks of a member who has left are assigned to nobody, and carry none of their tags.
+  /// The tasks of a member who has left are assigned to nobody, and carry none of their tags. The rows of these tasks
+  /// are told afterwards, on the list's topic alone.
   ///
   /// - Parameter user: the member, or who has removed them.
   static func left(_ membership: Membership, by user: UserID, at now: Date, on db: any Connection) {

@@ -5,35 +5,60 @@ import Wire
 
 /// The events of tasks and sub-tasks, on the topic of their list.
 enum TaskEvents {
-  /// How many positions an event of a new order contains. When more have changed, the list is to be read again.
+  /// How many positions an event of a new order contains. When more have changed, they are in the rows.
   private static let positionsMax = 100
 
+  /// - Parameter subtasks: the rows of those with which it was made.
   static func created(
-    _ task: ListTask, withID id: Int, at position: Int, by user: UserID, on db: any Connection
+    _ task: ListTask, withID id: Int, at position: Int, subtasks: [EventChange] = [], by user: UserID,
+    on db: any Connection
   ) {
+    func row() -> EventChange {
+      .of(
+        "tasks", .insert, key: ["id": id],
+        task.record(position: position, revision: task.revision, at: task.updatedAt))
+    }
     EventFeed.record(
       "task_created", to: [EventTopic.list(task.list)], task.payload(id: id, revision: task.revision, by: user),
-      change: .of(
-        "tasks", .insert, key: ["id": id],
-        task.record(position: position, revision: task.revision, at: task.updatedAt)),
-      of: user, at: task.updatedAt, on: db)
+      change: subtasks.isEmpty ? row() : nil, changes: subtasks.isEmpty ? [] : [row()] + subtasks, of: user,
+      at: task.updatedAt, on: db)
   }
 
   /// - Parameters:
   ///   - events: those of the task's history. The first determines the name.
+  ///   - subtasks: those that were deleted with it.
   ///   - revision: the list's revision with the change.
   static func changed(
-    _ task: ListTask, _ events: [TaskEvent], at revision: Int, by user: UserID, now: Date, on db: any Connection
+    _ task: ListTask, _ events: [TaskEvent], subtasks: [Int], at revision: Int, by user: UserID, now: Date,
+    on db: any Connection
   ) {
     let isDeleted = task.deletedAt != nil
+    func row() -> EventChange {
+      isDeleted
+        ? deletion(task.id)
+        : .of(
+          "tasks", .update, key: ["id": task.id], task.record(position: task.position, revision: revision, at: now))
+    }
     EventFeed.record(
       isDeleted ? "task_deleted" : name(events), to: [EventTopic.list(task.list)],
-      task.payload(id: task.id, revision: revision, by: user),
-      change: isDeleted
-        ? .of("tasks", .delete, key: ["id": task.id])
-        : .of(
-          "tasks", .update, key: ["id": task.id], task.record(position: task.position, revision: revision, at: now)),
-      of: user, at: now, on: db)
+      task.payload(id: task.id, revision: revision, by: user), change: subtasks.isEmpty ? row() : nil,
+      changes: subtasks.isEmpty ? [] : [row()] + subtasks.map(deletion), of: user, at: now, on: db)
+  }
+
+  private static func deletion(_ task: Int) -> EventChange { .of("tasks", .delete, key: ["id": task]) }
+
+  /// Several tasks of a list are those of somebody no longer, who has left it or whose account is erased.
+  ///
+  /// - Parameters:
+  ///   - rows: after the change.
+  ///   - user: nil when an account is erased.
+  static func changed(
+    _ rows: [EventChange], of list: Int, by user: UserID?, at now: Date, on db: any Connection
+  ) {
+    guard !rows.isEmpty else { return }
+    EventFeed.record(
+      "tasks_changed", to: [EventTopic.list(list)], ["list_id": list, "by": user],
+      change: rows.count == 1 ? rows[0] : nil, changes: rows.count == 1 ? [] : rows, of: user, at: now, on: db)
   }
 
   /// On the topic of the assignee alone.
@@ -70,10 +95,19 @@ enum TaskEvents {
     }
   }
 
-  /// - Parameter items: the tasks whose positions have changed.
+  /// The row of a task of which nothing has changed but the position.
+  static func moved(_ task: ListTask, to position: Int, at revision: Int) -> EventChange {
+    .of(
+      "tasks", .update, key: ["id": task.id],
+      task.record(position: position, revision: revision, at: task.updatedAt))
+  }
+
+  /// - Parameters:
+  ///   - items: the tasks whose positions have changed.
+  ///   - rows: of all of them.
   static func reordered(
-    _ items: [TaskOrder.Item], below parent: Int?, of list: Int, at revision: Int, by user: UserID, now: Date,
-    on db: any Connection
+    _ items: [TaskOrder.Item], _ rows: [EventChange], below parent: Int?, of list: Int, at revision: Int,
+    by user: UserID, now: Date, on db: any Connection
   ) {
     guard !items.isEmpty else { return }
     let positions = items.prefix(positionsMax).map { item in
@@ -84,7 +118,7 @@ enum TaskEvents {
       [
         "list_id": list, "parent_task_id": parent, "positions": positions, "is_complete": items.count <= positionsMax,
         "version": revision, "by": user,
-      ], of: user, at: now, on: db)
+      ], change: rows.count == 1 ? rows[0] : nil, changes: rows.count == 1 ? [] : rows, of: user, at: now, on: db)
   }
 }
 

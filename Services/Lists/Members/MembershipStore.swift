@@ -113,12 +113,15 @@ enum MembershipStore {
     let removed = try db.change("delete from membership where id = \(membership.id)")
     try db.change(
       "update list set member_count = member_count - \(removed), version = revision where id = \(membership.list)")
-    try db.change(
+    let unassigned = try db.rows(
       """
       update task set assignee_id = null, revision = (select revision from list where id = \(membership.list))
-      where list_id = \(membership.list) and assignee_id = \(membership.user)
-      """)
+      where list_id = \(membership.list) and assignee_id = \(membership.user) returning id
+      """
+    ).map { try $0.get("id", as: Int.self) }
     try TagStore.removeTags(from: membership.list, of: membership.user, on: db)
+    let rows = try TaskRows.updates(of: unassigned, on: db)[membership.list] ?? []
+    TaskEvents.changed(rows, of: membership.list, by: remover, at: now, on: db)
   }
 }
 

@@ -29,7 +29,9 @@ enum PersonalDataErasure {
       update list set owner_id = \(newOwner.user), member_count = member_count - 1, version = revision,
         updated_at = \(now) where id = \(list)
       """)
-    ListEvents.transferred(list, from: user, to: newOwner.user, at: now, on: db)
+    guard EventFeed.isRecording(on: db) else { return true }
+    ListEvents.transferred(
+      try ListStore.list(list, for: newOwner.user, on: db), from: user, at: now, on: db)
     return true
   }
 
@@ -42,6 +44,40 @@ enum PersonalDataErasure {
     try db.change("update list set revision = revision + 1 where id = \(list)")
     guard let membership = try MembershipStore.membership(of: user, in: list, on: db) else { return true }
     try MembershipStore.remove(membership, by: user, at: now, on: db)
+    return true
+  }
+
+  private static let tasksMax = 32
+
+  /// Takes the user's name from some of the tasks that they have made or are assigned on lists of others, and tells the
+  /// members. Where nobody is told, ``eraseRemainingData(of:at:on:)`` does it for all of them.
+  ///
+  /// - Returns: whether there were any.
+  static func eraseNextTasks(of user: UserID, at now: Date, on db: any Connection) throws -> Bool {
+    guard EventFeed.isRecording(on: db) else { return false }
+    let found = try db.rows(of: [
+      "select id, list_id from task where creator_id = \(user) limit \(tasksMax)",
+      "select id, list_id from task where assignee_id = \(user) limit \(tasksMax)",
+    ]).joined()
+    let tasks = Set(try found.map { try $0.get("id", as: Int.self) }).sorted()
+    guard !tasks.isEmpty else { return false }
+    let lists = Set(try found.map { try $0.get("list_id", as: Int.self) }).sorted()
+    // Locks the lists first, as below.
+    let locked = try db.rows(
+      "update list set revision = revision + 1 where id in (\(list: lists.padded)) returning id, deleted_at")
+    try db.change(
+      """
+      update task set creator_id = case when creator_id = \(user) then null else creator_id end,
+        assignee_id = case when assignee_id = \(user) then null else assignee_id end,
+        revision = (select list.revision from list where list.id = task.list_id)
+      where id in (\(list: tasks.padded))
+      """)
+    let rows = try TaskRows.updates(of: tasks, on: db)
+    for list in locked {
+      guard try list.optional("deleted_at", as: Date.self) == nil else { continue }
+      let id = try list.get("id", as: Int.self)
+      TaskEvents.changed(rows[id] ?? [], of: id, by: nil, at: now, on: db)
+    }
     return true
   }
 

@@ -36,7 +36,8 @@ enum TaskSeries {
     try TextSizeStore.count(new: [task] + copies, on: db)
     try copyTags(to: new, on: db)
     try TaskStore.record([TaskEvent(.created, by: actingUser.user, at: now)], of: new, by: actingUser, on: db)
-    TaskEvents.created(task, withID: new, at: position, by: actingUser.user, on: db)
+    let rows = try copies.isEmpty ? [] : TaskRows.insertions(below: new, on: db)
+    TaskEvents.created(task, withID: new, at: position, subtasks: rows, by: actingUser.user, on: db)
     try TaskStore.count(1, completed: 0, in: list.id, on: db)
     try TaskStore.countSubtasks(subtasks.count, in: list.id, on: db)
   }

@@ -1,4 +1,5 @@
 import Database
+import EventFeed
 import Foundation
 import Wire
 
@@ -32,7 +33,19 @@ enum TaskOrderStore {
       try db.change("update task set revision = \(locked.revision) where id = \(parent)")
     }
     TaskEvents.reordered(
-      changes, below: task.parent, of: list, at: locked.revision, by: user, now: now, on: db)
+      changes, try rowChanges(changes, first: task, at: locked.revision, on: db), below: task.parent, of: list,
+      at: locked.revision, by: user, now: now, on: db)
+  }
+
+  /// - Parameter first: the first task that was moved, which is often the only one, and as it was before.
+  private static func rowChanges(
+    _ changes: [TaskOrder.Item], first task: ListTask, at revision: Int, on db: any Connection
+  ) throws -> [EventChange] {
+    guard EventFeed.isRecording(on: db) else { return [] }
+    if changes.count == 1, changes[0].id == task.id {
+      return [TaskEvents.moved(task, to: changes[0].position, at: revision)]
+    }
+    return try TaskRows.updates(of: changes.map(\.id), on: db)[task.list] ?? []
   }
 
   private static let updateMax = 512

@@ -78,9 +78,10 @@ enum TaskStore {
     let check = update.task.reminderCheck(at: now)
     if check != task.reminderCheck(at: now) { try ReminderStore.set(check, of: task.id, on: db) }
     try record(update.events, of: task.id, by: actingUser, on: db)
-    TaskEvents.changed(update.task, update.events, at: list.revision, by: user, now: now, on: db)
     if let tags { try TagStore.set(tags, on: task.id, by: user, on: db) }
-    try updateCounts(from: task, to: update.task, at: list.revision, on: db)
+    let subtasks = try updateCounts(from: task, to: update.task, at: list.revision, on: db)
+    TaskEvents.changed(
+      update.task, update.events, subtasks: subtasks, at: list.revision, by: user, now: now, on: db)
     guard !task.isDone, update.task.isDone, update.task.deletedAt == nil else { return }
     try TaskSeries.createNext(
       update.task, withID: task.id, at: task.position, in: list, with: list.taskCount,
@@ -95,23 +96,28 @@ enum TaskStore {
 
   /// Updates the counts of the list, deletes the sub-tasks of a deleted task, and sets a new revision on the parent of
   /// a sub-task.
+  ///
+  /// - Returns: the sub-tasks that were deleted.
   private static func updateCounts(
     from old: ListTask, to new: ListTask, at revision: Int, on db: any Connection
-  ) throws {
+  ) throws -> [Int] {
     let isDeleted = new.deletedAt != nil
     if let parent = old.parent {
       if isDeleted { try countSubtasks(-1, in: old.list, on: db) }
-      return try touch(parent, at: revision, on: db)
+      try touch(parent, at: revision, on: db)
+      return []
     }
     let completed = (new.isDone && !isDeleted ? 1 : 0) - (old.isDone ? 1 : 0)
     try count(isDeleted ? -1 : 0, completed: completed, in: old.list, on: db)
-    guard isDeleted else { return }
-    let deletedSubtasks = try db.change(
+    guard isDeleted else { return [] }
+    let deletedSubtasks = try db.rows(
       """
       update task set deleted_at = \(new.deletedAt), revision = \(revision)
-      where parent_id = \(old.id) and deleted_at is null
-      """)
-    try countSubtasks(-deletedSubtasks, in: old.list, on: db)
+      where parent_id = \(old.id) and deleted_at is null returning id
+      """
+    ).map { try $0.get("id", as: Int.self) }
+    try countSubtasks(-deletedSubtasks.count, in: old.list, on: db)
+    return deletedSubtasks
   }
 
   /// The ID of the task with this `client_id`; nil when there is none.

@@ -16,7 +16,24 @@ extension EventsReceiver {
   }
 }
 
+extension EventsReceiver {
+  /// The changed rows of the last event of this name on a topic, and of the events after it that have the rest, once
+  /// there are so many.
+  func rows(_ count: Int, of name: String, on topic: String) async throws -> [RowChange] {
+    var rows: [RowChange] = []
+    try await eventually("\(count) rows of \(name) on \(topic), which has \(names(on: topic))") {
+      let told = events(on: topic)
+      guard let last = told.lastIndex(where: { $0.name == name }) else { return false }
+      rows = told[last].rows + told[(last + 1)...].prefix { $0.name == "rows_changed" }.flatMap(\.rows)
+      return rows.count == count
+    }
+    return rows
+  }
+}
+
 extension FeedEvent {
+  var rows: [RowChange] { changes ?? [change].compactMap(\.self) }
+
   func text(_ member: String) -> String? {
     guard case .string(let value)? = payload[member] else { return nil }
     return value

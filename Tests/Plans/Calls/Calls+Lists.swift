@@ -87,6 +87,7 @@ extension Calls {
     ] as [(HTTPMethod, String, [String: any Sendable]?)] { try await browser.ok(method, path, body) }
     try await browser.ok(.POST, "/api/v1/tasks/reorder", ["tasks": [["id": second, "position": 1] as [String: Int]]])
     let daily = try await make("Daily", ["recurrence_pattern": "daily", "due_at": now])
+    try await browser.ok(.POST, "/api/v1/tasks/\(daily)/subtasks", ["subtask": ["title": "A part"]])
     try await browser.ok(.POST, "/api/v1/tasks/\(daily)/complete")
     try await browser.ok(.GET, "\(path)?since=\(cursor)")
     try await browser.ok(.GET, "\(path)?page=1&per_page=2")
@@ -117,6 +118,12 @@ extension Calls {
       try await browser.ok(.PATCH, "\(path)/\(id)", ["membership": ["role": "editor"]])
       try await browser.ok(.DELETE, "\(path)/\(id)")
     }
+    // Hers among those of others when her account is deleted.
+    let his = try await bob.browser.ok(.POST, "/api/v1/lists", ["list": ["name": "Bob's"]]).id(in: "list")
+    try await bob.browser.ok(
+      .POST, "/api/v1/lists/\(his)/memberships",
+      ["membership": ["user_identifier": "u2@example.com", "role": "editor"]])
+    try await browser.ok(.POST, "/api/v1/lists/\(his)/tasks", ["task": ["title": "Alice's"]])
   }
 
   /// A list with more tasks than are sent at once.
