@@ -37,15 +37,17 @@ struct BlockStore: Sendable {
 
   /// The active members of a group between whom and the user there is a block.
   static func members(of group: GroupID, blockedWith user: UserID, on db: any Connection) throws -> Set<UserID> {
-    let rows = try db.rows(
-      """
-      select m.user_id from block join membership m on m.user_id = block.blocked_id
-      where block.blocker_id = \(user) and m.group_id = \(group) and m.state = 'active'
-      union
-      select m.user_id from block join membership m on m.user_id = block.blocker_id
-      where block.blocked_id = \(user) and m.group_id = \(group) and m.state = 'active'
-      """)
-    return Set(try rows.map { try $0.get("user_id", as: UserID.self) })
+    Set(try db.rows(membersQuery(of: group, blockedWith: user)).map { try $0.get("user_id", as: UserID.self) })
+  }
+
+  static func membersQuery(of group: GroupID, blockedWith user: UserID) -> SQL {
+    """
+    select m.user_id from block join membership m on m.user_id = block.blocked_id
+    where block.blocker_id = \(user) and m.group_id = \(group) and m.state = 'active'
+    union
+    select m.user_id from block join membership m on m.user_id = block.blocker_id
+    where block.blocked_id = \(user) and m.group_id = \(group) and m.state = 'active'
+    """
   }
 
   /// All users whom the user has blocked, or who have blocked the user.

@@ -15,17 +15,22 @@ enum GroupEvents {
       access: [AccessChange(topic: topic, user: owner, mayRead: true)], of: owner, at: group.createdAt, on: db)
   }
 
-  /// - Parameter group: after the change.
-  static func changed(_ group: Group, by user: UserID, at now: Date, on db: any Connection) {
+  /// - Parameters:
+  ///   - group: after the change.
+  ///   - user: nil when the account of who made the group is erased.
+  static func changed(_ group: Group, by user: UserID?, at now: Date, on db: any Connection) {
     EventFeed.record(
       "group_changed", to: [EventTopic.group(group.id)], ["group_id": group.id, "by": user],
-      change: .of("social_groups", .update, key: ["id": group.id], group.record(at: now)), of: user, at: now, on: db)
+      change: group.update(at: now), of: user, at: now, on: db)
   }
 
-  static func ownerChanged(_ id: GroupID, to owner: UserID, at now: Date, on db: any Connection) {
+  /// - Parameter group: after the change; nil where its row is as it was.
+  static func ownerChanged(
+    _ id: GroupID, to owner: UserID, _ group: Group? = nil, at now: Date, on db: any Connection
+  ) {
     EventFeed.record(
-      "group_owner_changed", to: [EventTopic.group(id)], ["group_id": id, "owner_id": owner], of: owner, at: now,
-      on: db)
+      "group_owner_changed", to: [EventTopic.group(id)], ["group_id": id, "owner_id": owner],
+      change: group?.update(at: now), of: owner, at: now, on: db)
   }
 
   /// - Parameter members: the active members until now.
@@ -36,35 +41,53 @@ enum GroupEvents {
       access: members.map { AccessChange(topic: topic, user: $0, mayRead: false) }, of: nil, at: now, on: db)
   }
 
-  /// - Parameter adder: who has added them; nil for a member who joins by themselves.
+  /// - Parameters:
+  ///   - group: with them.
+  ///   - adder: who has added them; nil for a member who joins by themselves.
   static func joined(
-    _ user: UserID, _ id: GroupID, named name: String, as member: MembershipID, addedBy adder: UserID? = nil,
-    at now: Date, on db: any Connection
-  ) {
-    let topic = EventTopic.group(id)
-    EventFeed.record(
-      "member_joined", to: [topic, EventTopic.user(user)], ["group_id": id, "user_id": user, "by": adder ?? user],
-      change: .of(
-        "group_members", .insert, key: ["id": member, "group_id": id, "user_id": user], ["joined_at": now]),
-      access: [AccessChange(topic: topic, user: user, mayRead: true)],
-      push: adder.map { _ in PushDetails(subject: name) }, of: user, at: now, on: db)
-  }
-
-  /// - Parameter remover: nil for a member who leaves.
-  static func left(
-    _ user: UserID, _ id: GroupID, as member: MembershipID?, removedBy remover: UserID?, at now: Date,
+    _ user: UserID, _ group: Group, as member: MembershipID, addedBy adder: UserID? = nil, at now: Date,
     on db: any Connection
   ) {
-    let topic = EventTopic.group(id)
+    let (id, topic) = (group.id, EventTopic.group(group.id))
+    // A new group counts its owner already.
+    let isFirst = group.memberCount == 1
+    func row() -> EventChange {
+      .of("group_members", .insert, key: ["id": member, "group_id": id, "user_id": user], ["joined_at": now])
+    }
     EventFeed.record(
-      remover == nil ? "member_left" : "member_removed", to: [topic, EventTopic.user(user)],
-      ["group_id": id, "user_id": user, "by": remover ?? user],
-      change: .of("group_members", .delete, key: ["id": member, "group_id": id, "user_id": user]),
+      "member_joined", to: [topic, EventTopic.user(user)], ["group_id": id, "user_id": user, "by": adder ?? user],
+      change: isFirst ? row() : nil, changes: isFirst ? [] : [row(), group.update(at: now)],
+      access: [AccessChange(topic: topic, user: user, mayRead: true)],
+      push: adder.map { _ in PushDetails(subject: group.name) }, of: user, at: now, on: db)
+  }
+
+  /// Two events: who has left does not see the row of the group any more.
+  ///
+  /// - Parameters:
+  ///   - group: without them.
+  ///   - remover: nil for a member who leaves.
+  static func left(
+    _ user: UserID, _ group: Group, as member: MembershipID?, removedBy remover: UserID?, at now: Date,
+    on db: any Connection
+  ) {
+    let (id, topic) = (group.id, EventTopic.group(group.id))
+    let name = remover == nil ? "member_left" : "member_removed"
+    let payload: EventFields = ["group_id": id, "user_id": user, "by": remover ?? user]
+    func row() -> EventChange {
+      .of("group_members", .delete, key: ["id": member, "group_id": id, "user_id": user])
+    }
+    EventFeed.record(
+      name, to: [topic], payload, changes: [row(), group.update(at: now)],
       access: [AccessChange(topic: topic, user: user, mayRead: false)], of: user, at: now, on: db)
+    EventFeed.record(name, to: [EventTopic.user(user)], payload, change: row(), of: user, at: now, on: db)
   }
 }
 
 extension Group {
+  fileprivate func update(at now: Date) -> EventChange {
+    .of("social_groups", .update, key: ["id": id], record(at: now))
+  }
+
   /// The columns of `public.social_groups`, without the codes by which others could join.
   fileprivate func record(at now: Date) -> EventFields {
     [

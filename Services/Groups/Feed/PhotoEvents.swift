@@ -26,6 +26,33 @@ enum PhotoEvents {
       "photo_deleted", photo, in: group, of: sender, .of("photos", .delete, key: ["id": photo]), at: now, on: db)
   }
 
+  /// Photos are gone: they have expired, their files are lost, or the account of their sender is erased.
+  static func ended(_ photos: [EndedPhoto], at now: Date, on db: any Connection) throws {
+    guard EventFeed.isRecording(on: db), !photos.isEmpty else { return }
+    let origins = Array(Set(photos.map(\.origin)))
+    let blocked = try db.rows(of: origins.map { BlockStore.membersQuery(of: $0.group, blockedWith: $0.sender) })
+    var hiddenFrom: [EndedPhoto.Origin: Set<UserID>] = [:]
+    for (origin, rows) in zip(origins, blocked) {
+      hiddenFrom[origin] = Set(try rows.map { try $0.get("user_id", as: UserID.self) })
+    }
+    let told = Dictionary(grouping: photos) { photo in
+      Audience(group: photo.origin.group, hiddenFrom: hiddenFrom[photo.origin] ?? [])
+    }
+    for (audience, photos) in told {
+      EventFeed.record(
+        "photos_deleted", to: [EventTopic.group(audience.group)],
+        ["group_id": audience.group, "photo_ids": photos.map(\.id)],
+        change: photos.count == 1 ? photos[0].deletion : nil,
+        changes: photos.count == 1 ? [] : photos.map(\.deletion), hiddenFrom: audience.hiddenFrom, of: nil, at: now,
+        on: db)
+    }
+  }
+
+  private struct Audience: Hashable {
+    let group: GroupID
+    let hiddenFrom: Set<UserID>
+  }
+
   private static func record(
     _ name: String, _ photo: PhotoID, in group: GroupID, of sender: UserID, _ change: EventChange, at now: Date,
     on db: any Connection
@@ -36,4 +63,22 @@ enum PhotoEvents {
       change: change, hiddenFrom: try BlockStore.members(of: group, blockedWith: sender, on: db), of: sender, at: now,
       on: db)
   }
+}
+
+/// A photo that its sender has not deleted.
+struct EndedPhoto: Sendable {
+  struct Origin: Hashable {
+    let group: GroupID
+    let sender: UserID
+  }
+
+  let id: PhotoID
+  let origin: Origin
+
+  init(_ row: Row) throws {
+    id = try row.get("id")
+    origin = Origin(group: try row.get("group_id"), sender: try row.get("sender_id"))
+  }
+
+  fileprivate var deletion: EventChange { .of("photos", .delete, key: ["id": id]) }
 }

@@ -64,6 +64,16 @@ struct GroupStore: Sendable {
     if let row { GroupEvents.changed(try Group(row), by: user, at: now, on: db) }
   }
 
+  /// Takes the user's name from the groups that they have made.
+  static func eraseCreator(_ user: UserID, at now: Date, on db: any Connection) throws {
+    let rows = try db.rows(
+      """
+      update social_group set created_by = null, updated_at = \(now) where created_by = \(user)
+      returning \(groupColumns)
+      """)
+    for row in rows { GroupEvents.changed(try Group(row), by: nil, at: now, on: db) }
+  }
+
   private static func renewCode(of group: Group, at now: Date, on db: any Connection) throws {
     for _ in 0..<codeTriesMax {
       let code = GroupCode.new(isLimited: group.isLimited)
@@ -92,7 +102,7 @@ struct GroupStore: Sendable {
       values (\(member), \(group.id), \(draft.owner), 'owner', 'active', \(draft.createdAt))
       """)
     GroupEvents.created(group, by: draft.owner, on: db)
-    GroupEvents.joined(draft.owner, group.id, named: group.name, as: member, at: draft.createdAt, on: db)
+    GroupEvents.joined(draft.owner, group, as: member, at: draft.createdAt, on: db)
     return group
   }
 
@@ -164,7 +174,7 @@ struct GroupChange: Sendable {
   var hasChanges: Bool { name != nil || description != nil || timeZone != nil }
 }
 
-private let groupColumns: SQL = """
+let groupColumns: SQL = """
   id, name, description, invite_code, time_zone, member_count, member_count_max, created_by, created_at,
     is_limited, code_made_at
   """

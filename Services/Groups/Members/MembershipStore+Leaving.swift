@@ -100,9 +100,14 @@ extension MembershipStore {
         removed_by = \(remover)
       where group_id = \(group.id) and user_id = \(user) returning id
       """)
-    try db.change(
-      "update social_group set member_count = member_count - 1, updated_at = \(now) where id = \(group.id)")
-    GroupEvents.left(user, group.id, as: try row?.get("id"), removedBy: remover, at: now, on: db)
+    let left = try db.row(
+      """
+      update social_group set member_count = member_count - 1, updated_at = \(now) where id = \(group.id)
+      returning \(groupColumns)
+      """
+    ).map(Group.init)
+    guard let left else { throw DatabaseFailure.contended }
+    GroupEvents.left(user, left, as: try row?.get("id"), removedBy: remover, at: now, on: db)
     try changes?.add([user], of: group.id, at: now, on: db)
     if role == .owner { try Self.setLongestStandingOwner(of: group.id, at: now, on: db) }
   }
@@ -112,8 +117,10 @@ extension MembershipStore {
     let changed = try db.change(
       "update membership set role = 'owner' where group_id = \(id) and user_id = \(newOwner) and state = 'active'")
     guard changed == 1 else { throw Failure.memberNotFound }
-    try db.change("update social_group set updated_at = \(now) where id = \(id)")
-    GroupEvents.ownerChanged(id, to: newOwner, at: now, on: db)
+    let group = try db.row(
+      "update social_group set updated_at = \(now) where id = \(id) returning \(groupColumns)"
+    ).map(Group.init)
+    GroupEvents.ownerChanged(id, to: newOwner, group, at: now, on: db)
   }
 
   private static func setLongestStandingOwner(of id: GroupID, at now: Date, on db: any Connection) throws {

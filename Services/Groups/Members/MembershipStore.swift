@@ -146,9 +146,10 @@ struct MembershipStore: Sendable {
     let group = try db.row(
       """
       update social_group set member_count = member_count + 1, updated_at = \(now)
-      where id = \(id) and member_count < member_count_max returning name
-      """)
+      where id = \(id) and member_count < member_count_max returning \(groupColumns)
+      """
+    ).map(Group.init)
     guard inserted == 1, let group else { throw DatabaseFailure.contended }
-    GroupEvents.joined(user, id, named: try group.get("name"), as: member, addedBy: adder, at: now, on: db)
+    GroupEvents.joined(user, group, as: member, addedBy: adder, at: now, on: db)
   }
 }

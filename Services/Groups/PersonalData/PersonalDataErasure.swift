@@ -24,7 +24,7 @@ enum PersonalDataErasure {
   ///
   /// - Throws: ``StillMember``, and then nothing has changed.
   static func deleteRows(of user: UserID, _ outbox: Outbox, at now: Date, on db: any Connection) throws {
-    try db.change("update social_group set created_by = null where created_by = \(user)")
+    try GroupStore.eraseCreator(user, at: now, on: db)
     try lock(user, on: db)
     guard try !isMember(user, on: db) else { throw StillMember() }
     try PhotoStore.endAll(by: user, at: now, on: db)

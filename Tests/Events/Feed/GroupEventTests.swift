@@ -31,12 +31,18 @@ import Wire
       // Whoever has the code could join.
       #expect(try !created.shown.contains("code"))
       let joined = try await receiver.event("member_joined", on: "users:\(bob.id)")
-      #expect(joined.change?.table == "group_members")
-      #expect(joined.change?.record?["user_id"] == .string(bob.id.description))
+      #expect(joined.rows.map(\.table) == ["group_members", "social_groups"])
+      #expect(joined.rows[0].record?["user_id"] == .string(bob.id.description))
+      #expect(joined.rows[1].type == .update && joined.rows[1].record?["member_count"] == .integer(2))
       #expect(joined.access == [AccessChange(topic: topic, user: bob.id, mayRead: true)])
-      let removed = try await receiver.event("member_removed", on: "users:\(bob.id)")
+      let removed = try await receiver.event("member_removed", on: topic)
       #expect(removed.access == [AccessChange(topic: topic, user: bob.id, mayRead: false)])
-      #expect(removed.text("by") == alice.id.description)
+      #expect(removed.topics == [topic] && removed.text("by") == alice.id.description)
+      #expect(removed.rows.map(\.type) == [.delete, .update])
+      #expect(removed.rows.last?.record?["member_count"] == .integer(1))
+      // He does not see the row of the group any more.
+      let his = try await receiver.event("member_removed", on: "users:\(bob.id)")
+      #expect(his.rows.map(\.table) == ["group_members"] && his.payload == removed.payload)
     }
   }
 
@@ -51,6 +57,25 @@ import Wire
       let changed = try await receiver.event("group_owner_changed", on: "social_groups:\(group)")
       #expect(changed.text("owner_id") == bob.id.description)
       #expect(receiver.names(on: "social_groups:\(group)").suffix(2) == ["member_left", "group_owner_changed"])
+    }
+  }
+
+  @Test(arguments: engines) func whoHasMadeAGroupAndIsErasedIsInItsRowNoLonger(engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let group = try #require(
+        GroupID(try await alice.browser.done(.POST, "/api/groups", ["name": "The Cabin"]).string("id")))
+      _ = try await GroupsClient(in: stack.dependencies(of: "invites"))
+        .join(group, bob.id, by: JoinByInvite(inviteID: .new(at: stack.clock.now), invitedBy: alice.id))
+      try await bob.browser.done(.PUT, "/api/groups/\(group)?name=The%20Hut")
+      try await stack.groups.with(stack.with(key: "auth")).done(.DELETE, "/internal/users/\(alice.id)/data")
+      let topic = "social_groups:\(group)"
+      try await eventually("the row without alice") {
+        receiver.events(on: topic).last?.change?.record?["created_by"] == .null
+      }
+      let changed = try await receiver.event("group_changed", on: topic)
+      #expect(changed.change?.type == .update && changed.change?.record?["member_count"] == .integer(1))
+      #expect(changed.change?.record?["name"] == .string("The Hut") && changed.payload["by"] == .null)
     }
   }
 

@@ -50,4 +50,53 @@ import Wire
       #expect(told.map { $0.change?.table } == Array(repeating: "photos", count: 4))
     }
   }
+
+  @Test(arguments: engines) func photosThatExpireAreDeletedRows(engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let carol = try await stack.signIn("carol")
+      let group = try await alice.group("The Cabin")
+      for member in [bob, carol] { try await stack.addMember(member, in: group, by: alice) }
+      #expect(try await bob.browser.post("/api/users/\(alice.id)/block").status == 200)
+      var photos: [String] = []
+      for member in [alice, bob, carol] {
+        photos.append(try await member.send(SamplePhotos.jpeg, to: group).string("photo_id"))
+      }
+      stack.clock.advance(by: .seconds(49 * 3600))
+      let topic = "social_groups:\(group)"
+      func ended() -> [FeedEvent] { receiver.events(on: topic).filter { $0.name == "photos_deleted" } }
+      try await eventually("the end of all three") { ended().flatMap(\.photos).count == 3 }
+      #expect(Set(ended().flatMap(\.photos)) == Set(photos))
+      // Each is hidden from whom its photo was.
+      for (photo, hiddenFrom) in zip(photos, [[bob.id], [alice.id], []]) {
+        let event = try #require(ended().first { $0.photos.contains(photo) })
+        #expect(event.hiddenFrom ?? [] == hiddenFrom && event.payload["group_id"] == .string(group.description))
+      }
+    }
+  }
+
+  @Test(arguments: engines) func photosOfWhoIsErasedAreDeletedRows(engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let group = try await alice.group("The Cabin")
+      try await stack.addMember(bob, in: group, by: alice)
+      let photo = try await bob.send(SamplePhotos.jpeg, to: group).string("photo_id")
+      let path = "/internal/users/\(bob.id)/data"
+      for _ in 0..<2 { #expect(try await stack.groups.with(stack.with(key: "auth")).delete(path).status == 204) }
+      let topic = "social_groups:\(group)"
+      try await eventually { receiver.events(on: topic).contains { $0.name == "photos_deleted" } }
+      #expect(receiver.events(on: topic).flatMap(\.photos) == [photo])
+    }
+  }
+}
+
+extension FeedEvent {
+  /// The photos whose rows are deleted.
+  fileprivate var photos: [String] {
+    (changes ?? [change].compactMap(\.self)).filter { $0.table == "photos" && $0.type == .delete }.compactMap {
+      row -> String? in
+      if case .string(let id)? = row.oldRecord?["id"] { return id }
+      return nil
+    }
+  }
 }

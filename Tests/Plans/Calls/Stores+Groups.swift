@@ -14,7 +14,7 @@ extension Calls {
       _ = try await store.existing(among: photos)
       _ = try await store.ready(among: photos)
       _ = try await store.ready(from: nil, after: nil, before: nil, limit: 100)
-      try await store.postpone(photos, until: now)
+      try await store.postpone(photos, until: now, at: now)
       try await store.end(photos, at: now)
       try await store.insert(.new(at: now))
       try await store.setMarkerWritten()

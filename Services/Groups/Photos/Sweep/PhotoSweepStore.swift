@@ -15,16 +15,23 @@ struct PhotoSweepStore: Sendable {
     }
   }
 
-  /// Deletes the rows of photos whose files have been deleted.
-  func delete(_ ids: [PhotoID]) async throws {
-    try await database.write { db in _ = try db.change("delete from photo where id in (\(list: ids))") }
+  /// Deletes the rows of photos whose files have been deleted. The members are told of those that have expired; of the
+  /// others they know.
+  func delete(_ ids: [PhotoID], at now: Date) async throws {
+    try await database.write { db in
+      let deleted = try db.rows(
+        "delete from photo where id in (\(list: ids)) returning id, group_id, sender_id, state")
+      let expired = try deleted.filter { try $0.get("state", as: String.self) == "ready" }
+      try PhotoEvents.ended(expired.map(EndedPhoto.init), at: now, on: db)
+    }
   }
 
   /// Postpones photos whose files could not be deleted, so that they do not hold up the next batch. They stay
   /// invisible.
-  func postpone(_ ids: [PhotoID], until time: Date) async throws {
+  func postpone(_ ids: [PhotoID], until time: Date, at now: Date) async throws {
     guard !ids.isEmpty else { return }
     try await database.write { db in
+      try Self.end(ids, until: time, at: now, on: db)
       _ = try db.change("update photo set state = 'ended', expires_at = \(time) where id in (\(list: ids))")
     }
   }
@@ -60,10 +67,17 @@ struct PhotoSweepStore: Sendable {
 
   /// Ends photos whose files are missing, so that no link to a missing file is served.
   func end(_ ids: [PhotoID], at now: Date) async throws {
-    try await database.write { db in
-      _ = try db.change(
-        "update photo set state = 'ended', expires_at = \(now) where state = 'ready' and id in (\(list: ids))")
-    }
+    try await database.write { db in try Self.end(ids, until: now, at: now, on: db) }
+  }
+
+  /// - Parameter time: when the sweep deletes them.
+  private static func end(_ ids: [PhotoID], until time: Date, at now: Date, on db: any Connection) throws {
+    let ended = try db.rows(
+      """
+      update photo set state = 'ended', expires_at = \(time) where state = 'ready' and id in (\(list: ids))
+      returning id, group_id, sender_id
+      """)
+    try PhotoEvents.ended(ended.map(EndedPhoto.init), at: now, on: db)
   }
 
   /// The marker of the storage that belongs to this database; nil before one was generated.
