@@ -208,6 +208,15 @@ struct HuntEvents {
       access: access(of: user, to: hunt, mayRead: false), of: user, at: now, on: db)
   }
 
+  /// The account of somebody is erased, with what they have submitted. To those who see submissions.
+  static func submissionsErased(_ keys: [String], of hunt: String, at now: Date, on db: any Connection) {
+    let changes = keys.map { ChangedRows.deletion(AdventureTables.submissions, $0) }
+    EventFeed.record(
+      "submissions_deleted", to: [EventTopic.submissions(hunt)], ["hunt_id": hunt],
+      change: changes.count == 1 ? changes[0] : nil, changes: changes.count == 1 ? [] : changes, of: nil, at: now,
+      on: db)
+  }
+
   private static func access(of user: UserID, to hunt: String, mayRead: Bool) -> [AccessChange] {
     [EventTopic.hunt(hunt), EventTopic.submissions(hunt)].map {
       AccessChange(topic: $0, user: user, mayRead: mayRead)

@@ -24,7 +24,7 @@ struct AdventuresPersonalDataStore: PersonalDataStoring {
         try ShareEvents(engine: engine).recipientErased(of: share.key, of: share.owner, at: now, on: db)
       }
       try Self.eraseShares(of: user, at: now, on: db)
-      try db.change("delete from checkpoint_submission where user_id = \(user)")
+      try Self.eraseSubmissions(of: user, at: now, on: db)
       try Self.eraseParticipations(of: user, at: now, on: db)
       try db.change("delete from hunt_score where user_id = \(user)")
       try db.change("delete from participant_name where user_id = \(user)")
@@ -48,6 +48,22 @@ struct AdventuresPersonalDataStore: PersonalDataStoring {
       }
       try ShareStore.deleteRecipients(of: key, on: db)
     }
+  }
+
+  private static func eraseSubmissions(of user: UserID, at now: Date, on db: any Connection) throws {
+    if EventFeed.isRecording(on: db) {
+      let rows = try db.rows(
+        """
+        select s.id, c.hunt_id from checkpoint_submission s join hunt_checkpoint c on c.id = s.checkpoint_id
+        where s.user_id = \(user) order by s.checkpoint_id
+        """)
+      let hunts = try Dictionary(grouping: rows) { try $0.get("hunt_id", as: String.self) }
+      for (hunt, rows) in hunts {
+        let keys = try rows.map { try $0.get("id", as: String.self) }
+        HuntEvents.submissionsErased(keys, of: hunt, at: now, on: db)
+      }
+    }
+    try db.change("delete from checkpoint_submission where user_id = \(user)")
   }
 
   private static func eraseParticipations(of user: UserID, at now: Date, on db: any Connection) throws {

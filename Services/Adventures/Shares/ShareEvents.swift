@@ -42,6 +42,12 @@ struct ShareEvents {
       to: (before?.recipients ?? []).union([owner]), ChangedRows.deletion(AdventureTables.shares, key), at: now, on: db)
   }
 
+  /// It was deleted long after its end, which its recipients were told.
+  static func swept(_ key: String, of owner: UserID, at now: Date, on db: any Connection) {
+    record(
+      "eta_changed", key, of: owner, to: [owner], ChangedRows.deletion(AdventureTables.shares, key), at: now, on: db)
+  }
+
   /// The owner is erased, with their topic.
   static func erased(_ key: String, of owner: UserID, recipients: Set<UserID>, at now: Date, on db: any Connection) {
     record(

@@ -110,16 +110,19 @@ enum ShareStore {
 
   /// Deletes shares whose time was over before.
   ///
-  /// - Returns: how many.
-  static func deleteEnded(before end: Date, limit: Int, on db: any Connection) throws -> Int {
+  /// - Returns: their ids and owners.
+  static func deleteEnded(
+    before end: Date, limit: Int, on db: any Connection
+  ) throws -> [(key: String, owner: UserID)] {
     let deleted = try db.rows(
       """
       delete from eta_share where id in (
         select id from eta_share where not is_active and expires_at < \(end) order by expires_at limit \(limit))
-      and not is_active and expires_at < \(end) returning id
-      """)
-    for share in deleted { try deleteRecipients(of: try share.get("id"), on: db) }
-    return deleted.count
+      and not is_active and expires_at < \(end) returning id, user_id
+      """
+    ).map { (key: try $0.get("id", as: String.self), owner: try $0.get("user_id", as: UserID.self)) }
+    for share in deleted { try deleteRecipients(of: share.key, on: db) }
+    return deleted
   }
 
   /// When the next share ends.
