@@ -108,4 +108,19 @@ import Wire
     // So who has muted the group hears nothing of its hunts.
     #expect(rule.group(of: event) != nil)
   }
+
+  /// A task that a series makes comes with its sub-tasks.
+  @Test func theFirstOfSeveralRowsIsWhatItIsAbout() throws {
+    func event(_ records: [[String: JSONValue]]) -> FeedEvent {
+      FeedEvent(
+        id: .new(at: Self.now), topics: ["lists:7"], name: "task_created",
+        payload: .object(["list_id": 7, "assignee_id": Self.text(Self.bob), "by": Self.text(Self.alice)]), at: Self.now,
+        changes: records.map { RowChange(table: "tasks", type: .insert, record: .object($0)) })
+    }
+    let milk: [String: JSONValue] = ["title": "milk", "hidden": false]
+    let hidden: [String: JSONValue] = ["title": "bread", "hidden": true]
+    let rule = try #require(PushRule.rule(for: event([milk])))
+    #expect(rule.subject(of: event([milk, hidden])) == "milk")
+    #expect(rule.subject(of: event([hidden, milk])) == nil)
+  }
 }
