@@ -156,6 +156,25 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func theServiceDeletesWhatIsOlderThanThat(_ engine: Engine) async throws {
+    try await withEvents(engine) { fixture in
+      try await fixture.deliver((1...3).map { fixture.event($0, "lists:42") })
+      let database = try await fixture.testDatabase.open("events", [])
+      let day = fixture.clock.now - LogSweep.lifetime
+      try await database.write { db in
+        try db.change("update event set stored_at = \(day - 60) where position < 3")
+      }
+      await database.close()
+      // It looks at its start, and every minute.
+      try await withEvents(on: fixture.testDatabase, fixture.owner) { _ in
+        try await eventually("the end of what is old") {
+          try await fixture.testDatabase.count("event", in: "events") == 1
+        }
+        #expect(try await fixture.testDatabase.count("topic_event", in: "events") == 1)
+      }
+    }
+  }
+
   private final class Replacements: LogObserver {
     private let counts = Mutex((appended: 0, replaced: 0, lastPosition: 0))
     func appended(_ events: [AppendedEvent]) {
