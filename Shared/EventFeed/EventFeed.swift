@@ -58,7 +58,7 @@ package struct EventFeed: Sendable {
   ///   - topics: whose readers may see all of the event, but for `hiddenFrom`; at most ``FeedEvent/topicsMax``.
   ///   - payload: evaluated only when events are delivered.
   ///   - change: of the row that the event is about.
-  ///   - changes: of several rows, where not of one. Those beyond ``FeedEvent/changesMax`` come with further events.
+  ///   - changes: of further rows. Those beyond ``FeedEvent/changesMax`` come with further events.
   ///   - access: who is let into a topic that has earlier events is `user`.
   ///   - hiddenFrom: readers of the topics who learn only that there was an event.
   ///   - push: what a notification of the event needs in addition.

@@ -98,14 +98,16 @@ import Wire
       let hunt = try await bob.makeHunt(points: [20, 30])
       #expect(try await alice.join(hunt).status == 200)
       for checkpoint in hunt.checkpoints { #expect(try await alice.submit(checkpoint).status == 201) }
+      let ids = Set(try await alice.rows("checkpoint_submissions").map { JSONValue.string($0.text("id")) })
       let auth = stack.adventures.with(stack.with(key: "auth"))
       #expect(try await auth.delete("/internal/users/\(alice.id)/data").status == 204)
       let topic = "checkpoint_submissions:\(hunt.id)"
       try await eventually("the end of both") { receiver.events(on: topic).last?.name == "submissions_deleted" }
       let deleted = try #require(receiver.events(on: topic).last)
       #expect(deleted.payload == .object(["hunt_id": .string(hunt.id)]) && deleted.topics == [topic])
-      let rows = deleted.changes ?? []
+      let rows = [deleted.change].compactMap(\.self) + (deleted.changes ?? [])
       #expect(rows.count == 2 && rows.allSatisfy { $0.table == "checkpoint_submissions" && $0.type == .delete })
+      #expect(Set(rows.map { $0.oldRecord?["id"] }) == ids)
     }
   }
 

@@ -17,7 +17,7 @@ import Wire
          "expires_at":"2026-11-21T08:15:30Z"}},
       {"id":"01a1fd2c-bd4b-7c1e-8a42-5d3f0b9e6a19","topics":[],"name":"a","payload":{},"at":"2026-11-21T08:15:30Z"},
       {"id":"01a1fd2c-bd4b-7c1e-8a42-5d3f0b9e6a20","topics":["lists:42"],"name":"a","payload":{},
-       "at":"2026-11-21T08:15:30Z","changes":[
+       "at":"2026-11-21T08:15:30Z","change":{"schema":"public","table":"lists","type":"UPDATE","record":{}},"changes":[
          {"schema":"public","table":"tasks","type":"DELETE","old_record":{"id":-1}},
          {"schema":"public","table":"tasks","type":"INSERT","record":{"id":2,"title":"\\"Milk\\""}}]}]}
     """

@@ -213,8 +213,7 @@ struct HuntEvents {
     let changes = keys.map { ChangedRows.deletion(AdventureTables.submissions, $0) }
     EventFeed.record(
       "submissions_deleted", to: [EventTopic.submissions(hunt)], ["hunt_id": hunt],
-      change: changes.count == 1 ? changes[0] : nil, changes: changes.count == 1 ? [] : changes, of: nil, at: now,
-      on: db)
+      change: changes.first, changes: Array(changes.dropFirst()), of: nil, at: now, on: db)
   }
 
   private static func access(of user: UserID, to hunt: String, mayRead: Bool) -> [AccessChange] {

@@ -51,19 +51,16 @@ struct AdventuresPersonalDataStore: PersonalDataStoring {
   }
 
   private static func eraseSubmissions(of user: UserID, at now: Date, on db: any Connection) throws {
-    if EventFeed.isRecording(on: db) {
-      let rows = try db.rows(
-        """
-        select s.id, c.hunt_id from checkpoint_submission s join hunt_checkpoint c on c.id = s.checkpoint_id
-        where s.user_id = \(user) order by s.checkpoint_id
-        """)
-      let hunts = try Dictionary(grouping: rows) { try $0.get("hunt_id", as: String.self) }
-      for (hunt, rows) in hunts {
-        let keys = try rows.map { try $0.get("id", as: String.self) }
-        HuntEvents.submissionsErased(keys, of: hunt, at: now, on: db)
+    let deleted = try db.rows("delete from checkpoint_submission where user_id = \(user) returning id, checkpoint_id")
+    guard EventFeed.isRecording(on: db) else { return }
+    let keys = try Dictionary(grouping: deleted) { try $0.get("checkpoint_id", as: ID<Checkpoint>.self) }
+    var hunts: [String: [String]] = [:]
+    for checkpoints in Array(keys.keys).statementChunks {
+      for row in try db.rows("select id, hunt_id from hunt_checkpoint where id in (\(list: checkpoints))") {
+        hunts[try row.get("hunt_id"), default: []] += try (keys[row.get("id")] ?? []).map { try $0.get("id") }
       }
     }
-    try db.change("delete from checkpoint_submission where user_id = \(user)")
+    for (hunt, keys) in hunts { HuntEvents.submissionsErased(keys, of: hunt, at: now, on: db) }
   }
 
   private static func eraseParticipations(of user: UserID, at now: Date, on db: any Connection) throws {

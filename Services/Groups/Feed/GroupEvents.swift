@@ -49,14 +49,12 @@ enum GroupEvents {
     on db: any Connection
   ) {
     let (id, topic) = (group.id, EventTopic.group(group.id))
-    // A new group counts its owner already.
-    let isFirst = group.memberCount == 1
-    func row() -> EventChange {
-      .of("group_members", .insert, key: ["id": member, "group_id": id, "user_id": user], ["joined_at": now])
-    }
     EventFeed.record(
       "member_joined", to: [topic, EventTopic.user(user)], ["group_id": id, "user_id": user, "by": adder ?? user],
-      change: isFirst ? row() : nil, changes: isFirst ? [] : [row(), group.update(at: now)],
+      change: .of(
+        "group_members", .insert, key: ["id": member, "group_id": id, "user_id": user], ["joined_at": now]),
+      // A new group counts its owner already.
+      changes: group.memberCount == 1 ? [] : [group.update(at: now)],
       access: [AccessChange(topic: topic, user: user, mayRead: true)],
       push: adder.map { _ in PushDetails(subject: group.name) }, of: user, at: now, on: db)
   }
@@ -77,7 +75,7 @@ enum GroupEvents {
       .of("group_members", .delete, key: ["id": member, "group_id": id, "user_id": user])
     }
     EventFeed.record(
-      name, to: [topic], payload, changes: [row(), group.update(at: now)],
+      name, to: [topic], payload, change: row(), changes: [group.update(at: now)],
       access: [AccessChange(topic: topic, user: user, mayRead: false)], of: user, at: now, on: db)
     EventFeed.record(name, to: [EventTopic.user(user)], payload, change: row(), of: user, at: now, on: db)
   }

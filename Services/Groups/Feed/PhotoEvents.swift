@@ -42,8 +42,8 @@ enum PhotoEvents {
       EventFeed.record(
         "photos_deleted", to: [EventTopic.group(audience.group)],
         ["group_id": audience.group, "photo_ids": photos.map(\.id)],
-        change: photos.count == 1 ? photos[0].deletion : nil,
-        changes: photos.count == 1 ? [] : photos.map(\.deletion), hiddenFrom: audience.hiddenFrom, of: nil, at: now,
+        change: photos.first?.deletion, changes: photos.dropFirst().map(\.deletion), hiddenFrom: audience.hiddenFrom,
+        of: nil, at: now,
         on: db)
     }
   }

@@ -13,15 +13,12 @@ enum TaskEvents {
     _ task: ListTask, withID id: Int, at position: Int, subtasks: [EventChange] = [], by user: UserID,
     on db: any Connection
   ) {
-    func row() -> EventChange {
-      .of(
-        "tasks", .insert, key: ["id": id],
-        task.record(position: position, revision: task.revision, at: task.updatedAt))
-    }
     EventFeed.record(
       "task_created", to: [EventTopic.list(task.list)], task.payload(id: id, revision: task.revision, by: user),
-      change: subtasks.isEmpty ? row() : nil, changes: subtasks.isEmpty ? [] : [row()] + subtasks, of: user,
-      at: task.updatedAt, on: db)
+      change: .of(
+        "tasks", .insert, key: ["id": id],
+        task.record(position: position, revision: task.revision, at: task.updatedAt)),
+      changes: subtasks, of: user, at: task.updatedAt, on: db)
   }
 
   /// - Parameters:
@@ -33,16 +30,14 @@ enum TaskEvents {
     on db: any Connection
   ) {
     let isDeleted = task.deletedAt != nil
-    func row() -> EventChange {
-      isDeleted
-        ? deletion(task.id)
-        : .of(
-          "tasks", .update, key: ["id": task.id], task.record(position: task.position, revision: revision, at: now))
-    }
     EventFeed.record(
       isDeleted ? "task_deleted" : name(events), to: [EventTopic.list(task.list)],
-      task.payload(id: task.id, revision: revision, by: user), change: subtasks.isEmpty ? row() : nil,
-      changes: subtasks.isEmpty ? [] : [row()] + subtasks.map(deletion), of: user, at: now, on: db)
+      task.payload(id: task.id, revision: revision, by: user),
+      change: isDeleted
+        ? deletion(task.id)
+        : .of(
+          "tasks", .update, key: ["id": task.id], task.record(position: task.position, revision: revision, at: now)),
+      changes: subtasks.map(deletion), of: user, at: now, on: db)
   }
 
   private static func deletion(_ task: Int) -> EventChange { .of("tasks", .delete, key: ["id": task]) }
@@ -58,7 +53,7 @@ enum TaskEvents {
     guard !rows.isEmpty else { return }
     EventFeed.record(
       "tasks_changed", to: [EventTopic.list(list)], ["list_id": list, "by": user],
-      change: rows.count == 1 ? rows[0] : nil, changes: rows.count == 1 ? [] : rows, of: user, at: now, on: db)
+      change: rows.first, changes: Array(rows.dropFirst()), of: user, at: now, on: db)
   }
 
   /// On the topic of the assignee alone.
@@ -118,7 +113,7 @@ enum TaskEvents {
       [
         "list_id": list, "parent_task_id": parent, "positions": positions, "is_complete": items.count <= positionsMax,
         "version": revision, "by": user,
-      ], change: rows.count == 1 ? rows[0] : nil, changes: rows.count == 1 ? [] : rows, of: user, at: now, on: db)
+      ], change: rows.first, changes: Array(rows.dropFirst()), of: user, at: now, on: db)
   }
 }
 

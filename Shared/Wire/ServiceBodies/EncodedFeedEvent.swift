@@ -54,15 +54,13 @@ package struct EncodedFeedEvent: Sendable {
       default: _ = try reader.tree()
       }
     }
-    guard let id, let topics, let name, let payload, let at, change == nil || changes == nil else {
-      throw UnexpectedTree()
-    }
+    guard let id, let topics, let name, let payload, let at else { throw UnexpectedTree() }
     self.id = id
     self.topics = topics.uniqued
     self.name = name
     self.payload = payload
     self.at = at
-    self.changes = change ?? changes
+    self.changes = Self.all(change, changes)
     self.access = try access.flatMap { try $0.ifNotNull { try $0.list { try AccessChange($0) } } }
     self.hiddenFrom = try hiddenFrom.flatMap { try $0.ifNotNull { try $0.list { try $0.id() } } }
     self.push = try push.flatMap { try $0.ifNotNull { try PushDetails($0) } }
@@ -74,8 +72,14 @@ package struct EncodedFeedEvent: Sendable {
     let rows = try changes.map { try RowChange.all(in: $0) } ?? []
     return FeedEvent(
       id: id, topics: topics, name: name, payload: try payloadValue(), at: at,
-      change: rows.count == 1 ? rows[0] : nil, changes: rows.count > 1 ? rows : nil, access: access,
+      change: rows.first, changes: rows.count > 1 ? Array(rows.dropFirst()) : nil, access: access,
       hiddenFrom: hiddenFrom, push: push)
+  }
+
+  /// - Parameter changes: an array.
+  private static func all(_ change: String?, _ changes: String?) -> String? {
+    guard let change, let changes, changes != "[]" else { return change ?? changes }
+    return "[\(change),\(changes.dropFirst())"
   }
 
   package func payloadValue() throws -> JSONValue { JSONValue(try JSONTree(whole: payload)) }

@@ -4,7 +4,7 @@ import Foundation
 /// their views, and nothing that a reader of its topics may not see, but for those from whom it is hidden.
 package struct FeedEvent: Codable, Sendable, Hashable {
   package static let topicsMax = 16
-  package static let changesMax = 100
+  package static let changesMax = 20
   /// The name of the events that have the rows of the event before them, where they are too many for one.
   package static let rowsChanged = "rows_changed"
 
@@ -18,7 +18,7 @@ package struct FeedEvent: Codable, Sendable, Hashable {
   package let payload: JSONValue
   package let at: Date
   package let change: RowChange?
-  /// The changes of several rows, where not of one; at most ``changesMax``.
+  /// Those of further rows; at most ``changesMax``, so that an event fits into what a reader takes at once.
   package let changes: [RowChange]?
   /// Whose right to read one of the topics has changed with it.
   package let access: [AccessChange]?

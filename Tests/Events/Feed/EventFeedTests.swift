@@ -249,15 +249,20 @@ import Wire
     try await withEventFeed(engine) { fixture in
       let feed = try await fixture.replica()
       let now = fixture.clock.now
+      let bob = UserID.new(at: now)
       try await feed.database.write { db in
-        let changes = (1...201).map { EventChange.of("tasks", .delete, key: ["id": $0]) }
-        EventFeed.record("list_emptied", to: ["a"], ["list_id": 1], changes: changes, of: nil, at: now, on: db)
+        let changes = (1...41).map { EventChange.of("tasks", .delete, key: ["id": $0]) }
+        EventFeed.record(
+          "list_emptied", to: ["a"], ["list_id": 1], change: .of("lists", .update, key: ["id": 1]), changes: changes,
+          hiddenFrom: [bob], of: nil, at: now, on: db)
       }
       try await running(feed.background) { try await eventually { fixture.receiver.events.count == 3 } }
       let events = fixture.receiver.events
       #expect(events.map(\.name) == ["list_emptied", "rows_changed", "rows_changed"])
-      #expect(events.map { $0.changes?.count } == [100, 100, 1])
-      #expect(events[2].changes?.first?.oldRecord == .object(["id": .integer(201)]))
+      #expect(events.map { $0.changes?.count } == [20, 20, 1])
+      #expect(events.map { $0.change?.table } == ["lists", nil, nil])
+      #expect(events[2].changes?.first?.oldRecord == .object(["id": .integer(41)]))
+      #expect(events.allSatisfy { $0.hiddenFrom == [bob] })
       #expect(events.map(\.payload) == [.object(["list_id": .integer(1)]), .object([:]), .object([:])])
     }
   }

@@ -32,7 +32,7 @@ extension EventsReceiver {
 }
 
 extension FeedEvent {
-  var rows: [RowChange] { changes ?? [change].compactMap(\.self) }
+  var rows: [RowChange] { [change].compactMap(\.self) + (changes ?? []) }
 
   func text(_ member: String) -> String? {
     guard case .string(let value)? = payload[member] else { return nil }

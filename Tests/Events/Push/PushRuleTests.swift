@@ -112,10 +112,11 @@ import Wire
   /// A task that a series makes comes with its sub-tasks.
   @Test func theFirstOfSeveralRowsIsWhatItIsAbout() throws {
     func event(_ records: [[String: JSONValue]]) -> FeedEvent {
-      FeedEvent(
+      let rows = records.map { RowChange(table: "tasks", type: .insert, record: .object($0)) }
+      return FeedEvent(
         id: .new(at: Self.now), topics: ["lists:7"], name: "task_created",
         payload: .object(["list_id": 7, "assignee_id": Self.text(Self.bob), "by": Self.text(Self.alice)]), at: Self.now,
-        changes: records.map { RowChange(table: "tasks", type: .insert, record: .object($0)) })
+        change: rows.first, changes: Array(rows.dropFirst()))
     }
     let milk: [String: JSONValue] = ["title": "milk", "hidden": false]
     let hidden: [String: JSONValue] = ["title": "bread", "hidden": true]

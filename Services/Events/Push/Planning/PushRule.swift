@@ -109,7 +109,7 @@ struct PushRule: Sendable {
   /// What the text may name: not the title of a task that is hidden.
   func subject(of event: FeedEvent) -> String? {
     if let subject = event.push?.subject { return subject }
-    guard let record = event.firstRecord, record["hidden"] != .bool(true), case .string(let title) = record["title"]
+    guard let record = event.change?.record, record["hidden"] != .bool(true), case .string(let title) = record["title"]
     else { return nil }
     return title
   }
@@ -125,7 +125,7 @@ struct PushRule: Sendable {
 
   /// The group that users may have muted.
   func group(of event: FeedEvent) -> GroupID? {
-    guard case .string(let id) = event.payload["group_id"] ?? event.firstRecord?["group_id"] else { return nil }
+    guard case .string(let id) = event.payload["group_id"] ?? event.change?.record?["group_id"] else { return nil }
     return GroupID(id)
   }
 
@@ -138,9 +138,4 @@ struct PushRule: Sendable {
     guard case .string(let text) = value else { return nil }
     return UserID(text.hasPrefix("user_") ? String(text.dropFirst("user_".count)) : text)
   }
-}
-
-extension FeedEvent {
-  /// The row that the event is about, or the first of several.
-  fileprivate var firstRecord: JSONValue? { (change ?? changes?.first)?.record }
 }

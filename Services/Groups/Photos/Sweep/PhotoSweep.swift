@@ -44,12 +44,12 @@ struct PhotoSweep: Service {
 
   func deleteEnded() async throws {
     while !Task.isCancelled {
-      let now = now()
-      let ended = try await store.ended(at: now, limit: Self.batch)
+      let ended = try await store.ended(at: now(), limit: Self.batch)
       guard !ended.isEmpty else { return }
       let deleted = Set(try await delete(ended))
-      try await store.delete(Array(deleted), at: now)
-      try await store.postpone(ended.filter { !deleted.contains($0) }, until: now + Self.retryDelay, at: now)
+      try await store.delete(Array(deleted), at: now())
+      let retry = now() + Self.retryDelay
+      try await store.postpone(ended.filter { !deleted.contains($0) }, until: retry, at: now())
     }
   }
 
