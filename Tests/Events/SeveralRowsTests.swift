@@ -6,7 +6,9 @@ import Wire
 
 /// Events with the changes of several rows.
 @Suite struct SeveralRowsTests {
-  private static func event(of fixture: EventsFixture, _ types: [RowChange.Kind]) -> FeedEvent {
+  private static func event(
+    of fixture: EventsFixture, _ types: [RowChange.Kind], _ change: RowChange? = nil
+  ) -> FeedEvent {
     let changes = types.enumerated().map { index, type in
       let key = JSONValue.object(["id": .integer(index + 1)])
       return RowChange(
@@ -14,7 +16,7 @@ import Wire
     }
     return FeedEvent(
       id: .new(at: fixture.clock.now), topics: ["lists:42"], name: "tasks_reordered", payload: .object([:]),
-      at: fixture.clock.now, changes: changes)
+      at: fixture.clock.now, change: change, changes: changes)
   }
 
   private static func binding(_ event: String) -> String {
@@ -53,6 +55,21 @@ import Wire
       let others = try await other.nextEvents(3)
       #expect(others.allSatisfy { $0.seq == nil } && Self.ids(others) == [1, 3, 2])
       for socket in [all, some, other] { #expect(try await socket.settled().isEmpty) }
+    }
+  }
+
+  @Test(arguments: engines) func anEventHasABoundOfRows(_ engine: Engine) async throws {
+    try await withEvents(engine) { fixture in
+      let most = FeedEvent.changesMax
+      let kinds = Array(repeating: RowChange.Kind.update, count: most + 2)
+      let key = JSONValue.object(["id": 0])
+      let own = RowChange(table: "lists", type: .update, record: key, oldRecord: key)
+      // The bound is that of the further rows; the event's own may come with them.
+      let accepted = try await fixture.deliver([Self.event(of: fixture, Array(kinds.prefix(most)), own)])
+      #expect(accepted == 1)
+      for event in [Self.event(of: fixture, Array(kinds.prefix(most + 1)), own), Self.event(of: fixture, kinds)] {
+        await #expect(throws: Unexpected.self) { try await fixture.deliver([event]) }
+      }
     }
   }
 

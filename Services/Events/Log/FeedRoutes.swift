@@ -53,6 +53,9 @@ extension EncodedFeedEvent {
       throw .invalid(.init("\(path).name", "must be in snake case"))
     }
     guard hasObjectPayload else { throw .invalid(.init("\(path).payload", "must be an object")) }
+    guard rowCount <= FeedEvent.changesMax + 1 else {
+      throw .invalid(.init("\(path).changes", "must have at most \(FeedEvent.changesMax) further rows"))
+    }
     guard hasObjectRecords else { throw .invalid(.init("\(path).change", "must have objects as records")) }
   }
 }

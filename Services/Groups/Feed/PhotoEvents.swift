@@ -43,8 +43,7 @@ enum PhotoEvents {
         "photos_deleted", to: [EventTopic.group(audience.group)],
         ["group_id": audience.group, "photo_ids": photos.map(\.id)],
         change: photos.first?.deletion, changes: photos.dropFirst().map(\.deletion), hiddenFrom: audience.hiddenFrom,
-        of: nil, at: now,
-        on: db)
+        of: nil, at: now, on: db)
     }
   }
 

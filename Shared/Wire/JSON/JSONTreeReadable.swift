@@ -1,15 +1,8 @@
 import Foundation
 
-/// A body that is read without its decoder, which takes less time. ``JSON`` and `Request.json(_:bytesMax:)` read it so.
-package protocol JSONReadable: Decodable {
-  /// - Throws: for what the decoder refuses, and for whatever it does not know: the decoder then decides, and finds
-  ///   what is wrong.
-  init(json: [UInt8]) throws
-}
-
 /// A body that is made from a ``JSONTree``, which takes less time than its decoder: for those between services that
-/// have hundreds of members. A test of each such body calls
-/// `expectReadsWhatItDecodes(_:)`: nothing else notices a member that was forgotten.
+/// have hundreds of members. A test of each such body calls `expectReadsWhatItDecodes(_:)`: nothing else notices a member
+/// that was forgotten.
 package protocol JSONTreeReadable: JSONReadable {
   /// - Throws: as ``JSONReadable/init(json:)``.
   init(_ tree: JSONTree) throws

@@ -14,6 +14,7 @@ package struct EncodedFeedEvent: Sendable {
   package let access: [AccessChange]?
   package let hiddenFrom: [UserID]?
   package let push: PushDetails?
+  package let rowCount: Int
   /// Whether the payload, and the records of the rows, are objects.
   package let hasObjectPayload: Bool
   package let hasObjectRecords: Bool
@@ -29,6 +30,7 @@ package struct EncodedFeedEvent: Sendable {
     access = event.access
     hiddenFrom = event.hiddenFrom
     push = event.push
+    rowCount = rows.count
     hasObjectPayload = event.payload.isObject
     hasObjectRecords = rows.allSatisfy { [$0.record, $0.oldRecord].compactMap(\.self).allSatisfy(\.isObject) }
   }
@@ -36,7 +38,7 @@ package struct EncodedFeedEvent: Sendable {
   /// - Throws: for what is not the text of an event, and for what is not certain to be one.
   init(_ reader: inout JSONReader) throws {
     var (id, topics, name, payload, at): (EventID?, [String]?, String?, String?, Date?)
-    var (change, changes): (String?, String?)
+    var (change, changes, furtherCount): (String?, String?, Int) = (nil, nil, 0)
     var (access, hiddenFrom, push): (JSONTree?, JSONTree?, JSONTree?)
     try reader.members { member, reader in
       switch member {
@@ -47,7 +49,9 @@ package struct EncodedFeedEvent: Sendable {
       case "at": at = RFC3339.parse(try reader.text())
       case "change": if !reader.skipNull() { change = try reader.written { try $0.skipRowChange() } }
       case "changes":
-        if !reader.skipNull() { changes = try reader.written { _ = try $0.elements { try $0.skipRowChange() } } }
+        if !reader.skipNull() {
+          changes = try reader.written { furtherCount = try $0.elements { try $0.skipRowChange() }.count }
+        }
       case "access": access = try reader.tree()
       case "hidden_from": hiddenFrom = try reader.tree()
       case "push": push = try reader.tree()
@@ -61,6 +65,7 @@ package struct EncodedFeedEvent: Sendable {
     self.payload = payload
     self.at = at
     self.changes = Self.all(change, changes)
+    rowCount = (change == nil ? 0 : 1) + furtherCount
     self.access = try access.flatMap { try $0.ifNotNull { try $0.list { try AccessChange($0) } } }
     self.hiddenFrom = try hiddenFrom.flatMap { try $0.ifNotNull { try $0.list { try $0.id() } } }
     self.push = try push.flatMap { try $0.ifNotNull { try PushDetails($0) } }

@@ -20,7 +20,9 @@ import Testing
 
   /// Statements are for 1, 2, 4, … 64 rows: of 32 or more, those that would take further statements wait for the next
   /// delivery.
-  @Test(arguments: [(1, 1), (31, 31), (32, 32), (37, 32), (63, 32), (64, 64), (75, 64), (127, 96), (500, 480)])
+  @Test(arguments: [
+    (1, 1), (31, 31), (32, 32), (37, 32), (63, 32), (64, 64), (75, 64), (127, 96), (128, 128), (500, 480),
+  ])
   func manyAreDeliveredByFewStatements(waiting: Int, taken: Int) throws {
     #expect(try EventDeliveryLimits().cut(events(waiting)).count == taken)
   }

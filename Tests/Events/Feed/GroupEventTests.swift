@@ -49,10 +49,7 @@ import Wire
   @Test(arguments: engines) func whoeverOwnsAGroupNextIsNamed(engine: Engine) async throws {
     try await withEvents(of: engine) { stack, receiver in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
-      let group = try #require(
-        GroupID(try await alice.browser.done(.POST, "/api/groups", ["name": "The Cabin"]).string("id")))
-      _ = try await GroupsClient(in: stack.dependencies(of: "invites"))
-        .join(group, bob.id, by: JoinByInvite(inviteID: .new(at: stack.clock.now), invitedBy: alice.id))
+      let group = try await stack.group(of: alice, with: bob)
       try await alice.browser.done(.DELETE, "/api/groups/\(group)")
       let changed = try await receiver.event("group_owner_changed", on: "social_groups:\(group)")
       #expect(changed.text("owner_id") == bob.id.description)
@@ -63,10 +60,7 @@ import Wire
   @Test(arguments: engines) func whoHasMadeAGroupAndIsErasedIsInItsRowNoLonger(engine: Engine) async throws {
     try await withEvents(of: engine) { stack, receiver in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
-      let group = try #require(
-        GroupID(try await alice.browser.done(.POST, "/api/groups", ["name": "The Cabin"]).string("id")))
-      _ = try await GroupsClient(in: stack.dependencies(of: "invites"))
-        .join(group, bob.id, by: JoinByInvite(inviteID: .new(at: stack.clock.now), invitedBy: alice.id))
+      let group = try await stack.group(of: alice, with: bob)
       try await bob.browser.done(.PUT, "/api/groups/\(group)?name=The%20Hut")
       try await stack.groups.with(stack.with(key: "auth")).done(.DELETE, "/internal/users/\(alice.id)/data")
       let topic = "social_groups:\(group)"
@@ -170,5 +164,15 @@ import Wire
       let events = stack.groups.with(stack.with(key: "events"))
       #expect(try await events.get("/internal/topics/readers?topic=\(topic)&after=me").status == 422)
     }
+  }
+}
+
+extension TestStack {
+  fileprivate func group(of owner: SignedInUser, with member: SignedInUser) async throws -> GroupID {
+    let group = try #require(
+      GroupID(try await owner.browser.done(.POST, "/api/groups", ["name": "The Cabin"]).string("id")))
+    _ = try await GroupsClient(in: dependencies(of: "invites"))
+      .join(group, member.id, by: JoinByInvite(inviteID: .new(at: clock.now), invitedBy: owner.id))
+    return group
   }
 }

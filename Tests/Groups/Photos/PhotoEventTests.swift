@@ -93,10 +93,9 @@ import Wire
 extension FeedEvent {
   /// The photos whose rows are deleted.
   fileprivate var photos: [String] {
-    (changes ?? [change].compactMap(\.self)).filter { $0.table == "photos" && $0.type == .delete }.compactMap {
-      row -> String? in
-      if case .string(let id)? = row.oldRecord?["id"] { return id }
-      return nil
+    let rows = [change].compactMap(\.self) + (changes ?? [])
+    return rows.filter { $0.table == "photos" && $0.type == .delete }.compactMap { row in
+      if case .string(let id)? = row.oldRecord?["id"] { id } else { nil }
     }
   }
 }

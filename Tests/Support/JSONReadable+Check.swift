@@ -36,7 +36,6 @@ extension JSONReadable {
   private static func decoded(_ tree: JSONTree) throws -> Self {
     try JSON.decodeByDecoder(Self.self, from: Data(tree.text.utf8))
   }
-
 }
 
 extension JSONTreeReadable where Self: Encodable & Equatable {
