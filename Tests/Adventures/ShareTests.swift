@@ -113,6 +113,44 @@ import Wire
     }
   }
 
+  /// Its recipients were told when it ended, and its owner still had the row.
+  @Test(arguments: engines) func onlyItsOwnerIsToldThatAnEndedShareIsDeleted(_ engine: Engine) async throws {
+    try await withEvents(of: engine, ["JWT_ACCESS_EXPIRE_MINUTES": "1440"]) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let (hers, his) = ("eta_shares:\(alice.id)", "eta_shares:\(bob.id)")
+      let (hour, month) = (3600, 30 * 86_400)
+      func told(_ names: [String]) async throws {
+        for topic in [hers, his] {
+          try await eventually("\(names)") { receiver.events(on: topic).map(\.name) == names }
+        }
+      }
+      let old = try await share(alice, with: bob, stack)
+      stack.clock.advance(by: .seconds(4 * hour))
+      try await told(["eta_shared", "eta_ended"])
+      let recent = try await share(alice, with: bob, stack)
+      stack.clock.advance(by: .seconds(2 * hour))
+      let ends = ["eta_shared", "eta_ended", "eta_shared", "eta_ended"]
+      try await told(ends)
+
+      // A month after the end of one, and less after that of the other. Another process deletes when it starts.
+      stack.clock.advance(by: .seconds(month - 3 * hour))
+      try await stack.withAdventures(wrapDatabase: { $0 }) { _ in
+        try await eventually("the deletion") { receiver.events(on: hers).count > ends.count }
+      }
+      try await eventually("the delivery") { try await stack.count("event_outbox", in: "adventures") == 0 }
+      #expect(receiver.events(on: hers).map(\.name) == ends + ["eta_changed"])
+      let deleted = try #require(receiver.events(on: hers).last)
+      #expect(deleted.topics == [hers])
+      #expect(deleted.payload == .object(["share_id": .string(old), "user_id": .string("\(alice.id)")]))
+      #expect(
+        deleted.change
+          == RowChange(table: "eta_shares", type: .delete, record: nil, oldRecord: .object(["id": .string(old)])))
+      #expect(receiver.events(on: his).map(\.name) == ends)
+      #expect(try await stack.count("eta_share", in: "adventures") == 1)
+      #expect(try await stack.count("eta_share where id = \(ID<Any>(recent))", in: "adventures") == 1)
+    }
+  }
+
   @Test(arguments: engines) func aBlockHidesAShare(_ engine: Engine) async throws {
     try await withStack(engine) { stack in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
