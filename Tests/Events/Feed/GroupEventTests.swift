@@ -57,6 +57,41 @@ import Wire
     }
   }
 
+  @Test(arguments: engines) func aGroupThatIsPassedOnIsAChangedRow(engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let carol = try await stack.signIn("carol")
+      let group = try await stack.group(of: alice, with: bob)
+      let (path, topic) = ("/api/groups/\(group)", "social_groups:\(group)")
+      // Only its owner passes it on, and only to a member.
+      for (user, owner, status) in [(bob, bob, 403), (alice, carol, 404), (alice, bob, 200)] {
+        let passed = try await user.browser.send(.PUT, "\(path)/owner", json: ["user_id": owner.id.description])
+        #expect(passed.status == status, "\(passed.text)")
+      }
+      let (id, maker) = (JSONValue.string(group.description), JSONValue.string(alice.id.description))
+      let changed = try await receiver.event("group_owner_changed", on: topic)
+      #expect(changed.payload == .object(["group_id": id, "owner_id": .string(bob.id.description)]))
+      #expect(changed.topics == [topic] && changed.access == nil)
+      #expect(changed.rows.map(\.table) == ["social_groups"] && changed.change?.type == .update)
+      #expect(changed.change?.oldRecord == .object(["id": id]))
+      let record = try #require(changed.change?.record)
+      #expect(
+        record.members.keys.sorted() == [
+          "created_at", "created_by", "description", "id", "member_count", "name", "updated_at",
+        ])
+      #expect(record["id"] == id && record["name"] == .string("The Cabin"))
+      #expect(record["created_by"] == maker && record["member_count"] == .integer(2))
+
+      // Where the owner leaves, the row is with that.
+      try await bob.browser.done(.DELETE, path)
+      let names = ["member_joined", "member_joined", "group_owner_changed", "member_left", "group_owner_changed"]
+      try await eventually("\(names)") { receiver.names(on: topic) == names }
+      let events = receiver.events(on: topic)
+      #expect(events[3].rows.map(\.table) == ["group_members", "social_groups"])
+      #expect(events[4].payload == .object(["group_id": id, "owner_id": maker]) && events[4].rows.isEmpty)
+    }
+  }
+
   @Test(arguments: engines) func whoHasMadeAGroupAndIsErasedIsInItsRowNoLonger(engine: Engine) async throws {
     try await withEvents(of: engine) { stack, receiver in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))

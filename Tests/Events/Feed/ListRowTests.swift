@@ -119,6 +119,49 @@ import Wire
       #expect(transferred.change?.record?["owner_id"] == .string(alice.id.description))
     }
   }
+
+  /// The account is deleted as an app does it.
+  @Test(arguments: engines) func aListWhoseOwnerIsErasedIsItsEditorsOrNobodys(engine: Engine) async throws {
+    try await withEvents(of: engine, ["ACCOUNT_ERASE_AFTER_DAYS": "0"]) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let (shared, topic) = try await bob.makeList()
+      let (lone, other) = try await bob.makeList()
+      _ = try await bob.addEditor("alice", to: shared)
+      try await bob.browser.done(
+        .POST, "/api/v1/lists/\(lone)/memberships",
+        ["membership": ["user_identifier": "alice@example.com", "role": "viewer"]])
+      // What waits is withdrawn with his account.
+      try await eventually("the delivery") { try await stack.count("event_outbox", in: "lists") == 0 }
+      try await bob.browser.done(.DELETE, "/api/v1/auth/account")
+
+      let transferred = try await receiver.event("list_owner_changed", on: topic)
+      let deleted = try await receiver.event("list_deleted", on: other)
+      _ = try await receiver.event("account_erased", on: "users:\(bob.id)")
+      try await eventually("the delivery") { try await stack.count("event_outbox", in: "lists") == 0 }
+      #expect(receiver.names(on: topic) == ["member_joined", "list_owner_changed"])
+      #expect(receiver.names(on: other) == ["member_joined", "list_deleted"])
+
+      let owner = JSONValue.string(alice.id.description)
+      #expect(transferred.payload == .object(["list_id": .integer(shared), "owner_id": owner]))
+      #expect(transferred.topics == [topic])
+      #expect(transferred.access == [AccessChange(topic: topic, user: bob.id, mayRead: false)])
+      #expect(transferred.rows.map(\.table) == ["lists"] && transferred.change?.type == .update)
+      #expect(transferred.change?.oldRecord == .object(["id": .integer(shared)]))
+      #expect(
+        columns(transferred.change) == [
+          "color", "created_at", "description", "id", "list_type", "name", "owner_id", "updated_at", "version",
+          "visibility",
+        ])
+      let record = transferred.change?.record
+      #expect(record?["id"] == .integer(shared) && record?["name"] == .string("Groceries"))
+      #expect(record?["owner_id"] == owner)
+
+      #expect(deleted.payload == .object(["list_id": .integer(lone), "by": .null]) && deleted.topics == [other])
+      #expect(
+        Set(deleted.access ?? [])
+          == Set([alice, bob].map { AccessChange(topic: other, user: $0.id, mayRead: false) }))
+    }
+  }
 }
 
 extension SignedInUser {
