@@ -46,6 +46,85 @@ import Wire
     }
   }
 
+  /// Over HTTP, by a service whose work takes long.
+  @Test(arguments: engines) func aHoldIsToldWhenItIsCapturedAndThenOnly(engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let alice = try await stack.signIn("alice")
+      #expect(try await alice.browser.get("/api/v1/credits/balance").int("balance") == 50)
+      let credits = stack.credits.with(stack.with(key: "billing+credits"))
+      func hold(_ cost: Int) async throws -> Browser.Reply {
+        let body: [String: any Sendable] = [
+          "user_id": alice.id.description, "cost": cost, "expires_in": 300, "idempotency_key": "a hold of \(cost)",
+        ]
+        return try await credits.post("/internal/credits/holds", body)
+      }
+      func settle(_ hold: String, _ how: String, _ body: [String: any Sendable] = [:]) async throws -> Int {
+        try await credits.post("/internal/credits/holds/\(hold)/\(how)", body).status
+      }
+      #expect(try await hold(51).status == 402)
+      let (captured, released) = (try await hold(30).string("id"), try await hold(10).string("id"))
+      #expect(try await hold(5).status == 201)
+      #expect(try await settle(captured, "capture", ["amount": 31]) == 422)
+      for _ in 0..<2 { #expect(try await settle(captured, "capture", ["amount": 20]) == 200) }
+      #expect(try await settle(captured, "release") == 409)
+      #expect(try await settle(released, "release") == 200)
+      // The third one is never settled.
+      stack.clock.advance(by: .seconds(301))
+      try await eventually("what was held") {
+        try await alice.browser.get("/api/v1/credits/balance").int("held") == 0
+      }
+      try await expect(
+        [
+          ["balance": 50, "amount": 50, "type": "signup_bonus"],
+          ["balance": 30, "amount": -20, "type": "generation"],
+        ], toldTo: alice.id, stack, receiver)
+    }
+  }
+
+  @Test(arguments: engines) func creditsThatExpireAreToldGrantByGrant(engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let alice = try await stack.signIn("alice")
+      #expect(try await alice.browser.get("/api/v1/credits/balance").int("balance") == 50)
+      let credits = stack.credits.with(stack.with(key: "lists"))
+      let start = stack.clock.now
+      for (amount, seconds) in [(20, 1000.0), (30, 1100.0), (5, 80_000.0)] {
+        let body: [String: any Sendable] = [
+          "user_id": alice.id.description, "amount": amount, "expires_at": RFC3339.milliseconds(start + seconds),
+        ]
+        #expect(try await credits.post("/internal/credits/grant", body).bool("success") == true)
+      }
+      let body: [String: any Sendable] = [
+        "user_id": alice.id.description, "cost": 8, "expires_in": 36_000, "idempotency_key": "a hold",
+      ]
+      let hold = try await credits.post("/internal/credits/holds", body)
+      #expect(hold.status == 201)
+      func changes() -> Int { receiver.events(on: "users:\(alice.id)").count { $0.name == "balance_changed" } }
+      stack.clock.advance(by: .seconds(2000))
+      try await eventually("the end of what is free") { changes() == 6 }
+      // What was held has expired, too.
+      #expect(try await credits.post("/internal/credits/holds/\(hold.string("id"))/release").status == 200)
+      try await eventually("the end of the rest") { changes() == 7 }
+      try await expect(
+        [
+          ["balance": 50, "amount": 50, "type": "signup_bonus"], ["balance": 70, "amount": 20, "type": "admin_grant"],
+          ["balance": 100, "amount": 30, "type": "admin_grant"], ["balance": 105, "amount": 5, "type": "admin_grant"],
+          ["balance": 93, "amount": -12, "type": "expiry"], ["balance": 63, "amount": -30, "type": "expiry"],
+          ["balance": 55, "amount": -8, "type": "expiry"],
+        ], toldTo: alice.id, stack, receiver)
+    }
+  }
+
+  /// Expects that a user was told of these changes of their balance, in this order, and of no others.
+  private func expect(
+    _ changes: [JSONValue], toldTo user: UserID, _ stack: TestStack, _ receiver: EventsReceiver,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    try await eventually("the delivery") { try await stack.count("event_outbox", in: "credits") == 0 }
+    let told = receiver.events.filter { $0.name == "balance_changed" }
+    #expect(told.map(\.payload) == changes, sourceLocation: sourceLocation)
+    #expect(told.allSatisfy { $0.topics == ["users:\(user)"] }, sourceLocation: sourceLocation)
+  }
+
   private struct Change: Equatable {
     let balance: JSONValue?
     let amount: JSONValue?
