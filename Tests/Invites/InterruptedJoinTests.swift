@@ -108,4 +108,24 @@ import Wire
       #expect(try await stack.resolve(link).status == 410)
     }
   }
+
+  @Test(arguments: engines) func theInviterIsToldOfWhatWasFinishedAndNotOfWhatWasUndone(engine: Engine) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let (kept, deleted) = (try await alice.collection(), try await alice.collection())
+      let (finished, undone) = (try await alice.link(to: kept), try await alice.link(to: deleted))
+      for link in [undone, finished] { try await claim(link, bob.id, stack) }
+      #expect(try await alice.browser.delete("/collections/\(deleted)").status == 204)
+      stack.clock.advance(by: .seconds(30))
+      try await eventually("the end of both") {
+        let (left, joined) = (try await unfinished(stack), try await uses(stack, "state = 'joined'"))
+        return left == 0 && joined == 1
+      }
+      #expect(try await uses(stack, "true") == 1)
+      try await eventually("the delivery") { try await stack.count("event_outbox", in: "invites") == 0 }
+      let accepted = receiver.events.filter { $0.name == "invite_accepted" }
+      #expect(accepted.compactMap { $0.payload["collection_id"] } == [.string(kept)])
+      #expect(accepted.map(\.topics) == [["users:\(alice.id)"]])
+    }
+  }
 }

@@ -11,6 +11,8 @@ import Wire
   /// A target that alice shares, with an invite for two uses.
   private struct SharedTarget: Sendable {
     let invite: InviteID
+    /// What the event says that somebody has accepted the invite: what they have joined, and as what.
+    let joined: [String: JSONValue]
     /// Joins as an app does.
     let accept: @Sendable (SignedInUser) async throws -> Browser.Reply
     /// The number of users who have joined.
@@ -22,7 +24,8 @@ import Wire
     case .collection:
       let collection = try await alice.collection()
       let link = try await alice.link(to: collection)
-      return SharedTarget(invite: try #require(InviteID(link.id, prefix: .invite))) {
+      let joined: [String: JSONValue] = ["collection_id": .string(collection), "role": "VIEW_ONLY"]
+      return SharedTarget(invite: try #require(InviteID(link.id, prefix: .invite)), joined: joined) {
         try await $0.accept(link)
       } guests: {
         (try await alice.browser.get("/collections/\(collection)/members").int("count") ?? 0) - 1
@@ -31,7 +34,8 @@ import Wire
       let group = try await alice.group()
       let made = try await alice.browser.post("/api/groups/\(group)/invites", ["max_uses": 2])
       let code = made.string("code")
-      return SharedTarget(invite: try #require(InviteID(made.string("id")))) {
+      let joined: [String: JSONValue] = ["group_id": .string(group), "role": .null]
+      return SharedTarget(invite: try #require(InviteID(made.string("id"))), joined: joined) {
         try await $0.browser.post("/api/invites/redeem/\(code)")
       } guests: {
         (try await alice.browser.get("/api/groups/\(group)").int("member_count") ?? 0) - 1
@@ -42,7 +46,9 @@ import Wire
       let link = try await alice.browser.post("/api/v1/lists/\(list)/invites", ["invite": ["max_uses": 2]])
       let invite = try #require(link["invite"] as? [String: Any])
       let code = invite["code"] as? String ?? ""
-      return SharedTarget(invite: try await stack.invite(numbered: try #require(invite["id"] as? Int))) {
+      let joined: [String: JSONValue] = ["list_id": .integer(list), "role": "viewer"]
+      let id = try await stack.invite(numbered: try #require(invite["id"] as? Int))
+      return SharedTarget(invite: id, joined: joined) {
         try await $0.browser.post("/api/v1/invites/\(code)/accept")
       } guests: {
         let memberships = try await alice.browser.get("/api/v1/lists/\(list)/memberships")["memberships"] as? [Any]
@@ -70,6 +76,28 @@ import Wire
       #expect(try await stack.count("invite where uses_count = 1", in: "invites") == 1)
       #expect([400, 409].contains(try await shared.accept(bob).status))
       #expect(try await stack.count("invite where uses_count = 1", in: "invites") == 1)
+    }
+  }
+
+  /// What the request would have recorded is recorded by the worker.
+  @Test(arguments: engines, [JoinTarget.Kind.collection, .group, .list])
+  func theInviterIsToldOfAJoinThatTheWorkerFinishes(engine: Engine, kind: JoinTarget.Kind) async throws {
+    try await withEvents(of: engine) { stack, receiver in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      let shared = try await share(kind, by: alice, stack)
+      let claim = try await stack.claim(shared.invite, bob.id)
+      #expect(try await stack.join(claim).outcome == .joined)
+      stack.clock.advance(by: .seconds(30))
+      try await eventually("the end of it") {
+        try await stack.count("invite_use where due_at is not null", in: "invites") == 0
+      }
+      try await eventually("the delivery") { try await stack.count("event_outbox", in: "invites") == 0 }
+      let accepted = receiver.events.filter { $0.name == "invite_accepted" }
+      #expect(accepted.map(\.topics) == [["users:\(alice.id)"]])
+      let ids = JSONValue.object([
+        "invite_id": .string(shared.invite.description), "user_id": .string(bob.id.description),
+      ])
+      #expect(accepted.first?.payload == ids.with(shared.joined))
     }
   }
 
