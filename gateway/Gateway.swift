@@ -9,10 +9,12 @@ import Wire
 
 /// Wires the gateway from its dependencies; the only place where its parts are connected.
 ///
+/// - Parameter local: the services in the same process.
 /// - Throws: ``StartFailure`` for settings that are missing or wrong.
 package func buildGateway(
   _ dependencies: Dependencies, routes: [Route] = publicRoutes, timeouts: Timeouts = Timeouts(),
-  healthProbe: HealthProbe = HealthProbe(), upstreamTrust: NIOSSLTrustRoots = .default
+  healthProbe: HealthProbe = HealthProbe(), upstreamTrust: NIOSSLTrustRoots = .default,
+  local: [ServiceName: LocalListener] = [:]
 ) throws -> GatewayServer {
   let settings = dependencies.settings
   let lifecycle = Lifecycle()
@@ -64,7 +66,9 @@ package func buildGateway(
         now: { Nanoseconds(NIODeadline.now().uptimeNanoseconds) }, outageLog: outageLog, timeout: timeouts.redis),
       metrics: EventLoopMetrics(), tracer: tracer,
       pool: { service in
-        ServicePool(service, upstreams) { EndpointPool($0, key: serviceKey, tls: upstreamTLS, on: loop) }
+        ServicePool(service, upstreams) {
+          EndpointPool($0, key: serviceKey, tls: upstreamTLS, on: loop, local: local[service])
+        }
       })
   }
   return GatewayServer(

@@ -15,7 +15,7 @@ import Web
 import Wire
 
 /// Builds all services in one process. Each listens on a loopback port of its own, so they work as in separate
-/// processes.
+/// processes. The gateway sends them the requests of clients without a socket.
 func buildKith(_ dependencies: Dependencies) async throws -> ServiceStack {
   let settings = try DevelopmentSecrets.complete(dependencies.settings)
   let serviceAddresses = ServiceAddresses(settings.overlaid(ownURLs(settings)))
@@ -48,12 +48,14 @@ func buildKith(_ dependencies: Dependencies) async throws -> ServiceStack {
   async let events = buildEvents(loopback(.events))
   async let adventures = buildAdventures(loopback(.adventures))
   async let timepoints = buildTimepoints(loopback(.timepoints))
+  // The first stops last: the others deliver to it what their last requests have recorded.
+  let servers = try await [events, auth, invites, groups, lists, credits, adventures, timepoints]
   return ServiceStack(
-    // The first stops last: the others deliver to it what their last requests have recorded.
-    servers: try await [events, auth, invites, groups, lists, credits, adventures, timepoints],
+    servers: servers,
     // The services are ready when it starts, and stop after it, so probes would only tell of a database that is down.
     gateway: try buildGateway(
-      makeDependencies(for: "gateway", [:]), healthProbe: HealthProbe(restInterval: .seconds(60))),
+      makeDependencies(for: "gateway", [:]), healthProbe: HealthProbe(restInterval: .seconds(60)),
+      local: Dictionary(servers.map { ($0.service, $0.local) }) { $1 }),
     serviceAddresses: serviceAddresses)
 }
 

@@ -47,6 +47,21 @@ package final class RawConnection: Sendable {
     try await self.init(port: Int(browser.base.split(separator: ":").last ?? "") ?? 0)
   }
 
+  /// - Parameter connect: opens the channel, which reads when it is told to, on its event loop.
+  package init(
+    within connect: @escaping @Sendable (_ loop: any EventLoop) throws -> any Channel
+  ) async throws {
+    let collected = Collected()
+    self.collected = collected
+    let loop = MultiThreadedEventLoopGroup.singleton.any()
+    channel = try await loop.submit {
+      let channel = try connect(loop)
+      try channel.pipeline.syncOperations.addHandler(
+        Collector { bytes in collected.bytes.withLock { $0 += bytes.readableBytesView } })
+      return channel
+    }.get()
+  }
+
   /// - Throws: when the other side has closed.
   package func send(_ bytes: some Sequence<UInt8> & Sendable) async throws {
     try await channel.writeAndFlush(ByteBuffer(bytes: bytes))

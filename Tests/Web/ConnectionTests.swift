@@ -9,8 +9,10 @@ import Testing
 @Suite struct ConnectionTests {
   private static let get = "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n"
 
-  @Test func requestsOfAConnectionAreRespondedToInTheirOrder() async throws {
-    try await withEchoServer { server in
+  @Test(arguments: Transport.allCases) func requestsOfAConnectionAreRespondedToInTheirOrder(_ transport: Transport)
+    async throws
+  {
+    try await withEchoServer(over: transport) { server in
       let connection = try await server.connect()
       try await connection.send(
         "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n" + Self.get + "HEAD /echo HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -24,8 +26,8 @@ import Testing
     }
   }
 
-  @Test func aHeadMayArriveByteByByte() async throws {
-    try await withEchoServer { server in
+  @Test(arguments: Transport.allCases) func aHeadMayArriveByteByByte(_ transport: Transport) async throws {
+    try await withEchoServer(over: transport) { server in
       let connection = try await server.connect()
       for byte in Self.get.utf8 { try await connection.send([byte]) }
       try await eventually("the response") { try await connection.received().hasSuffix("GET /echo 0") }
@@ -33,15 +35,18 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-    "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", "GET /echo HTTP/1.1\r\n\r\n",
-    "GET /echo HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "GET /echo HTTP/1.1\nHost: a\n\n",
-    "GET /echo HTTP/1.1\r\nHost: a\r\nX: 1\r\n 2\r\n\r\n", "GET /../echo HTTP/1.1\r\nHost: a\r\n\r\n",
-    "GET /%2e%2e%2fecho HTTP/1.1\r\nHost: a\r\n\r\n", "GET /echo HTTP/1.1\r\nHost: a\r\nX_User_ID: 1\r\n\r\n",
-    "GET /echo HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\n\r\n", "\u{16}\u{3}\u{1}\u{0}",
-  ]) func whatTwoProgramsCouldReadDifferentlyIsRefused(request: String) async throws {
-    try await withEchoServer { server in
+  @Test(
+    arguments: [
+      "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+      "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", "GET /echo HTTP/1.1\r\n\r\n",
+      "GET /echo HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "GET /echo HTTP/1.1\nHost: a\n\n",
+      "GET /echo HTTP/1.1\r\nHost: a\r\nX: 1\r\n 2\r\n\r\n", "GET /../echo HTTP/1.1\r\nHost: a\r\n\r\n",
+      "GET /%2e%2e%2fecho HTTP/1.1\r\nHost: a\r\n\r\n", "GET /echo HTTP/1.1\r\nHost: a\r\nX_User_ID: 1\r\n\r\n",
+      "GET /echo HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\n\r\n", "\u{16}\u{3}\u{1}\u{0}",
+    ], Transport.allCases) func whatTwoProgramsCouldReadDifferentlyIsRefused(request: String, transport: Transport)
+    async throws
+  {
+    try await withEchoServer(over: transport) { server in
       let connection = try await server.connect()
       try await connection.send(request)
       let text = try await connection.untilClosed()
@@ -51,21 +56,24 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    ("TRACE /echo HTTP/1.1\r\nHost: a\r\n\r\n", 405), ("GET /echo HTTP/2.0\r\nHost: a\r\n\r\n", 505),
-    ("GET /\(String(repeating: "x", count: 9000)) HTTP/1.1\r\nHost: a\r\n\r\n", 414),
-    ("GET /echo HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 25 * 1024))\r\n\r\n", 431),
-    ("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nExpect: tea\r\n\r\n", 417),
-  ]) func whatIsNotServedSaysWhy(request: String, status: Int) async throws {
-    try await withEchoServer { server in
+  @Test(
+    arguments: [
+      ("TRACE /echo HTTP/1.1\r\nHost: a\r\n\r\n", 405), ("GET /echo HTTP/2.0\r\nHost: a\r\n\r\n", 505),
+      ("GET /\(String(repeating: "x", count: 9000)) HTTP/1.1\r\nHost: a\r\n\r\n", 414),
+      ("GET /echo HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 25 * 1024))\r\n\r\n", 431),
+      ("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nExpect: tea\r\n\r\n", 417),
+    ], Transport.allCases) func whatIsNotServedSaysWhy(_ refused: (request: String, status: Int), transport: Transport)
+    async throws
+  {
+    try await withEchoServer(over: transport) { server in
       let connection = try await server.connect()
-      try await connection.send(request)
-      #expect(try await connection.untilClosed().hasPrefix("HTTP/1.1 \(status) "))
+      try await connection.send(refused.request)
+      #expect(try await connection.untilClosed().hasPrefix("HTTP/1.1 \(refused.status) "))
     }
   }
 
-  @Test func bodiesAreReadHoweverTheyArrive() async throws {
-    try await withEchoServer { server in
+  @Test(arguments: Transport.allCases) func bodiesAreReadHoweverTheyArrive(_ transport: Transport) async throws {
+    try await withEchoServer(over: transport) { server in
       let small = try await server.connect()
       try await small.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc")
       try await Task.sleep(for: .milliseconds(30))
@@ -90,8 +98,10 @@ import Testing
     }
   }
 
-  @Test func aMalformedChunkEndsTheRequestAndTheConnection() async throws {
-    try await withEchoServer { server in
+  @Test(arguments: Transport.allCases) func aMalformedChunkEndsTheRequestAndTheConnection(_ transport: Transport)
+    async throws
+  {
+    try await withEchoServer(over: transport) { server in
       let connection = try await server.connect()
       try await connection.send(
         "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1;x=y\r\nx\r\n0\r\n\r\n" + Self.get)
@@ -101,8 +111,8 @@ import Testing
     }
   }
 
-  @Test func whoWaitsForContinueIsTold() async throws {
-    try await withEchoServer { server in
+  @Test(arguments: Transport.allCases) func whoWaitsForContinueIsTold(_ transport: Transport) async throws {
+    try await withEchoServer(over: transport) { server in
       for length in [5, 20_000] {
         let connection = try await server.connect()
         try await connection.send(
@@ -115,8 +125,10 @@ import Testing
     }
   }
 
-  @Test func anEarlyResponseKeepsTheConnectionWhereLittleIsMissing() async throws {
-    try await withEchoServer { server in
+  @Test(arguments: Transport.allCases) func anEarlyResponseKeepsTheConnectionWhereLittleIsMissing(
+    _ transport: Transport
+  ) async throws {
+    try await withEchoServer(over: transport) { server in
       let kept = try await server.connect()
       try await kept.send("POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: 20000\r\n\r\n")
       try await eventually("the response") { try await kept.received().hasSuffix("early") }
@@ -133,8 +145,8 @@ import Testing
     }
   }
 
-  @Test func streamsAreChunkedAndCutOffVisibly() async throws {
-    try await withEchoServer { server in
+  @Test(arguments: Transport.allCases) func streamsAreChunkedAndCutOffVisibly(_ transport: Transport) async throws {
+    try await withEchoServer(over: transport) { server in
       let whole = try await server.connect()
       try await whole.send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
       try await eventually("the end") { try await whole.received().hasSuffix("3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n") }
@@ -151,8 +163,8 @@ import Testing
     }
   }
 
-  @Test func someStatusesHaveNoBodyAndNoLength() async throws {
-    try await withEchoServer { server in
+  @Test(arguments: Transport.allCases) func someStatusesHaveNoBodyAndNoLength(_ transport: Transport) async throws {
+    try await withEchoServer(over: transport) { server in
       for status in [204, 304] {
         let connection = try await server.connect()
         try await connection.send("GET /\(status) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
@@ -163,8 +175,8 @@ import Testing
     }
   }
 
-  @Test func whoReadsSlowlyGetsEverything() async throws {
-    try await withEchoServer { server in
+  @Test(arguments: Transport.allCases) func whoReadsSlowlyGetsEverything(_ transport: Transport) async throws {
+    try await withEchoServer(over: transport) { server in
       let slow = try await server.connect(receiveBytes: 8 * 1024)
       try await slow.send("GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
       let text = try await slow.untilClosed()
@@ -172,8 +184,8 @@ import Testing
     }
   }
 
-  @Test func partsOfAKnownLengthAreSentAsTheyCome() async throws {
-    try await withEchoServer { server in
+  @Test(arguments: Transport.allCases) func partsOfAKnownLengthAreSentAsTheyCome(_ transport: Transport) async throws {
+    try await withEchoServer(over: transport) { server in
       let connection = try await server.connect()
       try await connection.send("GET /parts HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
       let text = try await connection.untilClosed()
@@ -182,8 +194,8 @@ import Testing
     }
   }
 
-  @Test func whoNeverReadsIsCutOff() async throws {
-    try await withEchoServer(.init(write: .milliseconds(300))) { server in
+  @Test(arguments: Transport.allCases) func whoNeverReadsIsCutOff(_ transport: Transport) async throws {
+    try await withEchoServer(.init(write: .milliseconds(300)), over: transport) { server in
       let never = try await server.connect(receiveBytes: 8 * 1024)
       try await never.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
       try await eventually("the end of the request") { server.cutCount == 1 }
@@ -191,8 +203,10 @@ import Testing
     }
   }
 
-  @Test func whatIsWrittenReachesWhoStopsSendingOrIsNotWaitedFor() async throws {
-    let readers = try await withEchoServer { server in
+  @Test(arguments: Transport.allCases) func whatIsWrittenReachesWhoStopsSendingOrIsNotWaitedFor(_ transport: Transport)
+    async throws
+  {
+    let readers = try await withEchoServer(over: transport) { server in
       let halfClosed = try await server.connect(receiveBytes: 8 * 1024)
       try await halfClosed.send("GET /big HTTP/1.1\r\nHost: a\r\n\r\n")
       try await halfClosed.endOutput()
@@ -204,8 +218,9 @@ import Testing
     for reader in readers { #expect(try await reader.value > EchoServer.bigBytes) }
   }
 
-  @Test func theHeadOfAStreamComesBeforeItsFirstPart() async throws {
-    try await withEchoServer { server in
+  @Test(arguments: Transport.allCases) func theHeadOfAStreamComesBeforeItsFirstPart(_ transport: Transport) async throws
+  {
+    try await withEchoServer(over: transport) { server in
       let connection = try await server.connect()
       try await connection.send("GET /late-stream HTTP/1.1\r\nHost: a\r\n\r\n")
       try await eventually("the head") { try await connection.received().hasSuffix("chunked\r\n\r\n") }
@@ -215,8 +230,10 @@ import Testing
     }
   }
 
-  @Test func aStreamIsToldThatItsClientHasEndedItsSideOrHasGone() async throws {
-    try await withEchoServer { server in
+  @Test(arguments: Transport.allCases) func aStreamIsToldThatItsClientHasEndedItsSideOrHasGone(_ transport: Transport)
+    async throws
+  {
+    try await withEchoServer(over: transport) { server in
       let request = "GET /until-client-end HTTP/1.1\r\nHost: a\r\n\r\n"
       for isBegun in [true, false] {
         let halfClosed = try await server.connect()
@@ -234,57 +251,5 @@ import Testing
       closed.close()
       try await eventually("the end of the stream") { server.cutCount == 1 }
     }
-  }
-
-  @Test func silentAndDrippingConnectionsEnd() async throws {
-    try await withEchoServer(ConnectionTimeouts(idle: .milliseconds(400))) { server in
-      let silent = try await server.connect()
-      #expect(try await silent.untilClosed() == "")
-    }
-    // A head that a busy machine sends late is not taken for silence.
-    try await withEchoServer(ConnectionTimeouts(head: .milliseconds(300), body: .milliseconds(300))) { server in
-      let body = try await server.connect()
-      try await body.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nabc")
-      #expect(try await body.untilClosed().hasPrefix("HTTP/1.1 408 "))
-      let dripping = try await server.connect()
-      await #expect(throws: (any Error).self) {
-        for _ in 0..<2000 {
-          try await dripping.send("G")
-          try await Task.sleep(for: .milliseconds(20))
-          _ = try await dripping.received()
-        }
-      }
-      #expect(server.count == 0)
-    }
-  }
-
-  @Test func aRequestThatIsBrokenOffFails() async throws {
-    try await withEchoServer { server in
-      let connection = try await server.connect()
-      try await connection.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 20000\r\n\r\nabc")
-      try await eventually("the request") { server.count == 1 }
-      try await connection.endOutput()
-      #expect(try await connection.untilClosed().hasPrefix("HTTP/1.1 400 "))
-    }
-  }
-
-  @Test func aStopEndsIdleConnectionsAtOnceAndOthersAfterTheirResponse() async throws {
-    let (idle, busy) = try await withEchoServer { server in
-      let idle = try await server.connect()
-      try await idle.send(Self.get)
-      try await eventually("the response") { try await idle.received().hasSuffix("GET /echo 0") }
-      let busy = try await server.connect()
-      try await busy.send("GET /held HTTP/1.1\r\nHost: a\r\n\r\n")
-      try await eventually("the request") { server.count == 2 }
-      let ended = Task {
-        // The response may begin once the stop has, whenever that is.
-        defer { server.goOn.send() }
-        return try await idle.untilClosed()
-      }
-      return (ended, busy)
-    }
-    #expect(try await idle.value.hasSuffix("GET /echo 0"))
-    let text = try await busy.untilClosed()
-    #expect(text.hasSuffix("GET /held 0") && text.contains("connection: close"))
   }
 }

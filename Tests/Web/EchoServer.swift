@@ -7,9 +7,18 @@ import Wire
 
 @testable import Web
 
+/// How a client reaches a server.
+enum Transport: CaseIterable {
+  /// Over TCP.
+  case port
+  /// Within the process.
+  case local
+}
+
 /// A server whose responses say what it was asked.
 final class EchoServer: Sendable {
   let port = ListeningPort()
+  private let listener = Mutex<LocalListener?>(nil)
   let largeBytes = 6_000_000
   static let bigBytes = 4_000_000
   /// Lets the late stream and the held response go on.
@@ -17,13 +26,20 @@ final class EchoServer: Sendable {
   private let counts = Mutex((all: 0, cut: 0))
   private let deadlines = RequestDeadlines(limit: .milliseconds(50), interval: .milliseconds(10))
 
+  /// nil where it is reached over TCP.
+  var local: LocalListener? {
+    get { listener.withLock { $0 } }
+    set { listener.withLock { $0 = newValue } }
+  }
   /// How many requests have begun.
   var count: Int { counts.withLock { $0.all } }
   /// How many streams were cut off by their reader.
   var cutCount: Int { counts.withLock { $0.cut } }
 
+  /// - Parameter receiveBytes: the size of the kernel's receive buffer, where there is one.
   func connect(receiveBytes: Int? = nil) async throws -> RawConnection {
-    try await RawConnection(port: try await port.number, receiveBytes: receiveBytes)
+    if let local { return try await RawConnection(within: local.connect) }
+    return try await RawConnection(port: try await port.number, receiveBytes: receiveBytes)
   }
 
   func respond(to request: Request) async -> Response {
@@ -139,9 +155,10 @@ final class EchoServer: Sendable {
   }
 }
 
-/// Runs it on a free port.
+/// Runs it, on a free port or within the process.
 func withEchoServer<T>(
-  _ timeouts: ConnectionTimeouts = ConnectionTimeouts(), _ body: (EchoServer) async throws -> T
+  _ timeouts: ConnectionTimeouts = ConnectionTimeouts(), over transport: Transport = .port,
+  _ body: (EchoServer) async throws -> T
 ) async throws -> T {
   let server = EchoServer()
   let service = HTTPService(
@@ -151,7 +168,12 @@ func withEchoServer<T>(
         to: Request(head: .init(method: .get, scheme: nil, authority: nil, path: "/"), body: .init(buffer: .init())),
         requestID: "1")
     }, logger: quiet, timeouts: timeouts)
-  let http = EventLoopServer.service(service, host: "127.0.0.1", port: 0) { channel in
+  if transport == .local {
+    let local = LocalListener(EventLoopServer(service), logger: quiet)
+    server.local = local
+    return try await running([local]) { try await body(server) }
+  }
+  let http = EventLoopServer(service).service(host: "127.0.0.1", port: 0) { channel in
     server.port.opened(on: channel.localAddress?.port ?? 0, channel)
   }
   return try await running([http]) {

@@ -12,6 +12,8 @@ final class EndpointPool {
   /// nil for an `http` URL.
   private let tls: UpstreamTLS?
   private let resolver: (any Resolver & Sendable)?
+  /// nil for a service in another process.
+  private let local: LocalListener?
   private var idle: [UpstreamHandler] = []
   private var open = 0
   /// The number of open tunnels. Their connections do not count as `open`, because they stay for hours.
@@ -32,14 +34,16 @@ final class EndpointPool {
   /// - Parameters:
   ///   - key: the gateway's service key.
   ///   - resolver: nil for the system's.
+  ///   - local: connects to the service where it is in this process.
   init(
     _ endpoint: Endpoint, key: String, tls: UpstreamTLS, on loop: any EventLoop,
-    resolver: (any Resolver & Sendable)? = nil
+    resolver: (any Resolver & Sendable)? = nil, local: LocalListener? = nil
   ) {
     self.endpoint = endpoint
     self.loop = loop
     self.tls = endpoint.url.isTLS ? tls : nil
     self.resolver = resolver
+    self.local = local
     headerLines = Array("host: \(endpoint.url.authority)\r\nx-service-key: \(key)\r\n".utf8)
   }
 
@@ -113,7 +117,9 @@ final class EndpointPool {
     handler.read()
   }
 
+  /// A tunnel goes through the port of the service also within the process, as its ends are sockets that half close.
   private func channel(isForTunnel: Bool) -> EventLoopFuture<any Channel> {
+    if let local, !isForTunnel { return loop.makeCompletedFuture { try local.connect(on: loop) } }
     var bootstrap = TCPKeepAlive.options.reduce(ClientBootstrap(group: loop)) {
       $0.channelOption($1.option, value: $1.value)
     }

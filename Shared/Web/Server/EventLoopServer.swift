@@ -9,19 +9,22 @@ import ServiceLifecycle
 /// What computes for more than a millisecond runs ``offEventLoop(if:_:)``.
 struct EventLoopServer: ServerChildChannel {
   private let http: HTTPService
+  /// The connections that are not for this server.
   private let takeover: ConnectionTakeover?
 
-  /// Serves requests until graceful shutdown. It takes the place of Hummingbird's `Application`, which makes a logger
-  /// and a task-local value for each request.
+  init(_ http: HTTPService, takeover: ConnectionTakeover? = nil) {
+    self.http = http
+    self.takeover = takeover
+  }
+
+  /// Serves requests to a port until graceful shutdown. It takes the place of Hummingbird's `Application`, which makes
+  /// a logger and a task-local value for each request.
   ///
-  /// - Parameters:
-  ///   - takeover: the connections that are not for this server.
-  ///   - onServerRunning: called with the listening channel.
-  static func service(
-    _ http: HTTPService, host: String, port: Int, takeover: ConnectionTakeover? = nil,
-    onServerRunning: @escaping @Sendable (any Channel) async -> Void
+  /// - Parameter onServerRunning: called with the listening channel.
+  func service(
+    host: String, port: Int, onServerRunning: @escaping @Sendable (any Channel) async -> Void
   ) -> any Service {
-    EventLoopServer(http: http, takeover: takeover).server(
+    server(
       configuration: ServerConfiguration(address: .hostname(host, port: port), backlog: 1024),
       onServerRunning: onServerRunning, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: http.logger)
   }

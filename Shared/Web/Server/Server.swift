@@ -12,6 +12,8 @@ package struct Server: Service {
   package let service: ServiceName
   package let api: OpenAPI
   package let port = ListeningPort()
+  /// For callers in the same process.
+  package let local: LocalListener
   let routes: [RegisteredRoute]
   private let http: any Service
   private let logger: Logger
@@ -77,14 +79,14 @@ package struct Server: Service {
     self.configuredPort = try settings.int("PORT", default: service.defaultPort, in: 0...65535)
     let (host, logger, port) = (host, dependencies.logger, port)
     self.logger = logger.warningsOnly
-    self.http = EventLoopServer.service(
-      HTTPService(respond: boundary.respond, refuse: boundary.refuse, logger: self.logger), host: host,
-      port: configuredPort, takeover: takeover,
-      onServerRunning: { [configuredPort] channel in
-        let bound = channel.localAddress?.port ?? configuredPort
-        logger.info("listening", metadata: ["host": "\(host)", "port": .stringConvertible(bound)])
-        port.opened(on: bound, channel)
-      })
+    let server = EventLoopServer(
+      HTTPService(respond: boundary.respond, refuse: boundary.refuse, logger: self.logger), takeover: takeover)
+    self.local = LocalListener(server, logger: self.logger)
+    self.http = server.service(host: host, port: configuredPort) { [configuredPort] channel in
+      let bound = channel.localAddress?.port ?? configuredPort
+      logger.info("listening", metadata: ["host": "\(host)", "port": .stringConvertible(bound)])
+      port.opened(on: bound, channel)
+    }
   }
 
   /// Serves until graceful shutdown: readiness fails first, for as long as load balancers need to notice; then no new
@@ -99,7 +101,7 @@ package struct Server: Service {
     OpenFiles.raiseLimit()
     let listener = Listener(http: http, port: port)
     let drain = ShutdownDelay(lifecycle: lifecycle, duration: drainDelay, port: port)
-    let services: [any Service] = background + [listener, drain]
+    let services: [any Service] = background + [listener, local, drain]
     do {
       try await ServiceGroup(
         configuration: .init(
