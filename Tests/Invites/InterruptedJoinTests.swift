@@ -112,7 +112,7 @@ import Wire
   @Test(arguments: engines) func theInviterIsToldOfWhatWasFinishedAndNotOfWhatWasUndone(engine: Engine) async throws {
     try await withEvents(of: engine) { stack, receiver in
       let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
-      let (kept, deleted) = (try await alice.collection(), try await alice.collection())
+      let (kept, deleted) = (try await alice.collection(), try await alice.collection("Lost Marbles"))
       let (finished, undone) = (try await alice.link(to: kept), try await alice.link(to: deleted))
       for link in [undone, finished] { try await claim(link, bob.id, stack) }
       #expect(try await alice.browser.delete("/collections/\(deleted)").status == 204)

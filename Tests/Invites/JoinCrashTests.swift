@@ -98,6 +98,10 @@ import Wire
         "invite_id": .string(shared.invite.description), "user_id": .string(bob.id.description),
       ])
       #expect(accepted.first?.payload == ids.with(shared.joined))
+      // He has not had an answer, and asks again.
+      #expect(try await shared.accept(bob).status == 200)
+      try await eventually("what is delivered again") { try await stack.count("event_outbox", in: "invites") == 0 }
+      #expect(Set(receiver.events.filter { $0.name == "invite_accepted" }.map(\.id)) == Set(accepted.map(\.id)))
     }
   }
 

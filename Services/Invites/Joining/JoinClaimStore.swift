@@ -88,7 +88,7 @@ struct JoinClaimStore: Sendable {
       where id = \(claim.id) and lease = \(claim.lease)
       """)
     guard finished == 1 else { throw LeaseLost() }
-    InviteEvents.accepted(claim.invite, by: claim.user, at: now, on: db)
+    InviteEvents.accepted(claim.invite, by: claim.user, with: claim.id, at: now, on: db)
   }
 
   /// Deletes the claim and makes the use available to others.

@@ -117,7 +117,7 @@ struct JoinCoordinator: Service {
     try await row.step(last: true) { [refusal] db in
       guard let refusal else {
         try JoinClaimStore.markJoined(claim, on: db)
-        InviteEvents.accepted(invite, by: user, at: now(), on: db)
+        InviteEvents.accepted(invite, by: user, with: claim, at: now(), on: db)
         return
       }
       try JoinClaimStore.delete(claim, on: db)
