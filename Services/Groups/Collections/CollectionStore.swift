@@ -77,8 +77,7 @@ struct CollectionStore: Sendable {
 
   /// Deletes a collection that the transaction has locked.
   static func delete(_ id: CollectionID, at now: Date, on db: any Connection) throws {
-    let members = try db.rows("select user_id from collection_member where collection_id = \(id) order by user_id")
-    CollectionEvents.deleted(id, members: try members.map { try $0.get("user_id") }, at: now, on: db)
+    CollectionEvents.deleted(id, at: now, on: db)
     try db.change("delete from collection where id = \(id)")
   }
 

@@ -21,12 +21,11 @@ enum CollectionEvents {
       at: now, on: db)
   }
 
-  /// - Parameter members: with the owner, until now.
-  static func deleted(_ id: CollectionID, members: [UserID], at now: Date, on db: any Connection) {
+  static func deleted(_ id: CollectionID, at now: Date, on db: any Connection) {
     let topic = EventTopic.collection(id)
     EventFeed.record(
       "collection_deleted", to: [topic], ["collection_id": id.prefixed(.collection)],
-      access: members.map { AccessChange(topic: topic, user: $0, mayRead: false) }, of: nil, at: now, on: db)
+      access: [.end(of: topic)], of: nil, at: now, on: db)
   }
 
   static func joined(

@@ -33,12 +33,11 @@ enum GroupEvents {
       change: group?.update(at: now), of: owner, at: now, on: db)
   }
 
-  /// - Parameter members: the active members until now.
-  static func closed(_ id: GroupID, members: [UserID], at now: Date, on db: any Connection) {
+  static func closed(_ id: GroupID, at now: Date, on db: any Connection) {
     let topic = EventTopic.group(id)
     EventFeed.record(
       "group_closed", to: [topic], ["group_id": id], change: .of("social_groups", .delete, key: ["id": id]),
-      access: members.map { AccessChange(topic: topic, user: $0, mayRead: false) }, of: nil, at: now, on: db)
+      access: [.end(of: topic)], of: nil, at: now, on: db)
   }
 
   /// - Parameters:

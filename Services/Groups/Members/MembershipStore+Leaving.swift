@@ -139,7 +139,7 @@ extension MembershipStore {
   private func close(_ id: GroupID, at now: Date, on db: any Connection) throws {
     let members = try db.rows("delete from membership where group_id = \(id) returning user_id, state")
       .filter { try $0.get("state") == "active" }.map { try $0.get("user_id", as: UserID.self) }
-    GroupEvents.closed(id, members: members, at: now, on: db)
+    GroupEvents.closed(id, at: now, on: db)
     try changes?.add(members, of: id, at: now, on: db)
     try db.change(
       """

@@ -24,14 +24,11 @@ enum ListEvents {
   }
 
   /// - Parameter user: nil when the account of the owner is erased.
-  static func deleted(_ list: Int, by user: UserID?, at now: Date, on db: any Connection) throws {
-    let readers = try MembershipStore.users(in: list, on: db).sorted { $0.description < $1.description }
+  static func deleted(_ list: Int, by user: UserID?, at now: Date, on db: any Connection) {
     EventFeed.record(
       "list_deleted", to: [EventTopic.list(list)], ["list_id": list, "by": user],
-      change: .of("lists", .delete, key: ["id": list]),
-      access: readers.map {
-        AccessChange(topic: EventTopic.list(list), user: $0, mayRead: false)
-      }, of: user, at: now, on: db)
+      change: .of("lists", .delete, key: ["id": list]), access: [.end(of: EventTopic.list(list))], of: user, at: now,
+      on: db)
   }
 
   /// The list has another owner, an editor until now, because its owner's account is erased.

@@ -116,7 +116,7 @@ enum ListStore {
 
   /// Soft-deletes a list that the transaction has locked.
   static func delete(_ list: List, by user: UserID, at now: Date, on db: any Connection) throws {
-    try ListEvents.deleted(list.id, by: user, at: now, on: db)
+    ListEvents.deleted(list.id, by: user, at: now, on: db)
     try db.change("update list set deleted_at = \(now), version = revision where id = \(list.id)")
   }
 

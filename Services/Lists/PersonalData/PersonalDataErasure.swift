@@ -19,7 +19,7 @@ enum PersonalDataErasure {
     guard let locked else { return true }
     let isDeleted = try locked.optional("deleted_at", as: Date.self) != nil
     guard !isDeleted, let newOwner = try longestStandingEditor(of: list, on: db) else {
-      if !isDeleted { try ListEvents.deleted(list, by: nil, at: now, on: db) }
+      if !isDeleted { ListEvents.deleted(list, by: nil, at: now, on: db) }
       try db.change("delete from list where id = \(list)")
       return true
     }
