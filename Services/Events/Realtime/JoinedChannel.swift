@@ -65,7 +65,7 @@ final class JoinedChannel {
     if request.receivesOwn { options.insert(.receivesOwn) }
     if request.hasPresence { options.insert(.presence) }
     self.options = options
-    tokenHash = request.token.hashValue
+    tokenHash = request.token?.hashValue ?? 0
     position = LogPosition(seq: request.since ?? 0, epoch: request.epoch ?? "")
   }
 

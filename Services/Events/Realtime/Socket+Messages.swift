@@ -7,6 +7,8 @@ extension Socket {
     case ("phoenix", "heartbeat"): if spendControl() { reply(to: message, PhoenixPayload.reply(true)) }
     case (_, "phx_join"): join(JoinRequest(message), message)
     case (_, "phx_leave"): if spendControl() { leave(message) }
+    // Clients refresh the token of all their channels at once.
+    case (_, "access_token"): if spendControl() { push(message) }
     default:
       guard messages.spend(at: .now()) else {
         services.metrics.refused(.messages)

@@ -88,6 +88,8 @@ final class Socket: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // The client has gone without a word, as phones do.
+    if error is IOError { return context.close(promise: nil) }
     let isTooLong =
       error as? NIOWebSocketError == .invalidFrameLength
       || error as? NIOWebSocketFrameAggregator.Error == .accumulatedFrameSizeIsTooLarge
