@@ -42,6 +42,9 @@ struct EventStream: Sendable {
     }
   }
 
+  /// Asked before each page of the log, of which a slow reader reads for long.
+  private var mayReadOn: Bool { !watch.hasEnded && verifier.rejection(of: credential, at: verifier.now()) == nil }
+
   private func endMessage(_ work: StreamWatch.Work) -> String? {
     if let message = work.endMessage {
       metrics.refused(.rights)
@@ -89,7 +92,7 @@ struct EventStream: Sendable {
   private func readLog(
     of topic: String, _ position: inout StreamPosition, _ writer: inout any ResponseBodyWriter
   ) async throws {
-    while !Task.isCancelled {
+    while !Task.isCancelled, mayReadOn {
       let page = try await store.page(
         of: topic, after: position[topic], epoch: position.epochs[topic], for: credential.user)
       switch page {

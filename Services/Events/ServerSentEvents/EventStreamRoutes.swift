@@ -18,10 +18,13 @@ struct EventStreamRoutes: Sendable {
   private static let topicsMax = 100
 
   func add(to routes: HTTPRoutes) {
-    routes.group(context: SignedIn.self).get("/realtime/v1/events", use: stream)
+    routes.get("/realtime/v1/events") { request, context in
+      let context = try await metrics.counting { try SignedIn(context: context) }
+      return try await stream(request, context)
+    }
   }
 
-  @Sendable private func stream(_ request: Request, _ context: SignedIn) async throws -> Response {
+  private func stream(_ request: Request, _ context: SignedIn) async throws -> Response {
     let topics = try topics(of: request)
     let start = try await metrics.counting {
       try StreamPosition(of: topics, lastEventID: request.headers[.lastEventID])

@@ -61,6 +61,9 @@ final class StreamWatch: Sendable {
     signal.send()
   }
 
+  /// Whether the user may read no more. The end of a topic may still be read.
+  var hasEnded: Bool { state.withLock { ($0.endMessage != nil && !$0.isEndOfTopic) || $0.isStopped } }
+
   /// Ends the stream, because the process stops.
   func stop() {
     state.withLock { $0.isStopped = true }

@@ -62,6 +62,10 @@ import Wire
       #expect(try await stream(alice, "lists:1", after: "x").status == 400)
       #expect(try await stream(alice, "lists:2").status == 403)
       try await expect(["name": 1, "malformed": 1, "rights": 1, "token": 0, "unavailable": 0], fixture)
+      for token in [nil, "nonsense"] {
+        #expect(try await EventStreamClient(fixture.events, "topic=lists:1", token: token).status == 401)
+      }
+      try await expect(["token": 2], fixture)
       var (hers, his) = (try await stream(alice, "lists:1"), try await stream(bob, "lists:1"))
       _ = (try await hers.nextBlock(), try await his.nextBlock())
       fixture.owner.forbid(alice.id, "lists:1")
@@ -73,7 +77,7 @@ import Wire
       while let event = try await his.next(), event.name != "system" {}
       fixture.owner.setDown(true)
       #expect(try await stream(alice, "lists:3").status == 503)
-      try await expect(["name": 1, "malformed": 1, "rights": 2, "token": 1, "unavailable": 1], fixture)
+      try await expect(["name": 1, "malformed": 1, "rights": 2, "token": 3, "unavailable": 1], fixture)
     }
   }
 
