@@ -13,11 +13,15 @@ struct ChannelListener: Sendable {
     socket = try await SocketClient.connect(port: stack.gateway.port, version: version)
   }
 
-  /// Joins channels, from the beginning of their logs.
-  func join(_ topics: String..., postgresChanges: String? = nil) async throws {
+  /// Joins channels.
+  ///
+  /// - Parameter since: by default from the beginning of the log. For who was let in later, that is a gap up to when the
+  ///   log is read, which may be after what happens next: nil, from now on.
+  func join(_ topics: String..., since: Int? = 0, postgresChanges: String? = nil) async throws {
     for topic in topics {
       let changes = postgresChanges.map { #","postgres_changes":[\#($0)]"# } ?? ""
-      let reply = try await socket.join("realtime:\(topic)", user.access, #""private":true,"since":0\#(changes)"#)
+      let since = since.map { #","since":\#($0)"# } ?? ""
+      let reply = try await socket.join("realtime:\(topic)", user.access, #""private":true\#(since)\#(changes)"#)
       guard reply.status == "ok" else { throw Unexpected(reply: "\(topic): \(reply.reason ?? "")") }
     }
   }

@@ -54,8 +54,8 @@ import Wire
     _ name: String, _ table: String?, id: JSONValue, on topic: String, _ readers: [ChannelListener], _ stack: TestStack,
     afterwards delete: () async throws -> Void
   ) async throws {
-    for reader in readers.dropLast() { try await reader.join(topic, postgresChanges: Self.everything) }
-    try await readers.last?.join(topic)
+    for reader in readers.dropLast() { try await reader.join(topic, since: nil, postgresChanges: Self.everything) }
+    try await readers.last?.join(topic, since: nil)
     let gateway = Browser(stack.gateway.base)
     var stream = try await EventStreamClient(gateway, "topic=\(topic)", token: readers[0].user.access)
     #expect(try await stream.nextBlock() != nil)

@@ -62,7 +62,7 @@ import Wire
     #expect(try await alice.payload("participant_joined", on: topic) == ["hunt_id": id, "user_id": his])
     _ = try await bob.event("participant_joined", on: "users:\(bob.user.id)")
     let submissions = "checkpoint_submissions:\(hunt.id)"
-    try await bob.join(topic, submissions)
+    try await bob.join(topic, submissions, since: nil)
     try await alice.user.rest(.PATCH, "scavenger_hunts?id=eq.\(hunt.id)", ["status": "active"])
     #expect(try await bob.payload("hunt_started", on: topic) == ["hunt_id": id, "status": "active"])
     try await bob.user.rest(
@@ -109,7 +109,7 @@ import Wire
     let joined = try await alice.payload("member_joined", on: topic)
     #expect(Set(joined.members.keys) == ["list_id", "membership_id", "user_id", "role", "by"])
     #expect(joined["user_id"] == .string(bob.user.id.description) && joined["role"] == "editor")
-    try await bob.join(topic)
+    try await bob.join(topic, since: nil)
     let made: [String: any Sendable] = ["title": "Milk", "note": "a secret note"]
     let task = try await app.done(.POST, "\(path)/tasks", ["task": made]).id(of: "task")
     let members: Set<String> = ["task_id", "list_id", "parent_task_id", "assignee_id", "version", "by"]
@@ -137,7 +137,7 @@ import Wire
     try await eventually("his membership") { try await alice.payload("member_joined", on: topic)["user_id"] == his }
     let joined = try await alice.payload("member_joined", on: topic)
     #expect(Set(joined.members.keys) == ["group_id", "user_id", "by"])
-    try await bob.join(topic)
+    try await bob.join(topic, since: nil)
     let sent = try await alice.user.send(SamplePhotos.jpeg, to: group)
     #expect(sent.status < 300, "\(sent.text)")
     let photo = try await bob.payload("photo_sent", on: topic)
