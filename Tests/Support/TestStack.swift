@@ -147,7 +147,9 @@ package func withStack(
         try await buildCredits(within("credits")), try await buildEvents(within("events")),
         try await buildAdventures(within("adventures")), try await buildTimepoints(within("timepoints")),
       ]
-      let gateway = try buildGateway(within("gateway"))
+      // On SQLite as `kith` has it, on PostgreSQL as processes of their own have it.
+      let local = Dictionary(servers.map { ($0.service, $0.local) }) { $1 }
+      let gateway = try buildGateway(within("gateway"), local: engine == .sqlite ? local : [:])
       try await running((servers as [any Service]) + [gateway]) {
         let addresses = dependencies.serviceAddresses
         for server in servers {

@@ -114,7 +114,7 @@ import Testing
     let late = ends.send("late", from: ends.client)
     ends.loop.run()
     #expect(throws: ChannelError.outputClosed) { try late.wait() }
-    #expect(ends.atServer.next() == ["question", "complete", "inputClosed"] && ends.server.isActive)
+    #expect(ends.atServer.next() == ["question", "complete", "inputClosed", "complete"] && ends.server.isActive)
     let answer = ends.send("answer", from: ends.server)
     ends.client.read()
     ends.loop.run()
@@ -138,7 +138,7 @@ import Testing
     ends.client.read()
     ends.loop.run()
     #expect(ends.atClient.next() == ["last", "complete"] && ends.client.isActive)
-    // As a TCP channel it learns of the end when it reads again.
+    // It learns of the end when it reads again.
     ends.client.read()
     ends.loop.run()
     #expect(ends.atClient.next() == ["inactive", "removed"])
@@ -149,7 +149,7 @@ import Testing
     ends.client.close(promise: nil)
     // The server is told that the client is gone, and finds out when it writes.
     ends.loop.run()
-    #expect(ends.atServer.next() == ["inputClosed"] && ends.server.isActive)
+    #expect(ends.atServer.next() == ["inputClosed", "complete"] && ends.server.isActive)
     let late = ends.send("late", from: ends.server)
     ends.loop.run()
     #expect(throws: (any Error).self) { try late.wait() }
@@ -176,6 +176,48 @@ import Testing
     ends.loop.run()
     #expect(ends.atServer.next() == ["one", "inactive", "removed"])
     #expect(throws: ChannelError.ioOnClosedChannel) { try second.wait() }
+    #expect(ends.atClient.next() == ["full", "writable", "inactive", "removed"])
+  }
+
+  @Test func whoWaitsForOneThatClosesAtTheLastByteWaitsNoLonger() throws {
+    let ends = try Ends()
+    ends.atClient.onRead = { $0.close(promise: nil) }
+    _ = ends.send(String(repeating: "x", count: 65 * 1024), from: ends.server)
+    ends.client.read()
+    ends.loop.run()
+    #expect(ends.atServer.next() == ["full", "writable", "inputClosed", "complete"])
+  }
+
+  @Test func aReadGetsAPartOfALongMessage() throws {
+    let ends = try Ends()
+    let message = String(repeating: "a", count: 256 * 1024) + String(repeating: "b", count: 44 * 1024) + "end"
+    let sent = ends.send(message, from: ends.server)
+    _ = ends.send("next", from: ends.server)
+    ends.client.read()
+    ends.loop.run()
+    #expect(ends.atClient.next().map(\.count) == [256 * 1024, "complete".count] && !sent.isFulfilled)
+    #expect(!ends.server.isWritable)
+    ends.client.read()
+    ends.loop.run()
+    let rest = ends.atClient.next()
+    #expect(rest.first?.hasPrefix("bbb") == true && rest.first?.hasSuffix("bend") == true)
+    #expect(rest.dropFirst() == ["next", "complete"] && sent.isFulfilled && ends.server.isWritable)
+  }
+
+  @Test func aWriterThatIsToldAtOnceMayWriteAndClose() throws {
+    let ends = try Ends()
+    let sent = ends.loop.makePromise(of: Void.self)
+    let server = ends.server
+    sent.futureResult.assumeIsolated().whenSuccess {
+      server.writeAndFlush(ByteBuffer(string: "c"), promise: nil)
+      server.close(mode: .output, promise: nil)
+    }
+    server.write(ByteBuffer(string: "a"), promise: sent)
+    server.write(ByteBuffer(string: "b"), promise: nil)
+    server.flush()
+    ends.client.read()
+    ends.loop.run()
+    #expect(ends.atClient.next() == ["a", "b", "c", "complete"])
   }
 
   @Test func optionsOfSocketsAreRefused() throws {

@@ -210,6 +210,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     let sent = loop.makePromise(of: Void.self)
     context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: sent)
     sent.futureResult.assumeIsolated().whenSuccess { [weak self] in self?.allIsSent() }
+    // What is discarded is no longer held back, and the end of it is noticed.
+    readIfWanted()
   }
 
   private func allIsSent() {

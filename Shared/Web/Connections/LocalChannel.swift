@@ -42,6 +42,8 @@ package final class LocalChannel: Channel, ChannelCore, @unchecked Sendable {
 
   /// So many bytes count as sent before they are read.
   private static let acceptedBytesMax = 64 * 1024
+  /// One read gets so many: what follows waits for the next, so that who cannot pass them on reads no further.
+  private static let readBytesMax = 256 * 1024
   /// As in `ChannelOptions.Types.WriteBufferWaterMark`, in bytes that are not read.
   private static let unreadBytesHigh = 64 * 1024
   private static let unreadBytesLow = 32 * 1024
@@ -113,16 +115,20 @@ package final class LocalChannel: Channel, ChannelCore, @unchecked Sendable {
   package func flush0() {
     guard isActive, !written.isEmpty else { return }
     guard let peer else { return close0(error: ChannelError.eof, mode: .all, promise: nil) }
-    for message in written { peer.receive(message) }
-    written.removeAll(keepingCapacity: true)
+    let messages = written
+    written = CircularBuffer()
     writtenBytes = 0
+    let accepted = messages.compactMap { peer.receive($0) }
     peer.deliverSoon()
+    // Last, as who waits for them may write.
+    for promise in accepted { promise.succeed() }
   }
 
   /// Bytes that were written and that the peer has not read.
   private var unreadBytes: Int { writtenBytes + (peer?.receivedBytes ?? 0) }
 
   private func updateWritability() {
+    guard isActive else { return }
     let isWritable = isWritable
     guard isWritable ? unreadBytes > Self.unreadBytesHigh : unreadBytes < Self.unreadBytesLow else { return }
     hasRoom.store(!isWritable, ordering: .relaxed)
@@ -131,11 +137,12 @@ package final class LocalChannel: Channel, ChannelCore, @unchecked Sendable {
 
   // MARK: Reading
 
-  private func receive(_ message: Message) {
+  /// - Returns: the promise of a message that counts as sent.
+  private func receive(_ message: Message) -> EventLoopPromise<Void>? {
     receivedBytes += message.bytes.readableBytes
     let isAccepted = receivedBytes <= Self.acceptedBytesMax
-    if isAccepted { message.promise?.succeed() }
     received.append(Message(bytes: message.bytes, promise: isAccepted ? nil : message.promise))
+    return isAccepted ? message.promise : nil
   }
 
   package func read0() {
@@ -155,24 +162,38 @@ package final class LocalChannel: Channel, ChannelCore, @unchecked Sendable {
     guard isActive else { return }
     guard !received.isEmpty else { return endInput() }
     isReadWanted = false
-    var messages = received
-    received = CircularBuffer()
-    receivedBytes = 0
-    while isActive, let message = messages.popFirst() {
+    // Also when a handler closes this end, which forgets it.
+    let peer = peer
+    var left = Self.readBytesMax
+    while isActive, left > 0, let message = takeReceived(atMost: left) {
+      left -= message.bytes.readableBytes
       message.promise?.succeed()
       if message.bytes.readableBytes > 0 { pipeline.syncOperations.fireChannelRead(NIOAny(message.bytes)) }
     }
-    for message in messages { message.promise?.fail(ChannelError.ioOnClosedChannel) }
     peer?.updateWritability()
     guard isActive else { return }
     pipeline.syncOperations.fireChannelReadComplete()
     if autoRead, isActive { pipeline.syncOperations.read() }
   }
 
+  /// The next message, or the beginning of a long one.
+  private func takeReceived(atMost count: Int) -> Message? {
+    guard let first = received.popFirst() else { return nil }
+    var rest = first.bytes
+    guard rest.readableBytes > count, let part = rest.readSlice(length: count) else {
+      receivedBytes -= first.bytes.readableBytes
+      return first
+    }
+    received.prepend(Message(bytes: rest, promise: first.promise))
+    receivedBytes -= count
+    return Message(bytes: part, promise: nil)
+  }
+
   private func endInput() {
     isInputEnded = true
     guard allowsHalfClosure, !isOutputEnded else { return close0(error: ChannelError.eof, mode: .all, promise: nil) }
     pipeline.syncOperations.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+    if isActive { pipeline.syncOperations.fireChannelReadComplete() }
   }
 
   // MARK: Closing

@@ -28,12 +28,17 @@ package final class LocalListener: Service {
   /// - Throws: `ChannelError.ioOnClosedChannel` when the server has stopped.
   package func connect(on loop: any EventLoop) throws -> any Channel {
     let (client, server) = LocalChannel.pair(on: loop)
-    guard add(server) else { throw ChannelError.ioOnClosedChannel }
+    guard add(server) else {
+      server.close(promise: nil)
+      client.close(promise: nil)
+      throw ChannelError.ioOnClosedChannel
+    }
     self.server.setup(channel: server, logger: logger).assumeIsolated().whenComplete { [accepting] result in
       switch result {
       case .success(let connection):
         server.activate()
-        accepting.yield(connection)
+        // Stopped since then: nobody serves it.
+        if case .terminated = accepting.yield(connection) { server.close(promise: nil) }
       case .failure: server.close(promise: nil)
       }
     }

@@ -17,10 +17,18 @@ import Wire
       let socket = try await SocketClient.connect(fixture)
       let short = try fixture.token(of: alice.id, alice.session, lifetime: .seconds(600))
       for topic in topics { #expect(try await socket.join("realtime:\(topic)", short).status == "ok") }
-      let next = try fixture.token(of: alice.id, alice.session, lifetime: .seconds(1800))
+      // What is known of her rights is not used again, so that the owner's answers tell when the new token counts.
+      try await fixture.deliver(
+        topics.map { fixture.event(0, $0, access: [AccessChange(topic: $0, user: alice.id, mayRead: true)]) })
+      for _ in topics { #expect(try await socket.nextEvent().number == 0) }
+      let (asked, next) = (
+        fixture.owner.accessCalls, try fixture.token(of: alice.id, alice.session, lifetime: .seconds(1800))
+      )
       for topic in topics {
         try await socket.push("realtime:\(topic)", "access_token", #"{"access_token":"\#(next)"}"#)
       }
+      try await eventually("the answers") { fixture.owner.accessCalls >= asked + Self.channels }
+      try await Task.sleep(for: .seconds(1))
       #expect(try await socket.settled().isEmpty)
       #expect(try await fixture.refusals("messages") == 0)
       fixture.clock.advance(by: .seconds(700))
