@@ -123,11 +123,13 @@ package struct SignedInUser: Sendable {
 ///   - logger: gets the log of all services.
 ///   - pollInterval: after what time services look for work that no signal has told of. Short, as work is due by a clock
 ///     that tests move.
+///   - isApart: whether the gateway calls the services by their addresses, as in processes of their own, which a test of
+///     outages changes. By default only on PostgreSQL; on SQLite it calls them as in `kith`.
 ///   - wrapDatabase: wraps the database of each service.
 ///   - prepare: fills the databases before the services start.
 package func withStack(
   _ engine: Engine, _ overrides: [String: String] = [:], logger: Logger = quiet,
-  pollInterval: Duration = .seconds(1),
+  pollInterval: Duration = .seconds(1), isApart: Bool? = nil,
   wrapDatabase: @escaping @Sendable (any Database) -> any Database = { $0 },
   prepare: (TestDatabase) async throws -> Void = { _ in }, _ body: (TestStack) async throws -> Void
 ) async throws {
@@ -147,9 +149,9 @@ package func withStack(
         try await buildCredits(within("credits")), try await buildEvents(within("events")),
         try await buildAdventures(within("adventures")), try await buildTimepoints(within("timepoints")),
       ]
-      // On SQLite as `kith` has it, on PostgreSQL as processes of their own have it.
-      let local = Dictionary(servers.map { ($0.service, $0.local) }) { $1 }
-      let gateway = try buildGateway(within("gateway"), local: engine == .sqlite ? local : [:])
+      let isApart = isApart ?? (engine == .postgres)
+      let local = isApart ? [:] : Dictionary(servers.map { ($0.service, $0.local) }) { $1 }
+      let gateway = try buildGateway(within("gateway"), local: local)
       try await running((servers as [any Service]) + [gateway]) {
         let addresses = dependencies.serviceAddresses
         for server in servers {

@@ -9,7 +9,7 @@ import Wire
 /// What stops and what goes on while a part is away, as `docs/operations.md` has it.
 @Suite struct OutageTests {
   private func withScenario(_ body: (StackScenario) async throws -> Void) async throws {
-    try await withStack(.sqlite, TestStack.eventsURL) { stack in try await body(StackScenario(stack)) }
+    try await withStack(.sqlite, TestStack.eventsURL, isApart: true) { stack in try await body(StackScenario(stack)) }
   }
 
   @Test func theRoutesOfAServiceThatIsAwayStopAndNoOthers() async throws {
@@ -31,7 +31,7 @@ import Wire
   }
 
   @Test func anotherGatewayTakesOver() async throws {
-    try await withStack(.sqlite) { stack in
+    try await withStack(.sqlite, isApart: true) { stack in
       let alice = try await stack.signIn("alice")
       let second = try buildGateway(stack.dependencies(of: "gateway"))
       let there: SignedInUser = try await running([second]) {
@@ -168,7 +168,7 @@ import Wire
 
   @Test(.enabled(if: engines.contains(.postgres))) func withoutPostgreSQLNothingIsAcknowledgedOrLost() async throws {
     try await withPostgresServer { server in
-      try await withStack(.sqlite, ["DATABASE_URL": server.url]) { stack in
+      try await withStack(.sqlite, ["DATABASE_URL": server.url], isApart: true) { stack in
         let scenario = try await StackScenario(stack)
         let tasks = "/api/v1/lists/\(scenario.lists.shared)/tasks"
         try await server.stop()
