@@ -9,7 +9,8 @@ import Synchronization
 /// bytes before they are read: a write succeeds when it is among these. What was sent before the close is still read.
 /// Neither end has an address.
 ///
-/// `@unchecked Sendable`: but for the two flags everything is used on the event loop only.
+/// `@unchecked Sendable`: NIO calls a `ChannelCore` on its event loop only. What other threads may read are two atomic
+/// flags and constants.
 package final class LocalChannel: Channel, ChannelCore, @unchecked Sendable {
   private struct Message {
     let bytes: ByteBuffer
@@ -293,19 +294,4 @@ extension LocalChannel: NIOSynchronousChannelOptions {
     guard let value = value as? Option.Value else { throw ChannelError.operationUnsupported }
     return value
   }
-}
-
-/// What only channels with addresses have, or which no handler passes on.
-extension LocalChannel {
-  package func localAddress0() throws -> SocketAddress { throw ChannelError.operationUnsupported }
-  package func remoteAddress0() throws -> SocketAddress { throw ChannelError.operationUnsupported }
-  package func register0(promise: EventLoopPromise<Void>?) { promise?.fail(ChannelError.operationUnsupported) }
-  package func registerAlreadyConfigured0(promise: EventLoopPromise<Void>?) { register0(promise: promise) }
-  package func bind0(to: SocketAddress, promise: EventLoopPromise<Void>?) { register0(promise: promise) }
-  package func connect0(to: SocketAddress, promise: EventLoopPromise<Void>?) { register0(promise: promise) }
-  package func triggerUserOutboundEvent0(_ event: Any, promise: EventLoopPromise<Void>?) {
-    promise?.fail(ChannelError.operationUnsupported)
-  }
-  package func channelRead0(_ data: NIOAny) {}
-  package func errorCaught0(error: any Error) {}
 }
