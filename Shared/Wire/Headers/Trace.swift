@@ -18,7 +18,7 @@ package struct Trace: Sendable, Hashable {
   @TaskLocal package static var current: Trace?
 
   package static func newRequestID() -> String {
-    var bits = UInt128.random(in: .min ... .max)
+    var bits = RandomBits.next()
     return String(unsafeUninitializedCapacity: 32) { text in
       for index in 0..<32 {
         let digit = UInt8(truncatingIfNeeded: bits & 0xF)
