@@ -3,7 +3,9 @@
 enum RequestTarget {
   /// The index of the space that ends the target, or nil when it has not arrived yet.
   static func end(_ bytes: Span<UInt8>, from start: Int) throws(HTTPParseError) -> Int? {
+    let limit = min(bytes.count, start + HTTPLimits.targetBytesMax)
     var index = start
+    while index + 8 <= limit, bytes.areVisible(at: index) { index += 8 }
     while index < bytes.count {
       let byte = bytes[index]
       if byte == 0x20 {
@@ -22,22 +24,17 @@ enum RequestTarget {
     guard bytes[target.start] == UInt8(ascii: "/") else { throw .malformed }
     var pathEnd = target.end
     var isPlain = true
-    var previous: UInt8 = 0
-    var index = target.start
-    while index < target.end {
-      let byte = bytes[index]
-      switch byte {
+    for index in target.start..<target.end where bytes[index].hasMeaningInTarget {
+      switch bytes[index] {
       case UInt8(ascii: "?"):
         if pathEnd == target.end { pathEnd = index }
-      case UInt8(ascii: "/"): guard previous != byte || pathEnd < index else { throw .malformed }
+      case UInt8(ascii: "/"):
+        guard index == target.start || bytes[index - 1] != UInt8(ascii: "/") || pathEnd < index else {
+          throw .malformed
+        }
       case UInt8(ascii: "."), UInt8(ascii: "%"): isPlain = false
-      case UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"), UInt8(ascii: "^"),
-        UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"), UInt8(ascii: "#"):
-        throw .malformed
-      default: break
+      default: throw .malformed
       }
-      previous = byte
-      index += 1
     }
     if !isPlain { try checkPercentEncoding(bytes, target, pathEnd) }
     return pathEnd
@@ -95,5 +92,29 @@ enum RequestTarget {
   private static func checkSegment(_ segment: [UInt8]) throws(HTTPParseError) {
     let name = segment.prefix { $0 != UInt8(ascii: ";") }
     guard !name.elementsEqual(".".utf8), !name.elementsEqual("..".utf8) else { throw .malformed }
+  }
+}
+
+extension Span<UInt8> {
+  /// Whether the eight bytes from `index` on are visible ASCII.
+  fileprivate func areVisible(at index: Int) -> Bool {
+    let word = bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+    let isBelow = (word &- 0x2121_2121_2121_2121) & ~word
+    let delete = word ^ 0x7F7F_7F7F_7F7F_7F7F
+    let isDelete = (delete &- 0x0101_0101_0101_0101) & ~delete
+    return (isBelow | isDelete | word) & 0x8080_8080_8080_8080 == 0
+  }
+}
+
+extension UInt8 {
+  /// Whether a visible character separates, escapes, or is not allowed in a target. Most are letters and digits.
+  fileprivate var hasMeaningInTarget: Bool {
+    switch self {
+    case UInt8(ascii: "\""), UInt8(ascii: "#"), UInt8(ascii: "%"), UInt8(ascii: "."), UInt8(ascii: "/"),
+      UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "?"), UInt8(ascii: "\\"), UInt8(ascii: "^"),
+      UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"):
+      true
+    default: false
+    }
   }
 }

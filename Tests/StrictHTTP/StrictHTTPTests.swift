@@ -68,6 +68,40 @@ import Testing
     #expect(throws: HTTPParseError.malformed) { try head.read(Array(text.utf8).span, isForHEAD: false) }
   }
 
+  /// Several bytes are looked at at a time.
+  @Test func aByteOfATargetMeansTheSameAtEveryPlace() throws {
+    let refused = Set("\"<>\\^`{|}#%".utf8)
+    for length in [5, 8, 21] {
+      for (position, byte) in (1..<length).flatMap({ position in (UInt8.min...UInt8.max).map { (position, $0) } }) {
+        var target = Array(("/" + String(repeating: "x", count: length - 1)).utf8)
+        target[position] = byte
+        var head = RequestHead()
+        let bytes = Array("GET ".utf8) + target + Array(" HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
+        // The space ends it, and a slash after the first is an empty segment.
+        let isAllowed = byte > 0x20 && byte < 0x7F && !refused.contains(byte) && !(byte == 0x2F && position == 1)
+        // `try?`: a refusal is what is tested.
+        let isRead = (try? head.read(bytes.span)) == true
+        #expect(isRead == isAllowed, "\(byte) at \(position) of \(length)")
+        guard isRead else { continue }
+        #expect(head.target.count == length)
+        #expect(head.path.count == (byte == UInt8(ascii: "?") ? position : length))
+      }
+    }
+  }
+
+  @Test func aTargetOfEightKilobytesIsReadAndOneByteMoreIsNot() throws {
+    for more in [0, 1] {
+      let target = "/" + String(repeating: "a", count: HTTPLimits.targetBytesMax - 1 + more)
+      let bytes = Array("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
+      var head = RequestHead()
+      if more == 0 {
+        #expect(try head.read(bytes.span))
+      } else {
+        #expect(throws: HTTPParseError.targetTooLong) { try head.read(bytes.span) }
+      }
+    }
+  }
+
   @Test func noBytesBreakWhatMustHold() {
     var random = SeededRandom(seed: 42)
     let seeds = [
