@@ -25,6 +25,15 @@ package protocol Database: Sendable {
   /// - Parameter whenConnected: called on another thread when the wait for a connection has ended.
   func rows(of statements: [SQL], whenConnected: @escaping @Sendable () -> Void) async throws -> [[Row]]
 
+  /// Begins ``rows(of:whenConnected:)`` and returns at once.
+  ///
+  /// - Parameter finish: called once, on any thread, and maybe before this returns.
+  /// - Returns: false when this database has no such reads. Then nothing is called.
+  func submit(
+    _ statements: [SQL], whenConnected: @escaping @Sendable () -> Void,
+    _ finish: @escaping @Sendable (Result<[[Row]], any Error>) -> Void
+  ) -> Bool
+
   /// One transaction. Under ``Isolation/readCommitted`` races are decided by conditional updates and unique indexes,
   /// whose row counts and failures the body must check.
   ///
@@ -68,6 +77,13 @@ extension Database {
       whenConnected()
       return try db.rows(of: statements)
     }
+  }
+
+  package func submit(
+    _ statements: [SQL], whenConnected: @escaping @Sendable () -> Void,
+    _ finish: @escaping @Sendable (Result<[[Row]], any Error>) -> Void
+  ) -> Bool {
+    false
   }
 
   /// The rows of statements that read few rows, each by an index. All see one snapshot. On PostgreSQL calls that wait at

@@ -29,6 +29,13 @@ struct EventRecordingDatabase: Database {
     try await inner.rows(of: statements, whenConnected: whenConnected)
   }
 
+  func submit(
+    _ statements: [SQL], whenConnected: @escaping @Sendable () -> Void,
+    _ finish: @escaping @Sendable (Result<[[Row]], any Error>) -> Void
+  ) -> Bool {
+    inner.submit(statements, whenConnected: whenConnected, finish)
+  }
+
   @discardableResult
   func write<T: Sendable>(
     _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T

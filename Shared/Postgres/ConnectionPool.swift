@@ -90,6 +90,20 @@ final class ConnectionPool: Sendable {
     }
   }
 
+  /// Begins ``rows(of:whenConnected:)`` and returns at once.
+  ///
+  /// - Parameter finish: called once, on another thread or, when the pool takes no more calls, before this returns.
+  func submit(
+    _ statements: [SQL], whenConnected: @escaping @Sendable () -> Void,
+    _ finish: @escaping @Sendable (Result<[[Row]], any Error>) -> Void
+  ) {
+    submit(
+      Job(
+        cancellation: Cancellation(), deadline: .now + acquireTimeout,
+        work: .read(SharedRead(statements, whenConnected: whenConnected, finish: finish)),
+        reject: { finish(.failure($0)) }))
+  }
+
   private func withJob<T: Sendable>(_ work: (CheckedContinuation<T, any Error>) -> Work) async throws -> T {
     try Task.checkCancellation()
     let cancellation = Cancellation()

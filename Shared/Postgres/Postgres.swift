@@ -104,6 +104,14 @@ package final class Postgres: Database {
     try await pool.rows(of: statements, whenConnected: whenConnected)
   }
 
+  package func submit(
+    _ statements: [SQL], whenConnected: @escaping @Sendable () -> Void,
+    _ finish: @escaping @Sendable (Result<[[Row]], any Error>) -> Void
+  ) -> Bool {
+    pool.submit(statements, whenConnected: whenConnected, finish)
+    return true
+  }
+
   @discardableResult
   package func write<T: Sendable>(
     _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T

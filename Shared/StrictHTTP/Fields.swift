@@ -8,6 +8,13 @@ package struct Fields: Sendable {
     package let name: FieldName
     /// Whether `Connection` names it, so that it is not forwarded (RFC 9110 §7.6.1).
     package fileprivate(set) var isConnectionOption = false
+
+    /// - Parameters:
+    ///   - name: in lower case.
+    ///   - head: the bytes of the head.
+    package func isNamed(_ name: StaticString, in head: Span<UInt8>) -> Bool {
+      equalsIgnoringCase(head, line.start, Int(nameEnd), name)
+    }
   }
 
   package private(set) var list: [Field] = []

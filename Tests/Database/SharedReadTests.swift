@@ -47,6 +47,36 @@ import Testing
     return results
   }
 
+  @Test func oneThatIsOnlyBegunSharesTheRoundTrip() async throws {
+    try await withDatabase { database, _ in
+      let results = try await whileBusy(database, count: 4) { number in
+        guard number > 1 else { return try await database.rows(of: [Self.transaction]) }
+        return try await withCheckedThrowingContinuation { continuation in
+          let isBegun = database.submit([Self.transaction], whenConnected: {}) { continuation.resume(with: $0) }
+          #expect(isBegun)
+        }
+      }
+      #expect(Set(try results.map { try $0.get()[0][0].get("began", as: String.self) }).count == 1)
+    }
+  }
+
+  @Test func oneThatIsOnlyBegunFailsAlone() async throws {
+    try await withDatabase { database, _ in
+      let begin: @Sendable (SQL) async throws -> [[Row]] = { statement in
+        try await withCheckedThrowingContinuation { continuation in
+          #expect(database.submit([statement], whenConnected: {}) { continuation.resume(with: $0) })
+        }
+      }
+      let wrong = Task { try await begin("select * from nothing") }
+      let right = Task { try await begin("select 1 as one") }
+      let rows = try await right.value
+      #expect(try rows[0][0].get("one", as: Int.self) == 1)
+      await #expect(throws: DatabaseFailure.self) { try await wrong.value }
+      await database.close()
+      await #expect(throws: DatabaseFailure.unavailable("closed")) { _ = try await begin("select 1 as one") }
+    }
+  }
+
   @Test func sixteenThatWaitAreOneTransaction() async throws {
     try await withDatabase { database, _ in
       let began = try await whileBusy(database, count: 40) { number in

@@ -4,7 +4,6 @@ import Gateway
 import Hummingbird
 import ServiceLifecycle
 import Support
-import Synchronization
 import Testing
 import Tokens
 import Wire
@@ -85,12 +84,6 @@ import Wire
       #expect(try await silent.untilClosed() == "")
     }
     #expect(added.value == 2)
-  }
-
-  private final class Counter: Sendable {
-    private let number = Atomic(0)
-    var value: Int { number.load(ordering: .relaxed) }
-    func add() { number.add(1, ordering: .relaxed) }
   }
 
   /// Runs a service that counts calls of `/add`. `body` is given its port, and what begins its graceful shutdown.

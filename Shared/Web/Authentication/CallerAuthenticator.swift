@@ -72,8 +72,16 @@ package struct CallerAuthenticator: Sendable {
   private func user(
     named name: String, in session: SessionID?, by service: CallingService
   ) async throws -> UserID? {
-    if let id = UserID(name), service.name == "gateway" || service.isGateway && session != nil { return id }
+    if service.hasVerified(session), let id = UserID(name) { return id }
     return try await usersByName.user(name) { try await findUser(name) }
+  }
+
+  /// The user whom the gateway names, without a look-up; nil for the callers of all other requests.
+  func user(assertedIn request: LoopRequest) -> UserID? {
+    guard !request.head.fields.contains(.authorization), let user = request.field(.userID).flatMap({ UserID($0) }),
+      let service = request.field(.serviceKey).flatMap({ keys.service(presenting: $0) })
+    else { return nil }
+    return service.hasVerified(request.session) ? user : nil
   }
 
   private func caller(bearing token: String) async throws -> Caller {
@@ -92,6 +100,13 @@ package struct CallerAuthenticator: Sendable {
     } catch is KeysUnavailable {
       throw Failure.unavailable
     }
+  }
+}
+
+extension CallingService {
+  /// Whether it is the gateway, which has verified the user whom it names.
+  fileprivate func hasVerified(_ session: @autoclosure () -> SessionID?) -> Bool {
+    name == "gateway" || isGateway && session() != nil
   }
 }
 

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 import NIOCore
 import StrictHTTP
 import Wire
@@ -9,19 +8,20 @@ extension ByteBuffer {
   ///
   /// - Parameter connection: the value of `Connection`; nil for none.
   mutating func writeHead(
-    of response: Response, framing: OutgoingResponse.BodyFraming, date: String, connection: StaticString?
+    _ status: HTTPResponse.Status, _ headers: HTTPFields, framing: OutgoingResponse.BodyFraming, date: String,
+    connection: StaticString?
   ) {
     // Put together first, as each write to the buffer looks at who else has it, and for how much it has room.
     var head: [UInt8] = []
     head.reserveCapacity(512)
     head.append("HTTP/1.1 ")
-    head.append(utf8: String(response.status.code))
+    head.append(utf8: String(status.code))
     head.append(" ")
-    let phrase = response.status.reasonPhrase
-    head.append(utf8: phrase.isEmpty ? ReasonPhrase.of(response.status.code) : phrase)
+    let phrase = status.reasonPhrase
+    head.append(utf8: phrase.isEmpty ? ReasonPhrase.of(status.code) : phrase)
     head.append("\r\ndate: ")
     head.append(utf8: date)
-    for field in response.headers where !isWrittenByConnection(field.name, response.status) {
+    for field in headers where !isWrittenByConnection(field.name, status) {
       head.append("\r\n")
       head.append(utf8: field.name.rawName)
       head.append(": ")

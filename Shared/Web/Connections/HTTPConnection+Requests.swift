@@ -49,7 +49,7 @@ extension HTTPConnection {
       bodyStream = stream
       inbound.moveReaderIndex(forwardBy: head.byteCount)
       respond(to: request)
-    } else {
+    } else if !respondOnLoop() {
       let request = makeRequest(RequestBody(buffer: ByteBuffer()))
       inbound.moveReaderIndex(forwardBy: head.byteCount)
       respond(to: request)
@@ -76,7 +76,7 @@ extension HTTPConnection {
     flush()
   }
 
-  private func respond(to request: Request) {
+  func respond(to request: Request) {
     if let channel = context?.channel { begin(.request(request, channel)) }
   }
 
@@ -142,8 +142,15 @@ extension HTTPConnection {
   private func makeRequest(_ body: RequestBody) -> Request {
     // Each use of a property of an object is checked when it is used.
     let (head, inbound) = (head, inbound)
+    return Request(head, at: inbound, body)
+  }
+}
+
+extension Request {
+  /// - Parameter bytes: begins with the head.
+  init(_ head: RequestHead, at bytes: ByteBuffer, _ body: RequestBody) {
     func text(_ slice: HeadSlice) -> String {
-      inbound.getString(at: inbound.readerIndex + slice.start, length: slice.count) ?? ""
+      bytes.getString(at: bytes.readerIndex + slice.start, length: slice.count) ?? ""
     }
     var fields = HTTPFields()
     fields.reserveCapacity(head.fields.list.count)
@@ -153,10 +160,10 @@ extension HTTPConnection {
         host = text(field.value)
         continue
       }
-      let name = HeaderNames.name(of: field, in: inbound)
+      let name = HeaderNames.name(of: field, in: bytes)
       if let name { fields.append(HTTPField(name: name, value: text(field.value))) }
     }
-    return Request(
+    self.init(
       head: HTTPRequest(
         method: head.method.asRequestMethod, scheme: "http", authority: host, path: text(head.target),
         headerFields: fields),

@@ -44,14 +44,17 @@ extension HTTPConnection {
   }
 
   private func begin(_ response: Response) {
-    if let body, body.missingBytes.map({ $0 > Self.discardedBytesMax }) ?? true { mustClose = true }
     if response.headers[values: .connection].contains("close") { mustClose = true }
-    let framing = framing(of: response)
+    begin(response.status, response.headers, framing: framing(of: response))
+  }
+
+  func begin(_ status: HTTPResponse.Status, _ headers: HTTPFields, framing: OutgoingResponse.BodyFraming) {
+    if let body, body.missingBytes.map({ $0 > Self.discardedBytesMax }) ?? true { mustClose = true }
     if case .untilClose = framing { mustClose = true }
     self.response = OutgoingResponse(framing: framing)
     clearSentBytes()
     outbound.writeHead(
-      of: response, framing: framing, date: service.date.value,
+      status, headers, framing: framing, date: service.date.value,
       connection: mustClose ? "close" : head.isVersion10 ? "keep-alive" : nil)
     // Those who read a stream learn at once that it has begun.
     switch framing {
@@ -127,7 +130,7 @@ extension HTTPConnection {
     if case .chunked = response?.framing { outbound.writeStaticString("0\r\n\r\n") }
   }
 
-  private func end() {
+  func end() {
     let isWhole =
       switch response?.framing {
       case .length(let missing)?: missing == 0 && response?.hasEnded == true

@@ -45,11 +45,15 @@ extension HTTPConnection {
 
   /// Has the task respond.
   func begin(_ exchange: Exchange) {
-    phase = .responding
-    hasHadRequests = true
-    setDeadline(nil)
+    beginResponding()
     guard let waiting else { return next = exchange }
     self.waiting = nil
     waiting.resume(returning: exchange)
+  }
+
+  func beginResponding() {
+    phase = .responding
+    hasHadRequests = true
+    setDeadline(nil)
   }
 }

@@ -6,6 +6,8 @@ import Wire
 /// What responds to the requests of all connections of a server.
 struct HTTPService: Sendable {
   let respond: @Sendable (Request, any Channel) async -> Response
+  /// Responds to the requests that need no task.
+  var loopRoutes: LoopRoutes?
   /// Responds to bytes that are no request.
   let refuse: @Sendable (Failure) -> Response
   let date = DateHeader()

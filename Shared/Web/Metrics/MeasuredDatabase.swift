@@ -53,6 +53,26 @@ struct MeasuredDatabase: Database {
     }
   }
 
+  func submit(
+    _ several: [SQL], whenConnected: @escaping @Sendable () -> Void,
+    _ finish: @escaping @Sendable (Result<[[Row]], any Error>) -> Void
+  ) -> Bool {
+    let requestedAt = ContinuousClock.now
+    let connection = ConnectionTime()
+    return inner.submit(several) { [reads] in
+      let now = connection.start()
+      reads.wait.observe(now - requestedAt)
+      whenConnected()
+    } _: { [reads, statements] result in
+      connection.begin.map { statements.rows.observe(ContinuousClock.now - $0) }
+      switch result {
+      case .success: reads.done.add()
+      case .failure(let error): reads.count(error)
+      }
+      finish(result)
+    }
+  }
+
   @discardableResult
   func write<T: Sendable>(
     _ isolation: Isolation, _ body: @escaping @Sendable (any Connection) throws -> T
@@ -72,14 +92,13 @@ struct MeasuredDatabase: Database {
     }
   }
 
-  /// `failed` counts errors of the database; `refused` counts all other errors, such as failed validation.
   private func counted<T>(_ series: TransactionSeries, _ work: () async throws -> T) async throws -> T {
     do {
       let result = try await work()
       series.done.add()
       return result
     } catch {
-      if error is DatabaseFailure { series.failed.add() } else { series.refused.add() }
+      series.count(error)
       throw error
     }
   }
@@ -103,6 +122,11 @@ private struct TransactionSeries: Sendable {
     done = transactions.series(kind, "done")
     failed = transactions.series(kind, "failed")
     refused = transactions.series(kind, "refused")
+  }
+
+  /// `failed` counts errors of the database; `refused` counts all other errors, such as failed validation.
+  func count(_ error: any Error) {
+    if error is DatabaseFailure { failed.add() } else { refused.add() }
   }
 }
 

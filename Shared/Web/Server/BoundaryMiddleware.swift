@@ -150,7 +150,7 @@ extension Request {
 
 extension Duration {
   /// Rounded to whole microseconds.
-  fileprivate var microseconds: Int {
+  var microseconds: Int {
     Int(components.seconds) * 1_000_000 + Int((components.attoseconds + 500_000_000_000) / 1_000_000_000_000)
   }
 }

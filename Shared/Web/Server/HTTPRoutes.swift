@@ -6,6 +6,7 @@ import Hummingbird
 package final class HTTPRoutes: RouterMethods {
   private let router = Router(context: Context.self, options: [.autoGenerateHeadEndpoints])
   private var table: RouteTable = [:]
+  private(set) var loopRoutes: [LoopRoute] = []
 
   @discardableResult package func on<Responder: HTTPResponder>(
     _ path: RouterPath, method: HTTPRequest.Method, responder: Responder
@@ -20,6 +21,16 @@ package final class HTTPRoutes: RouterMethods {
   @discardableResult package func add(middleware: any MiddlewareProtocol<Request, Response, Context>) -> Self {
     router.add(middleware: middleware)
     return self
+  }
+
+  /// Adds a way to respond on the event loop to the plain case of a GET route that is also added.
+  ///
+  /// - Parameters:
+  ///   - template: the path of the route, with one variable at most.
+  ///   - respond: nil for a request that is left to the route.
+  /// - Throws: what `respond` throws is the failure that the caller gets, as in a route.
+  package func onLoop(_ template: String, respond: @escaping @Sendable (LoopRequest) throws -> LoopResult?) {
+    loopRoutes.append(LoopRoute(template, respond: respond))
   }
 
   var registered: [RegisteredRoute] {

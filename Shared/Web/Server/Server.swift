@@ -80,7 +80,9 @@ package struct Server: Service {
     let (host, logger, port) = (host, dependencies.logger, port)
     self.logger = logger.warningsOnly
     let server = EventLoopServer(
-      HTTPService(respond: boundary.respond, refuse: boundary.refuse, logger: self.logger), takeover: takeover)
+      HTTPService(
+        respond: boundary.respond, loopRoutes: LoopRoutes(routes.loopRoutes, within: boundary), refuse: boundary.refuse,
+        logger: self.logger), takeover: takeover)
     self.local = LocalListener(server, logger: self.logger)
     self.http = server.service(host: host, port: configuredPort) { [configuredPort] channel in
       let bound = channel.localAddress?.port ?? configuredPort

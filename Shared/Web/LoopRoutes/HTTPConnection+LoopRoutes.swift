@@ -1,0 +1,42 @@
+import Hummingbird
+import NIOCore
+
+/// The way of requests that need no task.
+extension HTTPConnection {
+  /// - Returns: false when the request is for the task.
+  func respondOnLoop() -> Bool {
+    // One whose client has not taken the last response yet waits, which the task can.
+    guard let routes = service.loopRoutes, context?.channel.isWritable == true,
+      let (route, variable) = routes.route(of: head, inbound)
+    else { return false }
+    let request = LoopRequest(head, inbound.slice(), variable: variable, of: routes, on: loop)
+    inbound.moveReaderIndex(forwardBy: head.byteCount)
+    beginResponding()
+    routes.respond(to: request, by: route) { [self] response in
+      guard context != nil else { return }
+      if let response {
+        write(response)
+      } else {
+        respond(to: Request(request.head, at: request.bytes, RequestBody(buffer: ByteBuffer())))
+      }
+    }
+    return true
+  }
+
+  private func write(_ response: LoopResponse) {
+    if response.closesConnection { mustClose = true }
+    begin(response.status, response.headers, framing: .length(response.body.readableBytes))
+    do {
+      guard let untilWritable = try writeBody(response.body) else { return finish() }
+      untilWritable.assumeIsolated().whenComplete { [self] _ in finish() }
+    } catch {
+      service.logger.debug("a response was cut off", metadata: ["error": "\(error)"])
+      finish()
+    }
+  }
+
+  private func finish() {
+    endBody()
+    end()
+  }
+}
