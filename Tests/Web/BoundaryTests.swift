@@ -104,6 +104,39 @@ import Wire
     }
   }
 
+  /// With the gateway's key a loop route responds where it can, with a token the route does.
+  @Test(arguments: engines) func theShortWayRespondsLikeTheLongOne(engine: Engine) async throws {
+    try await withStack(engine) { stack in
+      let (alice, bob) = (try await stack.signIn("alice"), try await stack.signIn("bob"))
+      func responses(_ user: SignedInUser, _ service: Browser, _ path: String) async throws -> [[String]] {
+        let named = service.with(stack.with(key: "gateway")).with(["X-User-ID": user.id.description])
+        var responses: [[String]] = []
+        for browser in [named, service.bearing(user.access)] {
+          let reply = try await browser.with(["X-Request-ID": "one"]).get(path)
+          let fields = reply.headers.filter { $0.name != "date" }.map { "\($0.name): \($0.value)" }
+          responses.append([String(reply.status), reply.text] + fields.sorted())
+        }
+        return responses
+      }
+      let credits = stack.credits.with(stack.with(key: "billing+credits"))
+      for (service, path) in [(stack.auth, "/api/v1/auth/me"), (stack.credits, "/api/v1/credits/balance")] {
+        for user in [alice, bob, alice] {
+          let both = try await responses(user, service, path)
+          #expect(both[0] == both[1] && both[0][0] == "200", "\(path)")
+        }
+        let spend: [String: any Sendable] = [
+          "user_id": alice.id.description, "cost": 7, "idempotency_key": "spent after \(path)",
+        ]
+        #expect(try await credits.post("/internal/credits/spend", spend).status < 300)
+      }
+      let balance = try await responses(alice, stack.credits, "/api/v1/credits/balance")
+      #expect(balance[0] == balance[1] && balance[0][1].contains("36"), "\(balance[0][1])")
+      #expect(try await alice.browser.delete("/api/v1/auth/account").status == 200)
+      let gone = try await responses(alice, stack.auth, "/api/v1/auth/me")
+      #expect(gone[0][0] == "401" && gone[0][1] == gone[1][1], "\(gone)")
+    }
+  }
+
   @Test func tokensAreKeptByNobodyAndWhatIsPersonalOnlyByItsOwner() async throws {
     try await withStack(.sqlite) { stack in
       func caching(_ reply: Browser.Reply) -> [String] { reply.headers["cache-control"] }

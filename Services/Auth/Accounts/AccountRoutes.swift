@@ -15,12 +15,20 @@ struct AccountRoutes: Sendable {
   func add(to routes: HTTPRoutes) {
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.get("/api/v1/auth/me", use: me)
+    routes.onLoop("/api/v1/auth/me", respond: activeMe)
     userRoutes.delete("/api/v1/auth/account", use: deactivate)
   }
 
   @Sendable private func me(_ request: Request, _ context: SignedIn) async throws -> Response {
     guard let account = try await accounts.activeAccount(context.user) else { throw Failure.sessionEnded }
     return .json(ClientBodies.Account(account))
+  }
+
+  @Sendable private func activeMe(_ request: LoopRequest) -> LoopResult? {
+    guard let user = request.user else { return nil }
+    return request.result(reading: AccountStore.activeAccountQuery(user), in: accounts.database) { row in
+      try row.map { try .json(ClientBodies.Account(Account($0))) }
+    }
   }
 
   /// The account becomes inactive at once and its tokens are revoked. Signing in again restores it until it is erased.

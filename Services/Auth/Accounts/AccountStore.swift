@@ -63,8 +63,10 @@ struct AccountStore: Sendable {
 
   /// An account that is not deactivated.
   func activeAccount(_ id: UserID) async throws -> Account? {
-    try await database.row("\(selectAccount) where id = \(id) and deactivated_at is null").map(Account.init)
+    try await database.row(Self.activeAccountQuery(id)).map(Account.init)
   }
+
+  static func activeAccountQuery(_ id: UserID) -> SQL { "\(selectAccount) where id = \(id) and deactivated_at is null" }
 
   func account(_ id: UserID) async throws -> Account? {
     try await database.row("\(selectAccount) where id = \(id)").map(Account.init)

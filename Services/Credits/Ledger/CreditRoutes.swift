@@ -19,11 +19,21 @@ struct CreditRoutes: Sendable {
     routes.post("/api/v1/credits/admin/grant", use: grant)
     let userRoutes = routes.group(context: SignedIn.self)
     userRoutes.get("/api/v1/credits/balance", use: balance)
+    routes.onLoop("/api/v1/credits/balance", respond: settledBalance)
     userRoutes.get("/api/v1/credits/history", use: history)
   }
 
   @Sendable private func balance(_ request: Request, _ context: SignedIn) async throws -> Response {
     .json(CreditBalance(try await accounts.balance(ofSignedIn: context.user)))
+  }
+
+  /// The balance of an account that is as it was stored.
+  @Sendable private func settledBalance(_ request: LoopRequest) -> LoopResult? {
+    guard let user = request.user else { return nil }
+    return request.result(reading: LedgerStore.accountQuery(user), in: accounts.store.database) { [now] row in
+      guard let account = try row.map(LedgerStore.Account.init), account.isSettled(at: now()) else { return nil }
+      return try .json(CreditBalance(account.balance))
+    }
   }
 
   @Sendable private func history(_ request: Request, _ context: SignedIn) async throws -> Response {

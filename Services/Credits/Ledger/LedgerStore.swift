@@ -26,6 +26,9 @@ struct LedgerStore: Sendable {
     let isSignupBonusSettled: Bool
     /// When the first of its lots expires, at the earliest.
     let lotsExpireAt: Date?
+
+    /// Whether its balance is as it is: no signup credits are to be granted, and no lots have expired.
+    func isSettled(at now: Date) -> Bool { isSignupBonusSettled && lotsExpireAt.map { $0 > now } ?? true }
   }
 
   /// nil when the account has not been opened. Lots that have expired are booked first.
@@ -149,7 +152,7 @@ struct LedgerStore: Sendable {
     try db.row(accountQuery(user)).map(Account.init)
   }
 
-  private static func accountQuery(_ user: UserID) -> SQL {
+  static func accountQuery(_ user: UserID) -> SQL {
     """
     select balance, held, debt, lifetime_earned, lifetime_spent, is_welcomed, lots_expire_at from ledger_account
     where id = \(user)
@@ -158,7 +161,7 @@ struct LedgerStore: Sendable {
 }
 
 extension LedgerStore.Account {
-  fileprivate init(_ row: Row) throws {
+  init(_ row: Row) throws {
     self.init(
       balance: Balance(
         current: try row.get("balance"), held: try row.get("held"), debt: try row.get("debt"),
