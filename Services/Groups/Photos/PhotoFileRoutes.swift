@@ -14,12 +14,16 @@ struct PhotoFileRoutes: Sendable {
 
   func add(to routes: HTTPRoutes) {
     routes.get("/api/photos/{id}/file", use: download)
+    routes.onLoop("/api/photos/{id}/file", respond: cachedDownload)
     routes.put("/api/photos/{id}/file", use: upload)
   }
 
   @Sendable private func download(_ request: Request, _ context: Context) async throws -> Response {
     let now = now()
-    let requested = try PhotoFileRequest(request, context)
+    let query = request.uri.queryParameters
+    let requested = try PhotoFileRequest(
+      of: context.parameters.get("id"), size: query["size"], viewer: query["viewer"], expires: query["expires"],
+      signature: query["signature"])
     try links.check(requested.permission, expires: requested.expires, signature: requested.signature, at: now)
     let photo = try await pipeline.store.cachedPhoto(requested.photo, for: requested.viewer, at: now)
     let headers = requested.headers(until: photo.expiresAt, at: now)
@@ -31,6 +35,24 @@ struct PhotoFileRoutes: Sendable {
       throw Failure.photoNotFound
     }
     return response
+  }
+
+  /// A whole file that is in memory, for a viewer who was let see the photo a moment ago.
+  @Sendable private func cachedDownload(_ request: LoopRequest) throws -> LoopResult? {
+    guard let query = request.parameters("size", "viewer", "expires", "signature"), !request.hasField("range"),
+      !request.hasField("if-none-match")
+    else { return nil }
+    let now = now()
+    let requested = try PhotoFileRequest(
+      of: request.variable, size: query[0], viewer: query[1], expires: query[2], signature: query[3])
+    try links.check(requested.permission, expires: requested.expires, signature: requested.signature, at: now)
+    guard let photo = try pipeline.store.photoAccess.photo(requested.photo, for: requested.viewer, at: now) else {
+      return nil
+    }
+    let response = pipeline.files.cachedResponse(
+      PhotoFileName(photo.id, size: requested.size), eTag: requested.eTag,
+      requested.headers(until: photo.expiresAt, at: now))
+    return response.map { .response($0) }
   }
 
   @Sendable private func upload(_ request: Request, _ context: Context) async throws -> Response {
@@ -54,16 +76,18 @@ private struct PhotoFileRequest {
   let signature: String?
 
   /// - Throws: 403 for a link with a missing or invalid parameter.
-  init(_ request: Request, _ context: Context) throws {
-    let query = request.uri.queryParameters
-    guard let size = query["size"].flatMap({ Int($0) }).flatMap(PhotoSize.init),
-      let viewer = query["viewer"].flatMap({ UserID(String($0)) })
-    else { throw Failure.linkInvalid }
-    photo = try context.id("id", else: .linkInvalid)
+  init(
+    of photo: String?, size: (some StringProtocol)?, viewer: (some StringProtocol)?, expires: (some StringProtocol)?,
+    signature: (some StringProtocol)?
+  ) throws(Failure) {
+    guard let photo = photo.flatMap({ PhotoID($0) }), let size = size.flatMap({ Int($0) }).flatMap(PhotoSize.init),
+      let viewer = viewer.flatMap({ UserID(String($0)) })
+    else { throw .linkInvalid }
+    self.photo = photo
     self.size = size
     self.viewer = viewer
-    expires = query["expires"].map(String.init)
-    signature = query["signature"].map(String.init)
+    self.expires = expires.map { String($0) }
+    self.signature = signature.map { String($0) }
     eTag = "\"\(photo)-\(size.rawValue)\""
   }
 

@@ -53,7 +53,7 @@ package final class PhotoFileCache: PhotoFiles {
   }
 
   package func read(_ name: PhotoFileName, _ range: ByteRange?) async throws -> StoredBytes? {
-    if let bytes = cachedBytes(name) { return try StoredBytes(range, of: bytes) }
+    if let bytes = cached(name) { return try StoredBytes(range, of: bytes) }
     let invalidations = state.withLock(\.invalidations)
     guard let stored = try await files.read(name, range) else { return nil }
     guard range == nil, stored.totalCount <= Self.fileBytesMax else { return stored }
@@ -102,7 +102,7 @@ package final class PhotoFileCache: PhotoFiles {
     files.uploadURL(of: id, byteCount: byteCount, for: lifetime)
   }
 
-  private func cachedBytes(_ name: PhotoFileName) -> ByteBuffer? {
+  package func cached(_ name: PhotoFileName) -> ByteBuffer? {
     state.withLock { $0.entries[name] }.flatMap { $0.expiresAt > .now ? $0.bytes : nil }
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import NIOPosix
 import Wire
 
@@ -20,6 +21,9 @@ package protocol PhotoFiles: Sendable {
   ///
   /// - Throws: ``RangeNotSatisfiable``.
   func read(_ name: PhotoFileName, _ range: ByteRange?) async throws -> StoredBytes?
+
+  /// The whole file if it is in memory.
+  func cached(_ name: PhotoFileName) -> ByteBuffer?
 
   /// Safe to repeat: a file that does not exist is no failure.
   func delete(_ names: [PhotoFileName]) async throws
@@ -50,6 +54,8 @@ extension PhotoFiles {
   }
 
   package func removeExpired() {}
+
+  package func cached(_ name: PhotoFileName) -> ByteBuffer? { nil }
 
   /// Stores both renditions of a photo.
   package func store(_ renditions: Renditions, of id: UUID) async throws {

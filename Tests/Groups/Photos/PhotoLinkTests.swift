@@ -46,6 +46,32 @@ import Wire
     }
   }
 
+  /// In memory are the file and who may see it, for a moment after they were read.
+  @Test(arguments: engines) func aPhotoInMemoryIsServedLikeOneThatIsRead(engine: Engine) async throws {
+    try await withPhoto(engine) { stack, _, _, large, _ in
+      _ = try await stack.groups.get(large)
+      let inMemory = try await stack.groups.get(large)
+      // Left to the route: what the client has already is not looked up in memory alone.
+      let read = try await stack.groups.with(["If-None-Match": "\"another\""]).get(large)
+      #expect(inMemory.status == 200 && inMemory.body == read.body && inMemory.body.count > 100)
+      func fields(_ reply: Browser.Reply) -> Set<String> {
+        Set(
+          reply.headers.filter { !["date", "x-request-id", "cache-control"].contains($0.name) }
+            .map { "\($0.name): \($0.value)" })
+      }
+      #expect(fields(inMemory) == fields(read) && fields(read).count == 6, "\(fields(read))")
+      #expect(inMemory.headers["cache-control"].count == 1)
+      // The last is the signature.
+      let forged = large.dropLast(2) + "AA"
+      for path in [String(forged), large + "&more=1", large.replacingOccurrences(of: "1080", with: "320")] {
+        let plain = try await stack.groups.get(path)
+        let left = try await stack.groups.with(["If-None-Match": "\"another\""]).get(path)
+        #expect(plain.status == left.status && plain.string("code") == left.string("code"), "\(path): \(plain.text)")
+      }
+      #expect(try await stack.groups.get(String(forged)).status == 403)
+    }
+  }
+
   @Test func partsAreServed() async throws {
     try await withPhoto { stack, _, _, large, _ in
       let whole = try await stack.gateway.get(large)
