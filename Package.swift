@@ -73,8 +73,8 @@ let package = Package(
     .shared(
       "Photos",
       [
-        "Wire", "Web", "Clients", "Traces", "CVips", .hummingbird, .httpTypes, .httpClient, .nio, .nioPosix, .nioHTTP1,
-        .crypto, .deque, .logging,
+        "Wire", "Web", "Clients", "Traces", "CVips", .hummingbird, .httpClient, .nio, .nioPosix, .nioHTTP1, .crypto,
+        .deque, .logging,
       ]),
     .system("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev", brew: "argon2"),
     .system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),

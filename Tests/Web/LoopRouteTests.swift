@@ -70,7 +70,7 @@ import Wire
     }
 
     static func text(_ text: String) -> LoopResponse {
-      LoopResponse(headers: [.contentType: "text/plain"], body: ByteBuffer(string: text))
+      LoopResponse(body: ByteBuffer(string: text))
     }
   }
 

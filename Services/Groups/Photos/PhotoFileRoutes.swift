@@ -26,7 +26,9 @@ struct PhotoFileRoutes: Sendable {
       signature: query["signature"])
     try links.check(requested.permission, expires: requested.expires, signature: requested.signature, at: now)
     let photo = try await pipeline.store.cachedPhoto(requested.photo, for: requested.viewer, at: now)
-    let headers = requested.headers(until: photo.expiresAt, at: now)
+    let headers: HTTPFields = [
+      .cacheControl: requested.cacheControl(until: photo.expiresAt, at: now), .xContentTypeOptions: "nosniff",
+    ]
     guard
       let response = try await pipeline.files.response(
         PhotoFileName(photo.id, size: requested.size), eTag: requested.eTag, headers, to: request)
@@ -49,10 +51,11 @@ struct PhotoFileRoutes: Sendable {
     guard let photo = try pipeline.store.photoAccess.photo(requested.photo, for: requested.viewer, at: now) else {
       return nil
     }
-    let response = pipeline.files.cachedResponse(
-      PhotoFileName(photo.id, size: requested.size), eTag: requested.eTag,
-      requested.headers(until: photo.expiresAt, at: now))
-    return response.map { .response($0) }
+    let name = PhotoFileName(photo.id, size: requested.size)
+    guard var response = pipeline.files.cachedResponse(name, eTag: requested.eTag) else { return nil }
+    response.add("Cache-Control", requested.cacheControl(until: photo.expiresAt, at: now))
+    response.add("X-Content-Type-Options", "nosniff")
+    return .response(response)
   }
 
   @Sendable private func upload(_ request: Request, _ context: Context) async throws -> Response {
@@ -97,10 +100,7 @@ private struct PhotoFileRequest {
   let eTag: String
 
   /// Only the viewer's device may cache the file, until the photo expires.
-  func headers(until end: Date, at now: Date) -> HTTPFields {
-    let seconds = Int64(clamping: Int(max(0, end.timeIntervalSince(now))))
-    return [
-      .cacheControl: "private, max-age=\(seconds), immutable", .xContentTypeOptions: "nosniff",
-    ]
+  func cacheControl(until end: Date, at now: Date) -> String {
+    "private, max-age=\(Int64(clamping: Int(max(0, end.timeIntervalSince(now))))), immutable"
   }
 }

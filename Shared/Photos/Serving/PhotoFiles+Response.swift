@@ -1,5 +1,4 @@
 import Foundation
-import HTTPTypes
 import Hummingbird
 import NIOCore
 import Traces
@@ -17,7 +16,8 @@ extension PhotoFiles {
     _ name: PhotoFileName, eTag: String, _ headers: HTTPFields, to request: Request
   ) async throws -> Response? {
     var headers = headers
-    headers.addFile(eTag)
+    headers[.eTag] = eTag
+    headers[.acceptRanges] = "bytes"
     if request.ifNoneMatchIncludes(eTag, .strict) { return Response(status: .notModified, headers: headers) }
     let isSame = request.headers[.ifRange].map { $0 == eTag } ?? true
     let range = isSame ? ByteRange(header: request.headers[.range]) : nil
@@ -33,19 +33,13 @@ extension PhotoFiles {
 
 extension PhotoFiles {
   /// The response to a GET of a whole JPEG file that is in memory, as ``response(_:eTag:_:to:)`` is; nil for any other.
-  package func cachedResponse(_ name: PhotoFileName, eTag: String, _ headers: HTTPFields) -> LoopResponse? {
+  package func cachedResponse(_ name: PhotoFileName, eTag: String) -> LoopResponse? {
     guard let bytes = cached(name) else { return nil }
-    var headers = headers
-    headers.addFile(eTag)
-    headers.append(HTTPField(name: .contentType, value: "image/jpeg"))
-    return LoopResponse(headers: headers, body: bytes)
-  }
-}
-
-extension HTTPFields {
-  fileprivate mutating func addFile(_ eTag: String) {
-    append(HTTPField(name: .eTag, value: eTag))
-    append(HTTPField(name: .acceptRanges, value: "bytes"))
+    var response = LoopResponse(body: bytes)
+    response.add("ETag", eTag)
+    response.add("Accept-Ranges", "bytes")
+    response.add("Content-Type", "image/jpeg")
+    return response
   }
 }
 

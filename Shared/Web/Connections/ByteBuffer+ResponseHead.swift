@@ -1,4 +1,5 @@
 import HTTPTypes
+import Hummingbird
 import NIOCore
 import StrictHTTP
 import Wire
@@ -8,20 +9,19 @@ extension ByteBuffer {
   ///
   /// - Parameter connection: the value of `Connection`; nil for none.
   mutating func writeHead(
-    _ status: HTTPResponse.Status, _ headers: HTTPFields, framing: OutgoingResponse.BodyFraming, date: String,
-    connection: StaticString?
+    of response: Response, framing: OutgoingResponse.BodyFraming, date: String, connection: StaticString?
   ) {
     // Put together first, as each write to the buffer looks at who else has it, and for how much it has room.
     var head: [UInt8] = []
     head.reserveCapacity(512)
     head.append("HTTP/1.1 ")
-    head.append(utf8: String(status.code))
+    head.append(utf8: String(response.status.code))
     head.append(" ")
-    let phrase = status.reasonPhrase
-    head.append(utf8: phrase.isEmpty ? ReasonPhrase.of(status.code) : phrase)
+    let phrase = response.status.reasonPhrase
+    head.append(utf8: phrase.isEmpty ? ReasonPhrase.of(response.status.code) : phrase)
     head.append("\r\ndate: ")
     head.append(utf8: date)
-    for field in headers where !isWrittenByConnection(field.name, status) {
+    for field in response.headers where !isWrittenByConnection(field.name, response.status) {
       head.append("\r\n")
       head.append(utf8: field.name.rawName)
       head.append(": ")
@@ -33,6 +33,24 @@ extension ByteBuffer {
     }
     head.append(framing.isChunked ? "\r\ntransfer-encoding: chunked\r\n\r\n" : "\r\n\r\n")
     writeBytes(head)
+  }
+
+  /// The same of a response whose header fields are lines already.
+  mutating func writeHead(of response: LoopResponse, date: String, connection: StaticString?) {
+    reserveCapacity(minimumWritableBytes: response.lines.count + 128)
+    if response.status == 200 {
+      writeStaticString("HTTP/1.1 200 OK")
+    } else {
+      writeString("HTTP/1.1 \(response.status) \(ReasonPhrase.of(response.status))")
+    }
+    writeStaticString("\r\ndate: ")
+    writeString(date)
+    writeBytes(response.lines)
+    if let connection {
+      writeStaticString("\r\nconnection: ")
+      writeStaticString(connection)
+    }
+    writeStaticString("\r\n\r\n")
   }
 
   /// `Content-Length` is kept where it says how long a body is, or, after HEAD, would be (RFC 9110 §8.6).

@@ -44,24 +44,30 @@ extension HTTPConnection {
   }
 
   private func begin(_ response: Response) {
-    if response.headers[values: .connection].contains("close") { mustClose = true }
-    begin(response.status, response.headers, framing: framing(of: response))
-  }
-
-  func begin(_ status: HTTPResponse.Status, _ headers: HTTPFields, framing: OutgoingResponse.BodyFraming) {
     if let body, body.missingBytes.map({ $0 > Self.discardedBytesMax }) ?? true { mustClose = true }
+    if response.headers[values: .connection].contains("close") { mustClose = true }
+    let framing = framing(of: response)
     if case .untilClose = framing { mustClose = true }
     self.response = OutgoingResponse(framing: framing)
     clearSentBytes()
-    outbound.writeHead(
-      status, headers, framing: framing, date: service.date.value,
-      connection: mustClose ? "close" : head.isVersion10 ? "keep-alive" : nil)
+    outbound.writeHead(of: response, framing: framing, date: service.date.value, connection: connectionOption)
     // Those who read a stream learn at once that it has begun.
     switch framing {
     case .chunked, .untilClose: flush()
     case .none, .length: break
     }
   }
+
+  /// Begins the response to a request without a body.
+  func begin(_ response: LoopResponse) {
+    if response.closesConnection { mustClose = true }
+    self.response = OutgoingResponse(framing: .length(response.body.readableBytes))
+    clearSentBytes()
+    outbound.writeHead(of: response, date: service.date.value, connection: connectionOption)
+  }
+
+  /// The value of `Connection`; nil for none.
+  private var connectionOption: StaticString? { mustClose ? "close" : head.isVersion10 ? "keep-alive" : nil }
 
   private func framing(of response: Response) -> OutgoingResponse.BodyFraming {
     switch response.status.code {

@@ -24,8 +24,7 @@ extension HTTPConnection {
   }
 
   private func write(_ response: LoopResponse) {
-    if response.closesConnection { mustClose = true }
-    begin(response.status, response.headers, framing: .length(response.body.readableBytes))
+    begin(response)
     do {
       guard let untilWritable = try writeBody(response.body) else { return finish() }
       untilWritable.assumeIsolated().whenComplete { [self] _ in finish() }

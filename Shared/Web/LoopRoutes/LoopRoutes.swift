@@ -1,4 +1,3 @@
-import HTTPTypes
 import Logging
 import NIOCore
 import StrictHTTP
@@ -68,22 +67,23 @@ final class LoopRoutes: Sendable {
     let trace = Trace(requestID: request.requestID, traceparent: request.field(.traceparent))
     let failure = Trace.$current.withValue(trace) { Failure(describing: error, logger: logger) }
     let content = FailureResponse(failure, as: APIDialect(path: request.path), requestID: request.requestID)
-    return LoopResponse(
-      status: .init(code: content.status), headers: HTTPFields(content), body: ByteBuffer(data: content.body))
+    var response = LoopResponse(status: content.status, body: ByteBuffer(data: content.body))
+    for (name, value) in content.headers { response.add(name, value) }
+    return response
   }
 
   private func finished(
     _ response: LoopResponse, _ route: LoopRoute, _ request: LoopRequest, _ started: ContinuousClock.Instant
   ) -> LoopResponse {
     var response = response
-    response.headers.append(HTTPField(name: .requestID, value: request.requestID))
+    response.add(Header.requestID, request.requestID)
     response.closesConnection = lifecycle.isDraining
     let duration = ContinuousClock.now - started
-    metrics.record("GET", route: route.template, status: response.status.code, duration: duration)
+    metrics.record("GET", route: route.template, status: response.status, duration: duration)
     accessLog.log(
       isRoutine: false,
       .init(
-        "GET", route: route.template, status: response.status.code, requestID: request.requestID, traceID: nil,
+        "GET", route: route.template, status: response.status, requestID: request.requestID, traceID: nil,
         microseconds: duration.microseconds))
     return response
   }

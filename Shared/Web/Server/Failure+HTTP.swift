@@ -49,18 +49,12 @@ extension Failure {
   package func response(to request: Request, requestID: String) -> Response {
     let version = request.headers[.goTrueVersion].flatMap { GoTrueVersion($0) }
     let content = FailureResponse(self, as: APIDialect(path: request.uri.path), version: version, requestID: requestID)
-    var headers = HTTPFields(content)
+    var headers = HTTPFields()
+    for (name, value) in content.headers {
+      if let name = HTTPField.Name(name) { headers[name] = value }
+    }
     headers[.contentLength] = String(content.body.count)
     return Response(
       status: .init(code: content.status), headers: headers, body: .init(byteBuffer: ByteBuffer(data: content.body)))
-  }
-}
-
-extension HTTPFields {
-  init(_ content: FailureResponse) {
-    self.init()
-    for (name, value) in content.headers {
-      if let name = HTTPField.Name(name) { self[name] = value }
-    }
   }
 }
