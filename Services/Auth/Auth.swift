@@ -92,7 +92,8 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
     isReady: { ended.isLoaded },
     holdsTokens: { $0.method != .get && $0.method != .head || $0.uri.path.hasPrefix("/auth/v1") }
   ) { routes in
-    routes.add(middleware: LastSeenMiddleware(sessions: sessions, now: now))
+    let lastSeen = LastSeenMiddleware(sessions: sessions, now: now)
+    routes.add(middleware: lastSeen)
     let sessionRoutes = SessionRoutes(sessions: sessions, ended: ended, signInCounter: signInCounter, now: now)
     sessionRoutes.add(to: routes)
     SignInRoutes(
@@ -131,7 +132,7 @@ package func buildAuth(_ dependencies: Dependencies) async throws -> Server {
     RestRoutes(
       UserTable.schema(origin: publicURL, profiles), in: RestTransaction(database, idempotency), now: now
     ).add(to: routes)
-    AccountRoutes(accounts: accounts, erasure: erasure, ended: ended, now: now).add(to: routes)
+    AccountRoutes(accounts: accounts, erasure: erasure, ended: ended, lastSeen: lastSeen, now: now).add(to: routes)
     PersonalDataExportRoutes(store: personalData, otherServices: otherServices).add(to: routes)
     ExternalIdentityRoutes(accounts: externalAccounts, policy: policy).add(to: routes)
     PeopleRoutes(people: PeopleStore(database: database, policy: policy)).add(to: routes)

@@ -43,7 +43,7 @@ import Wire
       _ = try await alice.get("/profile")
       #expect(try await lastSeen() == opened)
       auth.stack.clock.advance(by: .seconds(5 * 86_400))
-      _ = try await alice.get("/profile")
+      _ = try await alice.get("/api/v1/auth/me")
       let later = try #require(try await lastSeen())
       #expect(later.timeIntervalSince(opened) >= 5 * 86_400)
       auth.stack.clock.advance(by: .seconds(1800))

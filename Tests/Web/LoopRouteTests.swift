@@ -63,7 +63,8 @@ import Wire
         let promise = MultiThreadedEventLoopGroup.currentEventLoop!.makePromise(of: LoopResponse?.self)
         later.withLock { $0.append(promise) }
         return .later(promise.futureResult)
-      default: return nil
+      case "other", "%73mall": return nil
+      default: throw Failure.sessionEnded
       }
       byLoop.add()
       return .response(Self.text("loop \(request.parameters("a", "b")?.joined(separator: " ") ?? "-")"))
@@ -169,6 +170,18 @@ import Wire
           "loop -", "route other -", "loop -", "loop -", "route later -", "loop -", "route other -", "late", "loop -",
           "route other -",
         ])
+    }
+  }
+
+  @Test func manyRequestsInARowLetOthersHaveTheirTurn() async throws {
+    try await Service().run { service in
+      let connection = try await RawConnection(port: try await service.port)
+      let requests = String(repeating: Self.get("/things/small"), count: 60)
+      try await connection.send(requests + Self.get("/things/other", "Connection: close\r\n"))
+      let text = try await connection.untilClosed()
+      #expect(text.components(separatedBy: "HTTP/1.1 200 OK\r\n").count == 62)
+      #expect(service.byLoop.value + service.byRoute.value == 61)
+      #expect(service.byLoop.value >= 16 && service.byRoute.value > 1, "\(service.byLoop.value)")
     }
   }
 

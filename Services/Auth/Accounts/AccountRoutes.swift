@@ -10,6 +10,7 @@ struct AccountRoutes: Sendable {
   let accounts: AccountStore
   let erasure: AccountErasure
   let ended: EndedSessionList
+  let lastSeen: LastSeenMiddleware
   let now: @Sendable () -> Date
 
   func add(to routes: HTTPRoutes) {
@@ -24,8 +25,11 @@ struct AccountRoutes: Sendable {
     return .json(ClientBodies.Account(account))
   }
 
+  /// For a session whose use is recorded already, as no middleware runs here.
   @Sendable private func activeMe(_ request: LoopRequest) -> LoopResult? {
-    guard let user = request.user else { return nil }
+    guard let user = request.user, request.session.map({ lastSeen.isRecorded($0, at: now()) }) ?? true else {
+      return nil
+    }
     return request.result(reading: AccountStore.activeAccountQuery(user), in: accounts.database) { row in
       try row.map { try .json(ClientBodies.Account(Account($0))) }
     }

@@ -16,6 +16,9 @@ struct LastSeenMiddleware: RouterMiddleware {
     self.now = now
   }
 
+  /// Whether a use of the session needs no record now.
+  func isRecorded(_ session: SessionID, at now: Date) -> Bool { !recorded.isDue(session, at: now, noting: false) }
+
   func handle(
     _ request: Request, context: Context, next: (Request, Context) async throws -> Response
   ) async throws -> Response {
@@ -36,11 +39,14 @@ private final class RecordedSessions: Sendable {
   private static let countMax = 20_000
 
   /// Whether the use is to be recorded now; true once an hour for a session.
-  func isDue(_ session: SessionID, at now: Date) -> Bool {
+  ///
+  /// - Parameter noting: whether it will be.
+  func isDue(_ session: SessionID, at now: Date, noting: Bool = true) -> Bool {
     recordedAt.withLock { recordedAt in
       if let last = recordedAt[session], now.timeIntervalSince(last) < LastSeenMiddleware.intervalSeconds {
         return false
       }
+      guard noting else { return true }
       if recordedAt.count >= Self.countMax {
         recordedAt = recordedAt.filter { now.timeIntervalSince($0.value) < LastSeenMiddleware.intervalSeconds }
       }

@@ -41,6 +41,8 @@ final class HTTPConnection: ChannelDuplexHandler {
   /// Written bytes that have not been passed to the channel.
   var outbound = ByteBuffer()
   var response: OutgoingResponse?
+  /// How many requests in a row were responded to by loop routes since bytes were received.
+  var loopResponseCount = 0
   var mustClose = false
   var hasHadRequests = false
   /// Completed when the channel takes more bytes, or is closed.
@@ -96,6 +98,7 @@ final class HTTPConnection: ChannelDuplexHandler {
       var incoming = unwrapInboundIn(data)
       inbound.writeBuffer(&incoming)
     }
+    loopResponseCount = 0
     advance()
   }
 
@@ -117,9 +120,11 @@ final class HTTPConnection: ChannelDuplexHandler {
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     guard context.channel.isWritable else { return }
-    writable?.succeed()
-    writable = nil
     if case .responding = phase { setDeadline(nil) }
+    // What waits may write the next response, and wait again.
+    let waiting = writable
+    writable = nil
+    waiting?.succeed()
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

@@ -3,12 +3,17 @@ import NIOCore
 
 /// The way of requests that need no task.
 extension HTTPConnection {
+  /// After so many pipelined requests in a row the task responds, so that other connections have their turn.
+  private static let loopResponsesMax = 16
+
   /// - Returns: false when the request is for the task.
   func respondOnLoop() -> Bool {
     // One whose client has not taken the last response yet waits, which the task can.
-    guard let routes = service.loopRoutes, context?.channel.isWritable == true,
+    guard let routes = service.loopRoutes, loopResponseCount < Self.loopResponsesMax,
+      context?.channel.isWritable == true,
       let (route, variable) = routes.route(of: head, inbound)
     else { return false }
+    loopResponseCount += 1
     let request = LoopRequest(head, inbound.slice(), variable: variable, of: routes, on: loop)
     inbound.moveReaderIndex(forwardBy: head.byteCount)
     beginResponding()

@@ -80,15 +80,23 @@ package final class LoopRequest {
   func field(_ name: FieldName) -> String? { head.fields.only(name).map { text($0.value.start, $0.value.count) } }
 
   /// The session of the user whom the gateway names.
-  var session: SessionID? {
+  package var session: SessionID? { internalField("x-session-id").flatMap { SessionID($0) } }
+
+  /// Whether its caller waits for less than the longest wait for a connection. The deadline of a route ends such a wait.
+  private var isImpatient: Bool {
+    guard let timeout = internalField("x-timeout-ms") else { return false }
+    return Int(timeout).map { $0 < 5000 } ?? true
+  }
+
+  private func internalField(_ name: StaticString) -> String? {
     let bytes = bytes
     let head = bytes.readableBytesUInt8Span
     var found: HeadSlice?
-    for field in self.head.fields.list where field.name == .internalOnly && field.isNamed("x-session-id", in: head) {
+    for field in self.head.fields.list where field.name == .internalOnly && field.isNamed(name, in: head) {
       guard found == nil else { return nil }
       found = field.value
     }
-    return found.flatMap { SessionID(text($0.start, $0.count)) }
+    return found.map { text($0.start, $0.count) }
   }
 
   private func text(_ start: Int, _ count: Int) -> String {
@@ -101,11 +109,12 @@ package final class LoopRequest {
   /// - Parameters:
   ///   - statement: returns at most one row.
   ///   - respond: called on a thread of the database; nil leaves the request to the route.
-  /// - Returns: nil where the database has no reads without a task.
+  /// - Returns: nil where the database has no reads without a task, and for callers that wait for less than 5 s.
   package func result(
     reading statement: SQL, in database: any Database,
     _ respond: @escaping @Sendable (Row?) throws -> LoopResponse?
   ) -> LoopResult? {
+    guard !isImpatient else { return nil }
     let promise = loop.makePromise(of: LoopResponse?.self)
     let isSubmitted = database.submit([statement], whenConnected: {}) { rows in
       promise.completeWith(Result { try respond(try rows.get().first?.first) })

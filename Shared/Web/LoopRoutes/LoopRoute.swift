@@ -3,9 +3,11 @@ import Wire
 
 /// Responds to the plain case of a GET route on the event loop, without a task.
 ///
-/// Tasks, their switches between executors, the fields of a request and the copies of what they are passed in take about
-/// half of the processor time of a small response. A loop route saves them where a response is made of what is in
+/// Tasks, their switches between executors, the fields of a request and the copies of what they are passed in take a
+/// third of the processor time of a small response. A loop route saves them where a response is made of what is in
 /// memory, or of one row. Everything else it leaves to the route of the same path, which has to give the same response.
+///
+/// No middleware of the service runs before it, and no deadline ends it.
 final class LoopRoute: Sendable {
   /// The path template, as the route has it: at most one variable, in braces.
   let template: String
@@ -14,10 +16,12 @@ final class LoopRoute: Sendable {
   /// What follows the variable; nil for a path without one.
   private let ending: [UInt8]?
 
+  /// - Precondition: the template has at most one variable.
   init(_ template: String, respond: @escaping @Sendable (LoopRequest) throws -> LoopResult?) {
     self.template = template
     self.respond = respond
-    let parts = template.split(separator: /\{[a-z]+\}/, maxSplits: 1, omittingEmptySubsequences: false)
+    let parts = template.split(separator: /\{[A-Za-z_]+\}/, omittingEmptySubsequences: false)
+    precondition(parts.count <= 2 && !parts[0].contains(":"), "\(template) has other variables")
     beginning = Array(parts[0].utf8)
     ending = parts.count > 1 ? Array(parts[1].utf8) : nil
   }
@@ -28,6 +32,8 @@ final class LoopRoute: Sendable {
     guard let ending else { return path.count == beginning.count ? 0..<0 : nil }
     let end = path.count - ending.count
     guard end > beginning.count, Self.isSame(path, at: end, ending) else { return nil }
+    // A variable is one segment.
+    for index in beginning.count..<end where path[index] == UInt8(ascii: "/") { return nil }
     return beginning.count..<end
   }
 

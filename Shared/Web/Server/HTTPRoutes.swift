@@ -28,8 +28,11 @@ package final class HTTPRoutes: RouterMethods {
   /// - Parameters:
   ///   - template: the path of the route, with one variable at most.
   ///   - respond: nil for a request that is left to the route.
+  /// - Precondition: the route has been added.
   /// - Throws: what `respond` throws is the failure that the caller gets, as in a route.
   package func onLoop(_ template: String, respond: @escaping @Sendable (LoopRequest) throws -> LoopResult?) {
+    precondition(
+      router.routes.contains { $0.method == .get && $0.path.description == template }, "there is no GET \(template)")
     loopRoutes.append(LoopRoute(template, respond: respond))
   }
 

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Random bits of the system's generator, which fit for secrets. One call of the system gives sixteen of them: a call for
-/// each takes as long as all else that is done for an id.
+/// Random bits of the system's generator, for ids. One call of the system gives sixteen of them: a call for each takes as
+/// long as all else that is done for an id. They wait in memory, so keys are not made of them.
 enum RandomBits {
   private static let unused = Mutex<[UInt128]>([])
   /// What `getentropy` gives at most, in bytes.
