@@ -10,7 +10,7 @@ import Synchronization
 /// has needed for `idleTimeMax` are closed, but one: each is a process of the server's.
 final class ConnectionPool: Sendable {
   /// Exactly one of `work` and `reject` is called, once.
-  private struct Job: Sendable {
+  struct Job: Sendable {
     let cancellation: Cancellation
     let deadline: ContinuousClock.Instant
     let work: Work
@@ -21,14 +21,14 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  private enum Work: Sendable {
+  enum Work: Sendable {
     /// Has the connection for itself.
     case body(@Sendable (PooledConnection) -> Void)
     case read(SharedRead)
   }
 
   /// Whether the task of a job has been cancelled. Written and read in the lock of the pool.
-  private final class Cancellation: Sendable {
+  final class Cancellation: Sendable {
     let isRequested = Atomic(false)
   }
 
@@ -50,7 +50,7 @@ final class ConnectionPool: Sendable {
 
   private let state = Mutex(State())
   private let size: Int
-  private let acquireTimeout: Duration
+  let acquireTimeout: Duration
   private let idleTimeMax: Duration
   /// Bounds the memory of the waiting jobs.
   private let waitingMax = 1024
@@ -79,32 +79,7 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  /// The rows of a read, which may share a round trip with others.
-  ///
-  /// - Throws: as ``withConnection(_:)`` does.
-  func rows(
-    of statements: [SQL], whenConnected: @escaping @Sendable () -> Void
-  ) async throws -> [[Row]] {
-    try await withJob { continuation in
-      .read(SharedRead(statements, whenConnected: whenConnected) { continuation.resume(with: $0) })
-    }
-  }
-
-  /// Begins ``rows(of:whenConnected:)`` and returns at once.
-  ///
-  /// - Parameter finish: called once, on another thread or, when the pool takes no more calls, before this returns.
-  func submit(
-    _ statements: [SQL], whenConnected: @escaping @Sendable () -> Void,
-    _ finish: @escaping @Sendable (Result<[[Row]], any Error>) -> Void
-  ) {
-    submit(
-      Job(
-        cancellation: Cancellation(), deadline: .now + acquireTimeout,
-        work: .read(SharedRead(statements, whenConnected: whenConnected, finish: finish)),
-        reject: { finish(.failure($0)) }))
-  }
-
-  private func withJob<T: Sendable>(_ work: (CheckedContinuation<T, any Error>) -> Work) async throws -> T {
+  func withJob<T: Sendable>(_ work: (CheckedContinuation<T, any Error>) -> Work) async throws -> T {
     try Task.checkCancellation()
     let cancellation = Cancellation()
     return try await withTaskCancellationHandler {
@@ -139,7 +114,7 @@ final class ConnectionPool: Sendable {
     for job in waiting { job.reject(DatabaseFailure.unavailable("closed")) }
   }
 
-  private func submit(_ job: Job) {
+  func submit(_ job: Job) {
     do {
       let waitingCount = try enqueue(job)
       // A round trip that is full waits for nothing.

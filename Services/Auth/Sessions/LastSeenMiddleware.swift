@@ -17,7 +17,7 @@ struct LastSeenMiddleware: RouterMiddleware {
   }
 
   /// Whether a use of the session needs no record now.
-  func isRecorded(_ session: SessionID, at now: Date) -> Bool { !recorded.isDue(session, at: now, noting: false) }
+  func isRecorded(_ session: SessionID, at now: Date) -> Bool { recorded.contains(session, at: now) }
 
   func handle(
     _ request: Request, context: Context, next: (Request, Context) async throws -> Response
@@ -38,17 +38,20 @@ private final class RecordedSessions: Sendable {
   private let recordedAt = Mutex<[SessionID: Date]>([:])
   private static let countMax = 20_000
 
+  func contains(_ session: SessionID, at now: Date) -> Bool {
+    Self.isRecent(recordedAt.withLock { $0[session] }, at: now)
+  }
+
+  private static func isRecent(_ recorded: Date?, at now: Date) -> Bool {
+    recorded.map { now.timeIntervalSince($0) < LastSeenMiddleware.intervalSeconds } ?? false
+  }
+
   /// Whether the use is to be recorded now; true once an hour for a session.
-  ///
-  /// - Parameter noting: whether it will be.
-  func isDue(_ session: SessionID, at now: Date, noting: Bool = true) -> Bool {
+  func isDue(_ session: SessionID, at now: Date) -> Bool {
     recordedAt.withLock { recordedAt in
-      if let last = recordedAt[session], now.timeIntervalSince(last) < LastSeenMiddleware.intervalSeconds {
-        return false
-      }
-      guard noting else { return true }
+      guard !Self.isRecent(recordedAt[session], at: now) else { return false }
       if recordedAt.count >= Self.countMax {
-        recordedAt = recordedAt.filter { now.timeIntervalSince($0.value) < LastSeenMiddleware.intervalSeconds }
+        recordedAt = recordedAt.filter { Self.isRecent($0.value, at: now) }
       }
       // Still full: recording a use twice is harmless.
       if recordedAt.count < Self.countMax { recordedAt[session] = now }
