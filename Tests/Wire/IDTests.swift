@@ -27,6 +27,15 @@ import Wire
   ])
   func everythingElseIsNone(text: String) { #expect(UserID(text) == nil) }
 
+  /// Characters of two bytes at every position, whose bytes are not those of a digit of another encoding.
+  @Test(arguments: ["\u{80}", "é", "\u{7FF}"]) func noCharacterMayBeOutsideASCII(character: String) {
+    let good = Array("01a1ffad-2a2a-7a72-b724-121048fcfc31".utf8)
+    for position in good.indices.dropLast() {
+      let bytes = good[..<position] + Array(character.utf8) + good[(position + 2)...]
+      #expect(UserID(String(decoding: bytes, as: UTF8.self)) == nil)
+    }
+  }
+
   /// Every ASCII character at every position.
   @Test func noCharacterMayBeAnother() {
     let good = Array("01a1ffad-2a2a-7a72-b724-121048fcfc31".utf8)

@@ -116,10 +116,11 @@ package final class LocalChannel: Channel, ChannelCore, @unchecked Sendable {
   package func flush0() {
     guard isActive, !written.isEmpty else { return }
     guard let peer else { return close0(error: ChannelError.eof, mode: .all, promise: nil) }
-    let messages = written
-    written = CircularBuffer()
     writtenBytes = 0
-    let accepted = messages.compactMap { peer.receive($0) }
+    var accepted: [EventLoopPromise<Void>] = []
+    while let message = written.popFirst() {
+      if let promise = peer.receive(message) { accepted.append(promise) }
+    }
     peer.deliverSoon()
     // Last, as who waits for them may write.
     for promise in accepted { promise.succeed() }

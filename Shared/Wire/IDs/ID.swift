@@ -11,7 +11,7 @@ package struct ID<Subject>: Hashable, Sendable, LosslessStringConvertible {
 
   /// Parses the 36-character form in either case; nil for any other text.
   package init?(_ text: String) {
-    guard let uuid = UUID(text) else { return nil }
+    guard let uuid = UUID(canonical: text) else { return nil }
     self.uuid = uuid
   }
 
@@ -38,64 +38,6 @@ package struct ID<Subject>: Hashable, Sendable, LosslessStringConvertible {
       hasher.combine(bytes.loadUnaligned(as: UInt64.self))
       hasher.combine(bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
     }
-  }
-}
-
-/// Faster than Foundation's parsing and formatting, as a response may have many ids.
-extension UUID {
-  fileprivate init?(_ text: String) {
-    var text = text
-    let uuid = text.withUTF8 { text -> uuid_t? in
-      guard text.count == 36 else { return nil }
-      var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-      let isUUID = withUnsafeMutableBytes(of: &bytes) { bytes in
-        var position = 0
-        for index in bytes.indices {
-          if [4, 6, 8, 10].contains(index) {
-            guard text[position] == UInt8(ascii: "-") else { return false }
-            position += 1
-          }
-          guard let high = Self.nibble(text[position]), let low = Self.nibble(text[position + 1]) else { return false }
-          bytes[index] = high << 4 | low
-          position += 2
-        }
-        return true
-      }
-      return isUUID ? bytes : nil
-    }
-    guard let uuid else { return nil }
-    self.init(uuid: uuid)
-  }
-
-  fileprivate var lowercaseText: String {
-    String(unsafeUninitializedCapacity: 36) { text in
-      withUnsafeBytes(of: uuid) { bytes in
-        var position = 0
-        for index in bytes.indices {
-          if [4, 6, 8, 10].contains(index) {
-            text[position] = UInt8(ascii: "-")
-            position += 1
-          }
-          text[position] = Self.digit(bytes[index] >> 4)
-          text[position + 1] = Self.digit(bytes[index] & 0xF)
-          position += 2
-        }
-      }
-      return 36
-    }
-  }
-
-  private static func nibble(_ digit: UInt8) -> UInt8? {
-    switch digit {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-    default: nil
-    }
-  }
-
-  private static func digit(_ nibble: UInt8) -> UInt8 {
-    nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") - 10 + nibble
   }
 }
 
