@@ -1,4 +1,5 @@
 import ClientBodies
+import Database
 import Foundation
 import Hummingbird
 import Tokens
@@ -21,8 +22,10 @@ struct AccountRoutes: Sendable {
   }
 
   @Sendable private func me(_ request: Request, _ context: SignedIn) async throws -> Response {
-    guard let account = try await accounts.activeAccount(context.user) else { throw Failure.sessionEnded }
-    return .json(ClientBodies.Account(account))
+    guard let row = try await accounts.database.row(AccountStore.ownAccountQuery(context.user)) else {
+      throw Failure.sessionEnded
+    }
+    return .json(try ClientBodies.Account(row))
   }
 
   /// For a session whose use is recorded already, as no middleware runs here.
@@ -30,8 +33,8 @@ struct AccountRoutes: Sendable {
     guard let user = request.user, request.session.map({ lastSeen.isRecorded($0, at: now()) }) ?? true else {
       return nil
     }
-    return request.result(reading: AccountStore.activeAccountQuery(user), in: accounts.database) { row in
-      try row.map { try .json(ClientBodies.Account(Account($0))) }
+    return request.result(reading: AccountStore.ownAccountQuery(user), in: accounts.database) { row in
+      try row.map { try .json(ClientBodies.Account($0)) }
     }
   }
 
@@ -43,8 +46,11 @@ struct AccountRoutes: Sendable {
 }
 
 extension ClientBodies.Account {
-  fileprivate init(_ account: Account) {
+  /// - Parameter row: of ``AccountStore/ownAccountQuery(_:)``.
+  fileprivate init(_ row: Row) throws {
+    let id: UserID = try row.get("id")
     self.init(
-      id: account.id.description, email: account.email, displayName: account.displayName, createdAt: account.createdAt)
+      id: id.description, email: try row.optional("email"), displayName: try row.optional("display_name"),
+      createdAt: try row.get("created_at"))
   }
 }

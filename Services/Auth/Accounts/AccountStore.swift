@@ -63,10 +63,14 @@ struct AccountStore: Sendable {
 
   /// An account that is not deactivated.
   func activeAccount(_ id: UserID) async throws -> Account? {
-    try await database.row(Self.activeAccountQuery(id)).map(Account.init)
+    try await database.row("\(selectAccount) where id = \(id) and deactivated_at is null").map(Account.init)
   }
 
-  static func activeAccountQuery(_ id: UserID) -> SQL { "\(selectAccount) where id = \(id) and deactivated_at is null" }
+  /// What the user of an active account is told about it. An app asks for it whenever it starts, so nothing else is
+  /// read: neither the metadata nor the identities.
+  static func ownAccountQuery(_ id: UserID) -> SQL {
+    "select id, email, display_name, created_at from account where id = \(id) and deactivated_at is null"
+  }
 
   func account(_ id: UserID) async throws -> Account? {
     try await database.row("\(selectAccount) where id = \(id)").map(Account.init)
