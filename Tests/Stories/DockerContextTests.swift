@@ -16,7 +16,9 @@ import Testing
         #expect(!printed.contains("Invalid "), "\(printed.prefix(500))")
         #expect(printed.contains("Name: \(package.isEmpty ? "kith-timepoints" : package)\n"))
       }
-      #expect(FileManager.default.isExecutableFile(atPath: folder.appending(path: "scripts/release").path))
+      for name in ["scripts/release", "scripts/release-compiler", "scripts/release-linker"] {
+        #expect(FileManager.default.isExecutableFile(atPath: folder.appending(path: name).path), "\(name)")
+      }
       for name in [".git", ".build", "docs", "Tests/Fixtures", "README.md"] {
         #expect(!FileManager.default.fileExists(atPath: folder.appending(path: name).path), "\(name) is left out")
       }
