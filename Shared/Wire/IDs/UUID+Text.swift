@@ -1,7 +1,7 @@
 import Foundation
 
-/// Faster than Foundation's parsing and formatting, as a response may have many ids: a UUID is four words, each of eight
-/// digits, and the two in the middle have a hyphen before each half (RFC 9562 §4).
+/// Faster than Foundation's parsing and formatting, as a response may have many ids: a UUID is four words of eight
+/// digits each, of which the two in the middle have a hyphen before each half (RFC 9562 §4).
 extension UUID {
   /// Parses the 36-character form in either case; nil for any other text.
   init?(canonical text: String) {
@@ -52,7 +52,7 @@ extension UUID {
 
 /// Eight hexadecimal digits as the bytes of one word, the first in its lowest byte, which are computed together.
 enum HexDigits {
-  /// Multiplied by a byte, a word of eight of them.
+  /// Times a byte, this is a word of eight of them.
   private static let each: UInt64 = 0x0101_0101_0101_0101
   private static let highestBits: UInt64 = 0x8080_8080_8080_8080
   private static let nibbles: UInt64 = 0x0F0F_0F0F_0F0F_0F0F
