@@ -47,7 +47,7 @@ let package = Package(
     .shared("StrictHTTP"),
     .shared("Database", ["Wire", .grdb, .sqlite, .crypto, .deque]),
     .system("CPostgres", pkgConfig: "libpq", apt: "libpq-dev", brew: "libpq"),
-    .shared("Postgres", ["Wire", "Database", "CPostgres", .deque, .logging, .nioPosix]),
+    .shared("Postgres", ["Wire", "Database", "CPostgres", .deque, .logging, .nio, .nioPosix]),
     .shared("Tokens", ["Wire", .crypto, .cryptoExtras]),
     .shared("Traces", ["Wire", "Prometheus", .httpClient, .logging] + .buffers),
     .shared(

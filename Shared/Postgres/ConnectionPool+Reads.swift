@@ -1,4 +1,6 @@
 import Database
+import NIOCore
+import NIOPosix
 
 /// Reads of a few rows, which may share a round trip.
 extension ConnectionPool {
@@ -25,5 +27,26 @@ extension ConnectionPool {
         cancellation: Cancellation(), deadline: .now + acquireTimeout,
         work: .read(SharedRead(statements, whenConnected: whenConnected, finish: finish)),
         reject: { finish(.failure($0)) }))
+  }
+
+  /// Whether the jobs that wait are reads that share the next round trip of a connection which has one now.
+  func holdsReads() -> Bool {
+    let (holds, timeout) = state.withLock { state -> (Bool, Duration?) in
+      guard state.waiting.first?.read != nil, state.waiting.last?.read != nil,
+        state.sharing.holds(state.waiting.count, at: .now)
+      else { return (false, nil) }
+      defer { state.sharing.hasTimer = true }
+      return (true, state.sharing.hasTimer ? nil : state.sharing.waitMax)
+    }
+    if let timeout { wakeConnection(after: timeout) }
+    return holds
+  }
+
+  private func wakeConnection(after time: Duration) {
+    let loop = MultiThreadedEventLoopGroup.currentEventLoop ?? MultiThreadedEventLoopGroup.singleton.any()
+    _ = loop.scheduleTask(in: TimeAmount(time)) { [self] in
+      state.withLock { $0.sharing.hasTimer = false }
+      wakeConnection()
+    }
   }
 }

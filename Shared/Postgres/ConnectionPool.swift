@@ -32,7 +32,7 @@ final class ConnectionPool: Sendable {
     let isRequested = Atomic(false)
   }
 
-  private struct State {
+  struct State {
     /// In the order in which they became idle, and since when they are.
     var idle: [(connection: PooledConnection, since: ContinuousClock.Instant)] = []
     var connectionCount = 0
@@ -40,6 +40,7 @@ final class ConnectionPool: Sendable {
     var madeCount = 0
     /// A connection was told to take jobs and has not done so yet.
     var isWaking = false
+    var sharing: RoundTripSharing
     /// How many new connections are not open yet, and when the last of them was made.
     var opening = (count: 0, since: ContinuousClock.now)
     var waiting: Deque<Job> = []
@@ -48,13 +49,13 @@ final class ConnectionPool: Sendable {
     var isClosed = false
   }
 
-  private let state = Mutex(State())
+  let state: Mutex<State>
   private let size: Int
   let acquireTimeout: Duration
   private let idleTimeMax: Duration
   /// Bounds the memory of the waiting jobs.
   private let waitingMax = 1024
-  /// How many reads share a round trip: so many may have to wait for one of them.
+  /// How many reads share a round trip at most: so many may have to wait for one of them.
   private static let sharedReadsMax = 16
   private let openingTimeMax: Duration
   private let makeConnection: @Sendable (Int) -> PooledConnection
@@ -62,8 +63,9 @@ final class ConnectionPool: Sendable {
   /// - Parameter openingTimeMax: after this time another connection is opened beside one that is not open yet.
   init(
     size: Int, acquireTimeout: Duration, idleTimeMax: Duration, openingTimeMax: Duration = .milliseconds(100),
-    makeConnection: @escaping @Sendable (Int) -> PooledConnection
+    sharing: RoundTripSharing = RoundTripSharing(), makeConnection: @escaping @Sendable (Int) -> PooledConnection
   ) {
+    state = Mutex(State(sharing: sharing))
     self.size = size
     self.acquireTimeout = acquireTimeout
     self.idleTimeMax = idleTimeMax
@@ -145,7 +147,8 @@ final class ConnectionPool: Sendable {
 
   /// Has an idle connection take the jobs that wait, if there are any. One wakes at a time, and wakes the next if it
   /// leaves jobs: what arrives together is taken by few threads, and by all of them when there is enough.
-  private func wakeConnection() {
+  func wakeConnection() {
+    guard !holdsReads() else { return }
     let connection = state.withLock { state -> PooledConnection? in
       guard !state.isWaking, !state.waiting.isEmpty else { return nil }
       // The one that became idle last, so that the threads of the others can stay asleep.
@@ -215,10 +218,13 @@ final class ConnectionPool: Sendable {
         connection.close()
         return []
       }
+      let now = ContinuousClock.now
+      state.sharing.ended(on: connection, at: now)
       guard let first = state.waiting.popFirst() else {
-        state.idle.append((connection, .now))
+        state.idle.append((connection, now))
         return []
       }
+      if first.read != nil { state.sharing.began(on: connection, at: now) }
       var jobs = [first]
       while first.read != nil, jobs.count < Self.sharedReadsMax, state.waiting.first?.read != nil {
         jobs.append(state.waiting.removeFirst())

@@ -1,0 +1,44 @@
+/// Whether reads wait for the round trip of others to end and share the next one on its connection, instead of having a
+/// connection that is idle wake for them. Each round trip wakes a thread, a process of the server and an event loop,
+/// which costs more than most reads: the more of them share one, the less each costs. Where round trips are not short,
+/// as to a server that is far away, no read waits for one.
+struct RoundTripSharing {
+  /// So many reads make a round trip of their own.
+  private let readsMax: Int
+  /// Reads wait for one that has begun so recently.
+  private let ageMax: Duration
+  /// They do so while the last one was shorter than this.
+  private let durationMax: Duration
+  /// After this time they no longer wait.
+  let waitMax: Duration
+
+  private var last: (connection: PooledConnection, began: ContinuousClock.Instant)?
+  private var lastDuration = Duration.zero
+  /// Somebody looks for reads that have waited for too long.
+  var hasTimer = false
+
+  init(
+    readsMax: Int = 12, ageMax: Duration = .microseconds(200), durationMax: Duration = .microseconds(500),
+    waitMax: Duration = .milliseconds(1)
+  ) {
+    self.readsMax = readsMax
+    self.ageMax = ageMax
+    self.durationMax = durationMax
+    self.waitMax = waitMax
+  }
+
+  mutating func began(on connection: PooledConnection, at now: ContinuousClock.Instant) { last = (connection, now) }
+
+  /// Ends what the connection has done. Does nothing if another has begun since then.
+  mutating func ended(on connection: PooledConnection, at now: ContinuousClock.Instant) {
+    guard let last, last.connection === connection else { return }
+    lastDuration = now - last.began
+    self.last = nil
+  }
+
+  /// Whether `count` reads wait.
+  func holds(_ count: Int, at now: ContinuousClock.Instant) -> Bool {
+    guard let last, count < readsMax, lastDuration < durationMax else { return false }
+    return now - last.began < ageMax
+  }
+}
