@@ -34,7 +34,10 @@ func buildKith(_ dependencies: Dependencies) async throws -> ServiceStack {
       "PUBLIC_URL", default: "http://127.0.0.1:\(settings.string("PORT", default: "\(GatewayServer.defaultPort)"))")
     return makeDependencies(
       for: service.rawValue,
-      ["HOST": "127.0.0.1", "PORT": port, "DRAIN_SECONDS": "0", "PUBLIC_URL": publicURL, "EVENTS_URL": eventsURL])
+      [
+        "HOST": "127.0.0.1", "PORT": port, "SOCKET_DIR": "", "DRAIN_SECONDS": "0", "PUBLIC_URL": publicURL,
+        "EVENTS_URL": eventsURL,
+      ])
   }
   // Checked before anything starts: a server that is cancelled while it accepts its first connection traps in its
   // library, and the error about the port in use would be lost.

@@ -23,8 +23,16 @@ import Wire
     return raw
   }
 
-  @Test func anEventArrivesWhenItHappens() async throws {
-    try await withStack(.sqlite) { stack in
+  /// - Parameter overSockets: whether the gateway reaches the services over Unix sockets.
+  private func withServices(overSockets: Bool, _ body: (TestStack) async throws -> Void) async throws {
+    try await withSocketFolder { folder in
+      let sockets = overSockets ? ["SOCKET_DIR": folder] : [:]
+      try await withStack(.sqlite, sockets, isApart: overSockets) { stack in try await body(stack) }
+    }
+  }
+
+  @Test(arguments: [false, true]) func anEventArrivesWhenItHappens(overSockets: Bool) async throws {
+    try await withServices(overSockets: overSockets) { stack in
       let alice = try await stack.signIn("alice")
       let topic = "users:\(alice.id)"
       let raw = try await stream(topic, of: stack, token: alice.access)
@@ -38,8 +46,8 @@ import Wire
     }
   }
 
-  @Test func aChannelIsJoinedThroughAWebSocket() async throws {
-    try await withStack(.sqlite) { stack in
+  @Test(arguments: [false, true]) func aChannelIsJoinedThroughAWebSocket(overSockets: Bool) async throws {
+    try await withServices(overSockets: overSockets) { stack in
       let alice = try await stack.signIn("alice")
       let topic = "users:\(alice.id)"
       let raw = try await RawConnection(to: stack.gateway)

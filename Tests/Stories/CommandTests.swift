@@ -55,7 +55,7 @@ import Web
       #expect(empty.output == "kith-gateway: usage: wait URL...\n")
       let wrong = try await run("kith-gateway", ["wait", "http://auth:8080", "lists"], [:], in: testDatabase)
       #expect(wrong.code == 1)
-      #expect(wrong.output == "kith-gateway: lists is not http://host:port or https://host:port\n")
+      #expect(wrong.output == "kith-gateway: lists is not http://host:port, https://host:port or unix:/path\n")
     }
   }
 

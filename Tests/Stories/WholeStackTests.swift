@@ -51,13 +51,29 @@ import Wire
   }
 
   @Test(arguments: engines) func separateProcessesServeTheSameStory(engine: Engine) async throws {
+    try await story(ofProcessesOn: engine) { environment, service in
+      ["\(service.variablePrefix)_URL": "http://127.0.0.1:\(environment["\(service.variablePrefix)_PORT"] ?? "")"]
+    }
+  }
+
+  @Test func separateProcessesServeItOverUnixSockets() async throws {
+    try await withSocketFolder { folder in
+      try await story(ofProcessesOn: .sqlite) { _, _ in ["SOCKET_DIR": folder] }
+      // They remove their sockets in the end, also that of the process that was killed.
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+    }
+  }
+
+  /// - Parameter address: the variables with which a service is reached.
+  private func story(
+    ofProcessesOn engine: Engine, address: (_ environment: [String: String], ServiceName) -> [String: String]
+  ) async throws {
     try await withTestDatabase(engine) { testDatabase in
       var shared = try KithProcess.environment(testDatabase)
       var ports: [ServiceName: String] = [:]
       for service in ServiceName.bundled {
-        let name = service.rawValue.uppercased()
-        ports[service] = shared["\(name)_PORT"]
-        shared["\(name)_URL"] = "http://127.0.0.1:\(shared["\(name)_PORT"] ?? "")"
+        ports[service] = shared["\(service.variablePrefix)_PORT"]
+        shared.merge(address(shared, service)) { $1 }
       }
       func launch(_ service: ServiceName) throws -> KithProcess {
         let own = ["PORT": ports[service] ?? "", "SERVICE_KEY": TestStack.keys[service.rawValue] ?? ""]

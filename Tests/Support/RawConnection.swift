@@ -62,6 +62,18 @@ package final class RawConnection: Sendable {
     }.get()
   }
 
+  /// A connection to a Unix socket.
+  package init(toSocketAt path: String) async throws {
+    let collected = Collected()
+    self.collected = collected
+    channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .channelOption(.autoRead, value: false)
+      .channelInitializer { channel in
+        channel.pipeline.addHandler(Collector { bytes in collected.bytes.withLock { $0 += bytes.readableBytesView } })
+      }
+      .connect(unixDomainSocketPath: path).get()
+  }
+
   /// - Throws: when the other side has closed.
   package func send(_ bytes: some Sequence<UInt8> & Sendable) async throws {
     try await channel.writeAndFlush(ByteBuffer(bytes: bytes))

@@ -154,12 +154,14 @@ package func withStack(
       let gateway = try buildGateway(within("gateway"), local: local)
       try await running((servers as [any Service]) + [gateway]) {
         let addresses = dependencies.serviceAddresses
+        var urls: [ServiceName: String] = [:]
         for server in servers {
-          addresses.set(server.service, to: "http://127.0.0.1:\(try await server.port.number)")
+          let url = "http://127.0.0.1:\(try await server.port.number)"
+          urls[server.service] = url
+          // With sockets they have been known from the beginning.
+          if settings.nonempty("SOCKET_DIR") == nil { addresses.set(server.service, to: url) }
         }
-        func browser(_ service: ServiceName) -> Browser {
-          Browser(addresses.urls(of: service)[0])
-        }
+        func browser(_ service: ServiceName) -> Browser { Browser(urls[service] ?? "") }
         let stack = TestStack(
           testDatabase: testDatabase, clock: clock, apple: apple, dependencies: dependencies,
           gateway: Browser("http://127.0.0.1:\(try await gateway.port.number)"), auth: browser(.auth),

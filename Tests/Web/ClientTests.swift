@@ -68,6 +68,25 @@ import Wire
     }
   }
 
+  /// Nothing was sent where a connection to a Unix socket is refused: the other address is tried, also for a call that
+  /// is not safe to repeat.
+  @Test func aSocketOnWhichNobodyListensIsPassedOver() async throws {
+    try await withSocketFolder { folder in
+      let left = "\(folder)/left.sock"
+      try await leaveSocket(at: left)
+      try await withFlakyService(failures: 0) { flaky in
+        let other = flaky.dependencies.serviceAddresses.urls(of: .credits)
+        for (number, path) in [left, "\(folder)/none.sock"].enumerated() {
+          let dead = try #require(SocketURL.base("unix:\(path)"))
+          flaky.dependencies.serviceAddresses.set(.credits, to: [dead] + other)
+          let credits = CreditsClient(in: flaky.dependencies)
+          for _ in 0..<8 { _ = try await credits.spend(SpendCredits(userID: .new(at: Date()), cost: 1)) }
+          #expect(flaky.calls == 8 * (number + 1))
+        }
+      }
+    }
+  }
+
   @Test func whoIsUnavailableSaysThroughOthersWhenToTryAgain() async throws {
     for (header, seconds) in [("7", 7), (nil, 1), ("Fri, 31 Dec 1999 23:59:59 GMT", 1), ("-5", 1)]
       as [(String?, Int)]

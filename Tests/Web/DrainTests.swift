@@ -20,8 +20,23 @@ import Wire
     for _ in 0..<3 {
       let added = Counter()
       try await withServer(hasTakeover: hasTakeover, added) { port, stop in
-        let sent = try await Self.load(port, Self.lastPost, until: stop)
+        let sent = try await Self.load(Self.lastPost, until: stop) { try await RawConnection(port: port) }
         #expect(sent > 48 && sent == added.value)
+      }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(5))) func alsoOverAUnixSocket() async throws {
+    try await withSocketFolder { folder in
+      for _ in 0..<3 {
+        let added = Counter()
+        try await withServer(["SOCKET_DIR": folder], added) { _, stop in
+          let path = "\(folder)/credits.sock"
+          try await eventually("the socket") { FileManager.default.fileExists(atPath: path) }
+          let sent = try await Self.load(Self.lastPost, until: stop) { try await RawConnection(toSocketAt: path) }
+          #expect(sent > 48 && sent == added.value)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
       }
     }
   }
@@ -34,7 +49,8 @@ import Wire
           Dependencies(settings, serviceAddresses: stack.dependencies.serviceAddresses, logger: quiet))
         try await withStop(gateway) { stop in
           let request = "GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
-          let sent = try await Self.load(try await gateway.port.number, request, until: stop)
+          let port = try await gateway.port.number
+          let sent = try await Self.load(request, until: stop) { try await RawConnection(port: port) }
           #expect(sent > 48)
         }
       }
@@ -46,14 +62,16 @@ import Wire
   ///
   /// - Parameter stop: begins the graceful shutdown of the server.
   /// - Returns: how many requests were responded to before connections were refused.
-  private static func load(_ port: Int, _ request: String, until stop: () async -> Void) async throws -> Int {
+  private static func load(
+    _ request: String, until stop: () async -> Void, connect: @escaping @Sendable () async throws -> RawConnection
+  ) async throws -> Int {
     let count = Counter()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<48 {
         group.addTask {
           while true {
             // `try?`: refused, it has stopped.
-            guard let connection = try? await RawConnection(port: port) else { return }
+            guard let connection = try? await connect() else { return }
             try await connection.send(request)
             let response = try await connection.untilClosed()
             #expect(response.hasPrefix("HTTP/1.1 200 OK\r\n"))
@@ -88,14 +106,15 @@ import Wire
 
   /// Runs a service that counts calls of `/add`. `body` is given its port, and what begins its graceful shutdown.
   private func withServer(
-    drainSeconds: Int = 1, hasTakeover: Bool = false, _ added: Counter,
+    _ overrides: [String: String] = [:], drainSeconds: Int = 1, hasTakeover: Bool = false, _ added: Counter,
     _ body: (_ port: Int, _ stop: @Sendable () async -> Void) async throws -> Void
   ) async throws {
     try await withTestDatabase(.sqlite) { testDatabase in
       let settings = [
         "PORT": "0", "SERVICE_KEY": "a-key-of-32-characters-for-a-test", "DRAIN_SECONDS": "\(drainSeconds)",
       ]
-      let dependencies = Dependencies(Settings(testDatabase.settings.merging(settings) { $1 }), logger: quiet)
+      let dependencies = Dependencies(
+        Settings(testDatabase.settings.merging(settings) { $1 }.merging(overrides) { $1 }), logger: quiet)
       let authenticator = CallerAuthenticator(
         keys: try ServiceKeys(dependencies.settings), verifier: AccessTokenVerifier(KeyRing(.init(signing: nil))),
         ended: EndedSessionList(), now: dependencies.now

@@ -173,7 +173,7 @@ func withEchoServer<T>(
     server.local = local
     return try await running([local]) { try await body(server) }
   }
-  let http = EventLoopServer(service).service(host: "127.0.0.1", port: 0) { channel in
+  let http = EventLoopServer(service).service(.hostname("127.0.0.1", port: 0)) { channel in
     server.port.opened(on: channel.localAddress?.port ?? 0, channel)
   }
   return try await running([http]) {

@@ -61,6 +61,6 @@ struct GatewayMetrics: Sendable {
 
   private static func address(of endpoint: Endpoint) -> String {
     endpoint.address.flatMap { address in address.ipAddress.map { "\($0):\(endpoint.url.port)" } }
-      ?? endpoint.url.authority
+      ?? endpoint.url.name
   }
 }

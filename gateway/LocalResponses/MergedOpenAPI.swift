@@ -58,7 +58,7 @@ struct MergedOpenAPI: Sendable {
     for url in serviceAddresses.urls(of: service) {
       do {
         let response = try await OutboundHTTP.client.execute(
-          HTTPClientRequest(url: url + "/openapi.json"), timeout: .seconds(2))
+          HTTPClientRequest(toProcessAt: url + "/openapi.json"), timeout: .seconds(2))
         let body = try await response.body.collect(upTo: 4 * 1024 * 1024)
         if response.status == .ok { return Data(buffer: body) }
       } catch { continue }

@@ -22,8 +22,9 @@ final class ExchangeSpans {
   func end(_ exchange: Exchange, isCutOff: Bool) {
     let method = exchange.method.rawValue
     if let client, let route = exchange.route {
+      let (url, path) = (client.url, client.url.socketPath)
       let request = OutgoingRequest(
-        method, route.path, of: route.service.rawValue, host: client.url.host, port: client.url.port)
+        method, route.path, of: route.service.rawValue, host: path ?? url.host, port: path == nil ? url.port : nil)
       client.span.endClientSpan(request, outcome(upstreamStatus, isCutOff), resends: exchange.isRetried ? 1 : 0)
     }
     server.endServerSpan(method, route: exchange.route?.path, outcome(exchange.status, isCutOff))

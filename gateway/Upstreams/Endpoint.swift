@@ -64,12 +64,21 @@ final class Endpoint: Sendable {
 
 /// The base URL of a service, from `AUTH_URL` and the variables of the other services.
 struct UpstreamURL: Sendable, Hashable {
+  /// The path of a Unix socket; nil for a host and a port.
+  let socketPath: String?
   let host: String
   let port: Int
   let isTLS: Bool
 
-  /// nil for text that is neither `http://host[:port]` nor `https://host[:port]`. A path is ignored.
+  /// nil for text that is neither `http://host[:port]` nor `https://host[:port]` nor a ``SocketURL``. A path is ignored.
   init?(_ text: String) {
+    socketPath = SocketURL.path(in: text)
+    if let socketPath {
+      (host, port, isTLS) = (SocketURL.host, 80, false)
+      // `try?`: a path that is too long has no socket.
+      guard (try? SocketAddress(unixDomainSocketPath: socketPath)) != nil else { return nil }
+      return
+    }
     isTLS = text.hasPrefix("https://")
     guard isTLS || text.hasPrefix("http://") else { return nil }
     let authority = text.dropFirst(isTLS ? 8 : 7).prefix { $0 != "/" }
@@ -90,9 +99,16 @@ struct UpstreamURL: Sendable, Hashable {
     guard (1...65_535).contains(port), !host.isEmpty else { return nil }
   }
 
-  /// The address when the host is one, so that no resolver is needed. `try?`: a host that is not an address is a name.
-  var literalAddress: SocketAddress? { try? SocketAddress(ipAddress: host, port: port) }
+  /// The address when the host is one, so that no resolver is needed.
+  var literalAddress: SocketAddress? {
+    // `try?`: a host that is not an address is a name.
+    if let socketPath { return try? SocketAddress(unixDomainSocketPath: socketPath) }
+    return try? SocketAddress(ipAddress: host, port: port)
+  }
 
   /// The value of `Host`.
-  var authority: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
+  var authority: String { socketPath == nil ? (host.contains(":") ? "[\(host)]" : host) + ":\(port)" : host }
+
+  /// The name in logs and metrics.
+  var name: String { socketPath ?? authority }
 }

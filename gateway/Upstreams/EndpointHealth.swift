@@ -103,6 +103,8 @@ extension EndpointHealth.Event {
     switch error {
     case let error as IOError where Self.localErrors.contains(error.errnoCode): return nil
     case let error as IOError where error.errnoCode == ETIMEDOUT: self = .connectTimeout
+    // Of a Unix socket, whose accept queue is full; over TCP the connection would wait.
+    case let error as IOError where error.errnoCode == EAGAIN: self = .connectTimeout
     case ChannelError.connectTimeout: self = .connectTimeout
     case let error as NIOConnectionError where error.connectionErrors.isEmpty: self = .connectTimeout
     case let error as NIOConnectionError:

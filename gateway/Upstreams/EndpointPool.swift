@@ -120,13 +120,14 @@ final class EndpointPool {
   /// A tunnel goes through the port of the service also within the process, as its ends are sockets that half close.
   private func channel(isForTunnel: Bool) -> EventLoopFuture<any Channel> {
     if let local, !isForTunnel { return loop.makeCompletedFuture { try local.connect(on: loop) } }
-    var bootstrap = TCPKeepAlive.options.reduce(ClientBootstrap(group: loop)) {
-      $0.channelOption($1.option, value: $1.value)
+    var bootstrap = ClientBootstrap(group: loop)
+      .resolver(resolver)
+      .connectTimeout(Self.connectTimeout)
+      .channelOption(.autoRead, value: false)
+    if endpoint.url.socketPath == nil {
+      bootstrap = TCPKeepAlive.options.reduce(bootstrap) { $0.channelOption($1.option, value: $1.value) }
+        .channelOption(.tcpOption(.tcp_nodelay), value: 1)
     }
-    .resolver(resolver)
-    .connectTimeout(Self.connectTimeout)
-    .channelOption(.autoRead, value: false)
-    .channelOption(.tcpOption(.tcp_nodelay), value: 1)
     // The channel keeps the buffer of its first read for good.
     if isForTunnel { bootstrap = bootstrap.channelOption(.recvAllocator, value: TransientReceiveBuffers()) }
     if let address = endpoint.address { return bootstrap.connect(to: address) }

@@ -47,6 +47,9 @@ package struct HealthProbe: Sendable {
 
   private static func request(to endpoint: Endpoint) -> HTTPClientRequest {
     let url = endpoint.url
+    if let path = url.socketPath, let base = SocketURL.base(ofSocketAt: path) {
+      return HTTPClientRequest(toProcessAt: base + "/health/ready")
+    }
     var authority = url.authority
     if let address = endpoint.address?.ipAddress, !url.isTLS {
       authority = (address.contains(":") ? "[\(address)]" : address) + ":\(url.port)"

@@ -175,7 +175,7 @@ final class Upstreams: Service {
     guard before != now || hadLoggedWarning != (level == .warning) else { return }
     logger.log(
       level: level, "upstream",
-      metadata: ["service": "\(endpoint.service.rawValue)", "host": "\(endpoint.url.authority)", "standing": "\(now)"])
+      metadata: ["service": "\(endpoint.service.rawValue)", "host": "\(endpoint.url.name)", "standing": "\(now)"])
   }
 
   /// During the startup grace period an endpoint that has never been ready is logged at `debug`.

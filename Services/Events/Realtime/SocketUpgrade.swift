@@ -61,7 +61,7 @@ struct SocketUpgrade: Sendable {
     guard let handshake = pending.take() else { throw ChannelError.ioOnClosedChannel }
     let options = channel.syncOptions
     try options?.setOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 128 * 1024))
-    try options?.setOption(.socketOption(.tcp_nodelay), value: 1)
+    if channel.localAddress?.ipAddress != nil { try options?.setOption(.socketOption(.tcp_nodelay), value: 1) }
     try channel.pipeline.syncOperations.addHandlers([
       NIOWebSocketFrameAggregator(
         minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: 64,

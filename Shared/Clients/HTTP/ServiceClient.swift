@@ -116,6 +116,7 @@ struct ServiceClient: Sendable {
       urls.append(url)
       var request = call.request
       request.url = url + call.request.url
+      if SocketURL.path(in: url) != nil { request.headers.replaceOrAdd(name: "host", value: SocketURL.host) }
       switch await send(request, call.template, until: end, through: client, read) {
       case .success(let body): return body
       case .failure(let status, let data, let retryAfterSeconds):
@@ -180,8 +181,9 @@ struct ServiceClient: Sendable {
     func endSpan(_ outcome: @autoclosure () -> RequestOutcome) {
       guard let span else { return }
       let url = URL(string: request.url)
+      let host = SocketURL.path(in: request.url) ?? url?.host()
       span.endClientSpan(
-        OutgoingRequest(request.method.rawValue, template, of: service.rawValue, host: url?.host(), port: url?.port),
+        OutgoingRequest(request.method.rawValue, template, of: service.rawValue, host: host, port: url?.port),
         outcome())
     }
     do {
@@ -197,7 +199,18 @@ struct ServiceClient: Sendable {
       return .failure(status, Data(buffer: body), retryAfterSeconds: Self.retryAfterSeconds(response))
     } catch {
       endSpan(.noResponse(error is CancellationError ? "called_off" : "no_answer"))
-      return error is NIOConnectionError || error as? HTTPClientError == .connectTimeout ? .notSent : .noResponse
+      return Self.hasNoConnection(error) ? .notSent : .noResponse
+    }
+  }
+
+  /// Whether no connection could be made.
+  private static func hasNoConnection(_ error: any Error) -> Bool {
+    switch error {
+    case is NIOConnectionError: true
+    case let error as HTTPClientError: error == .connectTimeout
+    // Over a Unix socket: nobody listens, there is no file, or the accept queue is full.
+    case let error as IOError: [ECONNREFUSED, ENOENT, EAGAIN].contains(error.errnoCode)
+    default: false
     }
   }
 

@@ -54,7 +54,7 @@ package struct TokenVerification: Sendable {
   ///
   /// - Throws: ``KeysUnavailable`` for a status other than 200, and network and decoding errors.
   package static func keySet(at url: String) async throws -> JWKS {
-    let response = try await OutboundHTTP.client.execute(HTTPClientRequest(url: url), timeout: .seconds(5))
+    let response = try await OutboundHTTP.client.execute(HTTPClientRequest(toProcessAt: url), timeout: .seconds(5))
     guard response.status == .ok else { throw KeysUnavailable() }
     return try JSON.decode(JWKS.self, from: Data(buffer: try await response.body.collect(upTo: 256 * 1024)))
   }

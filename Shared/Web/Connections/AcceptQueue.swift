@@ -13,12 +13,7 @@ extension Channel {
     #if os(Linux)
       await acceptAll()
     #endif
-    // Each accepted connection goes four times from one loop to another until it is active, and is closed when it finds
-    // on its way that the listening socket is closed.
-    for _ in 0..<4 {
-      // `try?`: a loop that has shut down has no connections.
-      for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() { try? await loop.submit {}.get() }
-    }
+    await MultiThreadedEventLoopGroup.singleton.waitForAcceptedConnections()
   }
 
   #if os(Linux)
@@ -38,6 +33,17 @@ extension Channel {
       } while ContinuousClock.now < end
     }
   #endif
+}
+
+extension EventLoopGroup {
+  /// Returns once connections that have been accepted are active. Each goes four times from one loop to another until
+  /// then, and is closed when it finds on its way that the listening socket is closed.
+  func waitForAcceptedConnections() async {
+    for _ in 0..<4 {
+      // `try?`: a loop that has shut down has no connections.
+      for loop in makeIterator() { try? await loop.submit {}.get() }
+    }
+  }
 }
 
 #if os(Linux)

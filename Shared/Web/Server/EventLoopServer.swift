@@ -17,16 +17,16 @@ struct EventLoopServer: ServerChildChannel {
     self.takeover = takeover
   }
 
-  /// Serves requests to a port until graceful shutdown. It takes the place of Hummingbird's `Application`, which makes
+  /// Serves requests to an address until graceful shutdown. It takes the place of Hummingbird's `Application`, which makes
   /// a logger and a task-local value for each request.
   ///
   /// - Parameter onServerRunning: called with the listening channel.
   func service(
-    host: String, port: Int, onServerRunning: @escaping @Sendable (any Channel) async -> Void
+    _ address: BindAddress, onServerRunning: @escaping @Sendable (any Channel) async -> Void
   ) -> any Service {
     server(
-      configuration: ServerConfiguration(address: .hostname(host, port: port), backlog: 1024),
-      onServerRunning: onServerRunning, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: http.logger)
+      configuration: ServerConfiguration(address: address, backlog: 1024), onServerRunning: onServerRunning,
+      eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: http.logger)
   }
 
   func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<AcceptedConnection> {

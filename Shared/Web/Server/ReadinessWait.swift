@@ -17,9 +17,10 @@ struct ReadinessWait {
   /// - Throws: ``StartFailure`` for something else than a base URL.
   init(forPrograms programs: [String], limit: Duration = .seconds(300)) throws {
     urls = try programs.map { text in
+      if let socket = SocketURL.base(text) { return socket + HealthCheck.path }
       guard let url = URLComponents(string: text), ["http", "https"].contains(url.scheme), url.host?.isEmpty == false,
         ["", "/"].contains(url.path), url.user == nil, url.query == nil, url.fragment == nil
-      else { throw StartFailure("\(text) is not http://host:port or https://host:port") }
+      else { throw StartFailure("\(text) is not http://host:port, https://host:port or unix:/path") }
       return (text.hasSuffix("/") ? String(text.dropLast()) : text) + HealthCheck.path
     }
     self.limit = limit
@@ -77,7 +78,7 @@ struct ReadinessWait {
   /// Why a program is not ready now; nil if it is.
   private static func reason(of url: String, within timeout: Duration, through client: HTTPClient) async -> String? {
     do {
-      let response = try await client.execute(HTTPClientRequest(url: url), timeout: .init(timeout))
+      let response = try await client.execute(HTTPClientRequest(toProcessAt: url), timeout: .init(timeout))
       // Reads the response to its end, so that the connection is used again.
       _ = try await response.body.collect(upTo: 64 * 1024)
       return response.status == .ok ? nil : "answered \(response.status.code)"

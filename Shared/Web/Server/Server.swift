@@ -16,6 +16,8 @@ package struct Server: Service {
   package let local: LocalListener
   let routes: [RegisteredRoute]
   private let http: any Service
+  /// nil when only the port is used.
+  private let socket: UnixSocketListener?
   private let logger: Logger
   private let host: String
   private let configuredPort: Int
@@ -84,7 +86,10 @@ package struct Server: Service {
         respond: boundary.respond, loopRoutes: LoopRoutes(routes.loopRoutes, within: boundary), refuse: boundary.refuse,
         logger: self.logger), takeover: takeover)
     self.local = LocalListener(server, logger: self.logger)
-    self.http = server.service(host: host, port: configuredPort) { [configuredPort] channel in
+    self.socket = try SocketURL.path(of: service, settings).map {
+      try UnixSocketListener($0, server, after: port, logger: logger)
+    }
+    self.http = server.service(.hostname(host, port: configuredPort)) { [configuredPort] channel in
       let bound = channel.localAddress?.port ?? configuredPort
       logger.info("listening", metadata: ["host": "\(host)", "port": .stringConvertible(bound)])
       port.opened(on: bound, channel)
@@ -102,8 +107,9 @@ package struct Server: Service {
     defer { port.ended() }
     OpenFiles.raiseLimit()
     let listener = Listener(http: http, port: port)
-    let drain = ShutdownDelay(lifecycle: lifecycle, duration: drainDelay, port: port)
-    let services: [any Service] = background + [listener, local, drain]
+    let drain = ShutdownDelay(lifecycle: lifecycle, duration: drainDelay, port: port, socket: socket)
+    let listeners: [any Service] = [listener, local] + (socket.map { [$0] } ?? [])
+    let services = background + listeners + [drain]
     do {
       try await ServiceGroup(
         configuration: .init(
@@ -139,13 +145,17 @@ private struct ShutdownDelay: Service {
   let lifecycle: Lifecycle
   let duration: Duration
   let port: ListeningPort
+  let socket: UnixSocketListener?
 
   func run() async throws {
     try await gracefulShutdown()
     lifecycle.drain()
     // `try?`: when it did not start there is nothing to wait for.
-    guard (try? await port.number) != nil else { return }
+    guard (try? await port.number) != nil, await socket?.isListening ?? true else { return }
     try await Task.sleep(for: max(duration, .milliseconds(20)))
-    if duration > .zero { await port.emptyAcceptQueue() }
+    guard duration > .zero else { return }
+    async let socketIsEmpty: Void? = socket?.emptyAcceptQueue()
+    await port.emptyAcceptQueue()
+    await socketIsEmpty
   }
 }

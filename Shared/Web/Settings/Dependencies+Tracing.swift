@@ -7,7 +7,8 @@ extension Dependencies {
   ///
   /// - Throws: ``StartFailure`` that names a variable whose value is not valid, never the value.
   func tracer(for service: ServiceName) throws -> Tracer? {
-    let url = serviceAddresses.urls(of: service).first.flatMap { URL(string: $0) }
+    // Over a Unix socket it is the address of the port that is not known.
+    let url = serviceAddresses.urls(of: service).first { SocketURL.path(in: $0) == nil }.flatMap { URL(string: $0) }
     return try tracer(named: service.rawValue, at: url, "http")
   }
 

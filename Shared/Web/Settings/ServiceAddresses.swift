@@ -39,12 +39,19 @@ package final class ServiceAddresses: Sendable {
     var urls: [ServiceName: [String]] = [:]
     for service in ServiceName.allCases {
       let variable = "\(service.variablePrefix)_URL"
-      let listed = settings.list(variable).map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+      let listed = settings.list(variable).map { url in
+        SocketURL.base(url) ?? (url.hasSuffix("/") ? String(url.dropLast()) : url)
+      }
       // A variable that is set but empty means that there is no such service.
       let isUnset = settings.string(variable) == nil
-      urls[service] = isUnset && service.isBundled ? ["http://127.0.0.1:\(service.defaultPort)"] : listed
+      urls[service] = isUnset && service.isBundled ? [Self.defaultURL(of: service, settings)] : listed
     }
     self.urls = Mutex(urls)
+  }
+
+  private static func defaultURL(of service: ServiceName, _ settings: Settings) -> String {
+    SocketURL.path(of: service, settings).flatMap { SocketURL.base(ofSocketAt: $0) }
+      ?? "http://127.0.0.1:\(service.defaultPort)"
   }
 
   /// The base URLs of a service's replicas, without a trailing slash; empty when it has none.
