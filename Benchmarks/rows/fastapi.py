@@ -18,17 +18,22 @@ def fastapi(bench):
     prepare("python3-venv")
     postgres = bench.database(data.insert_accounts, data.insert_credits)
     placement = placements()[0]
+    sockets = {"SOCKET_DIR": bench.folder / "sockets"}
+    sockets["SOCKET_DIR"].mkdir()
     users = bench.kith.users_file(f"users-{USERS}", range(1, USERS + 1))
     for is_logging in (True, False):
         server = start_fastapi(bench, postgres, is_logging)
-        services = {"auth": bench.start("kith-auth", postgres, is_logging)}
-        services["credits"] = bench.start("kith-credits", postgres, is_logging, peers=[services["auth"]])
+        # They listen on ports, too.
+        services = {"auth": bench.start("kith-auth", postgres, is_logging, environment=sockets)}
+        services["credits"] = bench.start("kith-credits", postgres, is_logging, environment=sockets)
         gateway = bench.start("kith-gateway", is_logging=is_logging, peers=services.values())
+        over_sockets = bench.start("kith-gateway", is_logging=is_logging, environment=sockets)
         one = bench.start("kith", postgres, is_logging)
         for route, (name, path) in ROUTES.items():
             programs = {
-                "Kith": (gateway, [gateway, services[name]]), "Kith in one process": (one, [one]),
-                "FastAPI": (server, [server])}
+                "Kith": (gateway, [gateway, services[name]]),
+                "Kith over Unix sockets": (over_sockets, [over_sockets, services[name]]),
+                "Kith in one process": (one, [one]), "FastAPI": (server, [server])}
             for what in list(programs)[:-1]:
                 verify(bench, path, server, programs[what][0])
             results = {what: [] for what in programs}
@@ -39,7 +44,7 @@ def fastapi(bench):
                                       variables={"USERS": users, "PATH_OF_REQUESTS": path})
                     results[what].append(result)
             show(bench, route, is_logging, results)
-        bench.stop(one, gateway, services["credits"], services["auth"], server)
+        bench.stop(one, over_sockets, gateway, services["credits"], services["auth"], server)
 
 
 def show(bench, route, is_logging, results):
