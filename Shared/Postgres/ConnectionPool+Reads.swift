@@ -32,8 +32,8 @@ extension ConnectionPool {
   /// Whether the jobs that wait are reads that share the next round trip of a connection which has one now.
   func holdsReads() -> Bool {
     let (holds, timeout) = state.withLock { state -> (Bool, Duration?) in
-      guard state.waiting.first?.read != nil, state.waiting.last?.read != nil,
-        state.sharing.holds(state.waiting.count, at: .now)
+      guard !state.waiting.isEmpty, state.sharing.holds(state.waiting.count, at: .now),
+        state.waiting.allSatisfy({ $0.read != nil })
       else { return (false, nil) }
       defer { state.sharing.hasTimer = true }
       return (true, state.sharing.hasTimer ? nil : state.sharing.waitMax)

@@ -9,10 +9,12 @@ struct RoundTripSharing {
   private let ageMax: Duration
   /// They do so while the last one was shorter than this.
   private let durationMax: Duration
-  /// After this time they no longer wait.
+  /// After this time, and ``ageMax``, they no longer wait.
   let waitMax: Duration
 
-  private var last: (connection: PooledConnection, began: ContinuousClock.Instant)?
+  private var beginnings: [ObjectIdentifier: ContinuousClock.Instant] = [:]
+  /// Of the connection that was the last to begin one, while it lasts.
+  private var last: (connection: ObjectIdentifier, began: ContinuousClock.Instant)?
   private var lastDuration = Duration.zero
   /// Somebody looks for reads that have waited for too long.
   var hasTimer = false
@@ -27,13 +29,17 @@ struct RoundTripSharing {
     self.waitMax = waitMax
   }
 
-  mutating func began(on connection: PooledConnection, at now: ContinuousClock.Instant) { last = (connection, now) }
+  mutating func began(on connection: PooledConnection, at now: ContinuousClock.Instant) {
+    last = (ObjectIdentifier(connection), now)
+    beginnings[ObjectIdentifier(connection)] = now
+  }
 
-  /// Ends what the connection has done. Does nothing if another has begun since then.
+  /// Ends the round trip of the connection, if it has one.
   mutating func ended(on connection: PooledConnection, at now: ContinuousClock.Instant) {
-    guard let last, last.connection === connection else { return }
-    lastDuration = now - last.began
-    self.last = nil
+    let connection = ObjectIdentifier(connection)
+    guard let began = beginnings.removeValue(forKey: connection) else { return }
+    lastDuration = now - began
+    if last?.connection == connection { last = nil }
   }
 
   /// Whether `count` reads wait.

@@ -39,6 +39,14 @@ import Testing
     sharing.began(on: connection, at: start + .milliseconds(1))
     #expect(!sharing.holds(1, at: start + .milliseconds(1)))
     sharing.ended(on: connection, at: start + .microseconds(1499))
+    // Also where they overlap, so that the last one to begin is never the one that ends.
+    let other = Self.connection()
+    defer { other.close() }
+    var overlapping = sharing
+    overlapping.began(on: connection, at: start + .milliseconds(2))
+    overlapping.began(on: other, at: start + .milliseconds(3))
+    overlapping.ended(on: connection, at: start + .milliseconds(3))
+    #expect(!overlapping.holds(1, at: start + .milliseconds(3)))
     sharing.began(on: connection, at: start + .milliseconds(2))
     #expect(sharing.holds(1, at: start + .milliseconds(2)))
   }
