@@ -58,7 +58,9 @@ import Wire
 
   @Test func separateProcessesServeItOverUnixSockets() async throws {
     try await withSocketFolder { folder in
-      try await story(ofProcessesOn: .sqlite) { _, _ in ["SOCKET_DIR": folder] }
+      try await story(ofProcessesOn: .sqlite) { _, _ in
+        ["SOCKET_DIR": folder, "EVENTS_URL": "unix:\(folder)/events.sock"]
+      }
       // They remove their sockets in the end, also that of the process that was killed.
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
     }
@@ -118,7 +120,7 @@ import Wire
 
   @Test func nothingSecretIsEverLogged() async throws {
     try await withTestDatabase(.sqlite) { testDatabase in
-      let kith = try await KithProcess.start(in: testDatabase, ["LOG_LEVEL": "trace"])
+      let kith = try await KithProcess.start(in: testDatabase, ["LOG_LEVEL": "trace", "SOCKET_DIR": "without sockets"])
       let email = "someone.very.particular@example.com"
       let admin = kith.gateway.with(["X-Admin-Key": TestStack.adminKey])
       let token = try await admin.post("/api/v1/auth/dev/token", ["email": email, "display_name": "Particular Name"])

@@ -41,6 +41,24 @@ import Wire
     }
   }
 
+  @Test(.timeLimit(.minutes(5))) func thePortClosesWhileARequestOverTheSocketStillRuns() async throws {
+    try await withSocketFolder { folder in
+      let calls = Counter()
+      try await withServer(["SOCKET_DIR": folder], calls) { port, stop in
+        let path = "\(folder)/credits.sock"
+        try await eventually("the socket") { FileManager.default.fileExists(atPath: path) }
+        let connection = try await RawConnection(toSocketAt: path)
+        try await connection.send("GET /wait HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        try await eventually("the request runs") { calls.value == 1 }
+        await stop()
+        // `try?`: refused, it is closed.
+        try await eventually("the port is closed") { (try? await RawConnection(port: port)) == nil }
+        calls.add()
+        #expect(try await connection.untilClosed().hasPrefix("HTTP/1.1 200 OK\r\n"))
+      }
+    }
+  }
+
   @Test(.timeLimit(.minutes(5))) func theGatewayRespondsToEveryRequestToo() async throws {
     try await withStack(.sqlite) { stack in
       for _ in 0..<3 {
@@ -127,6 +145,12 @@ import Wire
         routes.post("/add") { _, _ in
           added.add()
           return "added"
+        }
+        // Until there is another call.
+        routes.get("/wait") { _, _ in
+          added.add()
+          while added.value < 2 { try await Task.sleep(for: .milliseconds(10)) }
+          return "waited"
         }
       }
       try await withStop(server) { stop in try await body(try await server.port.number, stop) }

@@ -106,7 +106,7 @@ import Tokens
     return reason
   }
 
-  @Test func oneThatIsInUseIsLeftAlone() async throws {
+  @Test(.timeLimit(.minutes(5))) func oneThatIsInUseIsLeftAlone() async throws {
     try await withSocketFolder { folder in
       let path = "\(folder)/credits.sock"
       let other = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -117,7 +117,7 @@ import Tokens
     }
   }
 
-  @Test func whereNoneCanBeTheReasonIsSaid() async throws {
+  @Test(.timeLimit(.minutes(5))) func whereNoneCanBeTheReasonIsSaid() async throws {
     try await withSocketFolder { folder in
       let path = "\(folder)/credits.sock"
       try Data("precious".utf8).write(to: URL(filePath: path))

@@ -208,8 +208,8 @@ struct ServiceClient: Sendable {
     switch error {
     case is NIOConnectionError: true
     case let error as HTTPClientError: error == .connectTimeout
-    // Over a Unix socket: nobody listens, there is no file, or the accept queue is full.
-    case let error as IOError: [ECONNREFUSED, ENOENT, EAGAIN].contains(error.errnoCode)
+    // Nobody listens. Over a Unix socket also: there is no file, or not for this user, or the accept queue is full.
+    case let error as IOError: [ECONNREFUSED, ENOENT, EACCES, EAGAIN].contains(error.errnoCode)
     default: false
     }
   }

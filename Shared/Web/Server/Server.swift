@@ -106,10 +106,9 @@ package struct Server: Service {
   private func serve() async throws {
     defer { port.ended() }
     OpenFiles.raiseLimit()
-    let listener = Listener(http: http, port: port)
+    let listener = Listener(http: http, port: port, socket: socket)
     let drain = ShutdownDelay(lifecycle: lifecycle, duration: drainDelay, port: port, socket: socket)
-    let listeners: [any Service] = [listener, local] + (socket.map { [$0] } ?? [])
-    let services = background + listeners + [drain]
+    let services: [any Service] = background + [listener, local, drain]
     do {
       try await ServiceGroup(
         configuration: .init(
@@ -126,21 +125,26 @@ package struct Server: Service {
   }
 }
 
-/// The HTTP server. Marks its port as ended when it could not start.
+/// The HTTP server on its port and on its socket, which stop together. Marks the port as ended when it could not start.
 private struct Listener: Service {
   let http: any Service
   let port: ListeningPort
+  let socket: UnixSocketListener?
 
   func run() async throws {
-    do { try await http.run() } catch {
-      port.ended()
-      throw error
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      if let socket { group.addTask { await socket.run() } }
+      do { try await http.run() } catch {
+        port.ended()
+        throw error
+      }
+      try await group.waitForAll()
     }
   }
 }
 
 /// Delays the shutdown while load balancers notice it, and until the server listens: one that is stopped before it
-/// accepts connections traps in its library.
+/// accepts connections traps in its library. Stops it when its socket could not be opened.
 private struct ShutdownDelay: Service {
   let lifecycle: Lifecycle
   let duration: Duration
@@ -148,10 +152,14 @@ private struct ShutdownDelay: Service {
   let socket: UnixSocketListener?
 
   func run() async throws {
+    if let failure = await socket?.startFailure {
+      try await Task.sleep(for: .milliseconds(20))
+      throw failure
+    }
     try await gracefulShutdown()
     lifecycle.drain()
     // `try?`: when it did not start there is nothing to wait for.
-    guard (try? await port.number) != nil, await socket?.isListening ?? true else { return }
+    guard (try? await port.number) != nil else { return }
     try await Task.sleep(for: max(duration, .milliseconds(20)))
     guard duration > .zero else { return }
     async let socketIsEmpty: Void? = socket?.emptyAcceptQueue()

@@ -8,7 +8,7 @@ import Synchronization
 
 /// Listens on a Unix socket beside the port of a server (`SOCKET_DIR`), for callers on the same machine. Who may
 /// connect is a matter of the permissions of the file and of its folder.
-final class UnixSocketListener: Service {
+final class UnixSocketListener: Sendable {
   private let path: String
   /// The name with which it is made, and closed: NIO removes the file of this name then. Under the other one another
   /// process may listen by that time.
@@ -20,44 +20,45 @@ final class UnixSocketListener: Service {
   private let logger: Logger
   /// The file while this process listens: another process may have replaced it since.
   private let file = Mutex<FileIdentity?>(nil)
-  private let renameError = Mutex<Int32?>(nil)
+  private let failure = Mutex<StartFailure?>(nil)
 
-  /// - Throws: ``StartFailure`` for a path that depends on the working directory.
+  /// - Throws: ``StartFailure`` for a path that depends on the working directory, or is too long for a socket.
   init(_ path: String, _ server: EventLoopServer, after port: ListeningPort, logger: Logger) throws {
     guard path.hasPrefix("/") else { throw StartFailure("SOCKET_DIR is not an absolute path") }
     self.path = path
-    firstPath = "\(path).\(String(UInt32.random(in: 0...UInt32.max), radix: 36))"
+    firstPath = "\(path).\(UInt32.random(in: 1 << 31...UInt32.max))"
+    // `try?`: it fails for no other reason.
+    guard (try? SocketAddress(unixDomainSocketPath: firstPath)) != nil else {
+      throw StartFailure("SOCKET_DIR is longer than the path of a socket can be: \(path)")
+    }
     self.server = server
     self.port = port
     self.logger = logger
   }
 
-  /// Serves until graceful shutdown.
-  ///
-  /// - Throws: ``StartFailure`` when another process listens there, or nothing can.
-  func run() async throws {
+  /// Serves until graceful shutdown, or not at all: ``startFailure``.
+  func run() async {
     defer {
       removeFile()
       start.ended()
     }
     // `try?`: where the port cannot be opened, its own error says why.
-    guard (try? await port.number) != nil else { return try await gracefulShutdown() }
+    guard (try? await port.number) != nil else { return }
     do {
       try await requireFreePath()
       try await server.service(.unixDomainSocket(path: firstPath)) { [self] in await opened($0) }.run()
-      if let code = renameError.withLock(\.self) { throw IOError(errnoCode: code, reason: "rename") }
-    } catch let error as IOError {
-      throw StartFailure("cannot listen on \(path): \(String(cString: strerror(error.errnoCode)))")
-    } catch SocketAddressError.unixDomainSocketPathTooLong {
-      throw StartFailure("SOCKET_DIR is longer than the path of a socket can be: \(path)")
-    }
+    } catch { fail(error) }
+  }
+
+  private func fail(_ error: any Error) {
+    let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+    failure.withLock { $0 = error as? StartFailure ?? StartFailure("cannot listen on \(path): \(reason)") }
   }
 
   /// Gives the socket its name, in place of the file of a process that has not ended in order.
   private func opened(_ channel: any Channel) async {
     guard rename(firstPath, path) == 0 else {
-      let code = errno
-      renameError.withLock { $0 = code }
+      fail(IOError(errnoCode: errno, reason: "rename"))
       // `try?`: a channel that is closed is closed.
       try? await channel.close()
       return
@@ -67,10 +68,13 @@ final class UnixSocketListener: Service {
     logger.info("listening", metadata: ["socket": "\(path)"])
   }
 
-  /// Waits until it listens; false when it cannot.
-  var isListening: Bool {
-    // `try?`: it did not start, as its own error says, or the wait was cancelled.
-    get async { (try? await start.number) != nil }
+  /// Why it does not listen; nil once it does, and where the port could not be opened.
+  var startFailure: StartFailure? {
+    get async {
+      // `try?`: it has ended.
+      _ = try? await start.number
+      return failure.withLock(\.self)
+    }
   }
 
   /// Lets no connection begin, and returns once those have been accepted that had begun; after a second at the latest.
@@ -104,7 +108,7 @@ final class UnixSocketListener: Service {
     do {
       try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .connect(unixDomainSocketPath: path).get().close()
-    } catch let error as IOError where error.errnoCode == ECONNREFUSED {
+    } catch let error as IOError where [ECONNREFUSED, ENOENT].contains(error.errnoCode) {
       return
     }
     throw StartFailure("\(path) is in use by another program")
