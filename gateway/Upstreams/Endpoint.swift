@@ -101,7 +101,7 @@ struct UpstreamURL: Sendable, Hashable {
 
   /// The address when the host is one, so that no resolver is needed.
   var literalAddress: SocketAddress? {
-    // `try?`: a host that is not an address is a name.
+    // `try?`: a host that is not an address is a name, and the length of a path has been checked.
     if let socketPath { return try? SocketAddress(unixDomainSocketPath: socketPath) }
     return try? SocketAddress(ipAddress: host, port: port)
   }

@@ -115,8 +115,7 @@ struct ServiceClient: Sendable {
       let url = urls.removeFirst()
       urls.append(url)
       var request = call.request
-      request.url = url + call.request.url
-      if SocketURL.path(in: url) != nil { request.headers.replaceOrAdd(name: "host", value: SocketURL.host) }
+      request.address(toProcessAt: url + call.request.url)
       switch await send(request, call.template, until: end, through: client, read) {
       case .success(let body): return body
       case .failure(let status, let data, let retryAfterSeconds):

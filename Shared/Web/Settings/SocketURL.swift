@@ -34,10 +34,16 @@ package enum SocketURL {
 }
 
 extension HTTPClientRequest {
-  /// A request to another process. One over a Unix socket has a host as any other has (RFC 9112 §3.2), which
-  /// AsyncHTTPClient does not add.
+  /// A request to another process.
   package init(toProcessAt url: String) {
     self.init(url: url)
-    if SocketURL.path(in: url) != nil { headers.add(name: "host", value: SocketURL.host) }
+    address(toProcessAt: url)
+  }
+
+  /// Sends it to another process. Over a Unix socket it has a host as any other has (RFC 9112 §3.2), which AsyncHTTPClient
+  /// does not add.
+  package mutating func address(toProcessAt url: String) {
+    self.url = url
+    if SocketURL.path(in: url) != nil { headers.replaceOrAdd(name: "host", value: SocketURL.host) }
   }
 }
