@@ -17,8 +17,8 @@ import Wire
           try await expectJoins(scenario)
           try await expectTasks(scenario)
           try await expectCredits(scenario)
-          // Two of PgBouncer's, those by which events and timepoints are notified, and up to two of who counts here.
-          #expect(try await sessionCount(stack, server) <= 6)
+          // The server ends a session, such as that of migrations, some time after its client has closed it.
+          try await eventually("two sessions for all but notifications") { try await sessionCount(stack, server) == 2 }
         }
       }
     }
@@ -58,11 +58,16 @@ import Wire
     #expect(try await alice.get("/api/v1/users/me/timepoints").int("total") == 1)
   }
 
+  /// How many sessions the server has, except for this one and those that listen for notifications.
   private func sessionCount(_ stack: TestStack, _ server: PostgresServer) async throws -> Int {
     let direct = stack.dependencies.settings.overlaid(["DATABASE_URL": server.url])
     let database = try await Dependencies(direct, logger: quiet).openDatabase(ServiceSchema("auth", []))
     let row = try await database.read { db in
-      try db.row("select count(*) as found from pg_stat_activity where backend_type = 'client backend'")
+      try db.row(
+        """
+        select count(*) as found from pg_stat_activity
+        where backend_type = 'client backend' and pid <> pg_backend_pid() and query not like 'listen %'
+        """)
     }
     await database.close()
     return try row?.get("found", as: Int.self) ?? 0
