@@ -39,8 +39,7 @@ enum HoldStore {
       update ledger_account set held = held + \(hold.cost)
       where id = \(hold.user) and balance - held >= \(hold.cost)
         and (lots_expire_at is null or lots_expire_at > \(hold.at))
-        and not exists (select 1 from credit_hold
-          where caller = \(hold.caller) and idempotency_key = \(hold.idempotencyKey))
+        and \(LedgerStore.isUnused(hold.idempotencyKey, by: hold.caller, in: "credit_hold"))
       returning \(ChangedAccount.columns)
       """)
     guard let account = try row.map(ChangedAccount.init) else { return nil }
