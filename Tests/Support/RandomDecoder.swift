@@ -11,9 +11,9 @@ package final class RandomDecoder: Decoder {
     if T.self == Date.self, let date = Date(timeIntervalSince1970: Double.random(in: 0..<4e9, using: &random)) as? T {
       return date
     }
-    if T.self == UserID.self {
+    if let type = T.self as? any ParsedID.Type {
       let end = UInt64.random(in: 1 << 44..<1 << 48, using: &random)
-      if let id = UserID("01a1fd2c-bd4b-7c1e-8a42-\(String(end, radix: 16))") as? T { return id }
+      if let id = type.init("01a1fd2c-bd4b-7c1e-8a42-\(String(end, radix: 16))") as? T { return id }
     }
     return try T(from: self)
   }
@@ -38,6 +38,11 @@ package final class RandomDecoder: Decoder {
   fileprivate var double: Double { element(of: [0, -0.25, 1.5, 1e300, 123_456_789.125]) }
   fileprivate func integer<T: FixedWidthInteger>() -> T { element(of: [.min, .max, 0, 1, 42]) }
 }
+
+/// An ``ID`` of any kind.
+private protocol ParsedID { init?(_ text: String) }
+
+extension ID: ParsedID {}
 
 private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let decoder: RandomDecoder

@@ -89,6 +89,16 @@ import Wire
     try PeopleQuery.expectReadsWhatItEncodes()
   }
 
+  @Test func spendsAreReadAndWrittenAsTheDecoderDoes() throws {
+    try SpendCredits.expectReadsWhatItDecodes(
+      """
+      {"user_id":\(Self.user),"cost":5,"transaction_type":"refund","description":"A scene","reference_id":"7",
+       "reference_type":"timepoint","idempotency_key":"one","creates_debt":true,"more":[1]}
+      """, least: (read: 30, refused: 40))
+    try SpendCredits.expectReadsWhatItEncodes()
+    try CreditTransactionResult.expectWritesWhatItEncodes()
+  }
+
   /// What a tree is refused for, the decoder decides.
   @Test func theDecoderReadsWhatNoTreeIsMadeOf() throws {
     let nested = String(repeating: "[", count: 70) + String(repeating: "]", count: 70)

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Spends credits of a user.
-package struct SpendCredits: Codable, Sendable {
+package struct SpendCredits: Codable, Sendable, Hashable {
   package let userID: UserID
   package let cost: Int
   package var transactionType: String?
