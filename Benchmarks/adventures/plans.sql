@@ -11,5 +11,5 @@ from (
         + coalesce(octet_length((t0.stops)::text), 0) + coalesce(octet_length((t0.route_data)::text), 0)
         + coalesce(octet_length((t0.status)::text), 0) as size
     from adventure_plan t0 where (t0.user_id = @user(:n)@) and (t0.user_id = @user(:n)@)
-    order by t0.id limit 101 offset 0) page) sized
+    order by t0.id limit 101) page) sized
 where sized.bytes - sized.size <= 65536;

@@ -11,8 +11,6 @@ MACROS = {
     "user": lambda number: f"{uuid_sql(number)}::@type@",
     # Like the ids of operations it begins with the time; the same in the whole transaction.
     "unique": lambda _: UNIQUE,
-    # An array of that one.
-    "uniques": lambda _: f"array[{UNIQUE}]",
     # As unique(), but the same in all transactions of a run of the script.
     "serial": lambda _: f"(lpad(to_hex(1790000000000 + :count), 12, '0') || substr(md5({RUN}), 1, 20))::uuid",
     "digest": lambda _: f"sha256(convert_to({RUN}, 'UTF8'))",

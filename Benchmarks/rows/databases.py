@@ -72,7 +72,7 @@ def balance(bench):
 
 def spend(bench):
     """A spend by another service"""
-    compare(bench, spending("spend", "spend", 0.7, "credits/spend"), [data.insert_accounts, data.insert_credits])
+    compare(bench, spending("spend", "spend", 1.0, "credits/spend"), [data.insert_accounts, data.insert_credits])
 
 
 def spend_keyed(bench):

@@ -21,13 +21,7 @@ import Wire
         try await ledger.post(spend)
         try await ledger.settle(try await ledger.hold(1, of: alice, key: spend.idempotencyKey), as: .capture(nil))
       }
-      let plannedEachTime = try await ledger.database.read { db in
-        try db.rows(
-          """
-          select statement from pg_prepared_statements where custom_plans >= 10 and generic_plans = 0 order by statement
-          """
-        ).map { try $0.get("statement", as: String.self) }
-      }
+      let plannedEachTime = try await ledger.database.statementsPlannedEachTime()
       #expect(plannedEachTime == [])
     }
   }

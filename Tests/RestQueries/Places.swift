@@ -105,9 +105,11 @@ struct PlacesApp: Sendable {
   let bob = UserID.new(at: Date())
   let now = Date(timeIntervalSince1970: 1_800_000_000.25)
 
-  static func with(_ engine: Engine, _ body: (PlacesApp) async throws -> Void) async throws {
+  static func with(
+    _ engine: Engine, connections: Int = 6, _ body: (PlacesApp) async throws -> Void
+  ) async throws {
     try await withTestDatabase(engine) { testDatabase in
-      let app = PlacesApp(database: try await testDatabase.open(Places.database))
+      let app = PlacesApp(database: try await testDatabase.open(Places.database, connections: connections))
       try await body(app)
       await app.database.close()
     }

@@ -78,11 +78,9 @@ extension RestOperation {
     if let restriction { return "\(writer.isKey(of: resource.row, table, in: restriction)) and \(condition)" }
     guard resource.limit != nil || resource.offset > 0 else { return condition }
     let row = resource.row
-    let limit = min(resource.limit ?? QueryBounds.rowsMax, QueryBounds.rowsMax)
     return """
       \(table.storedKey) in (select \(row.name).\(table.storedKey) from \(table.source) \(row.name) \
-      where \(condition) order by \(try writer.order(of: resource)) limit \(limit) offset \(resource.offset)) \
-      and \(condition)
+      where \(condition) \(try writer.page(of: resource))) and \(condition)
       """
   }
 }
@@ -132,9 +130,11 @@ struct RowChanges {
 }
 
 extension StatementWriter {
-  /// One binding, however many keys there are.
+  /// One binding, however many keys there are. Most often there is one, and a statement of its own for it: PostgreSQL
+  /// takes a list of unknown length for long, and would plan each call anew for the short one that it is.
   func isKey(of row: RowName, _ table: Table, in keys: [String]) -> SQL {
     let key: SQL = "\(row.name).\(table.storedKey)"
+    if let only = keys.first, keys.count == 1 { return "\(key) = \(only)" }
     return choose(
       "\(key) in (select value from json_each(\(JSONTree.array(keys.map(JSONTree.string)).text)))",
       postgres: "\(key) = any(\(ArrayLiteral.text(of: keys))::uuid[])")

@@ -83,11 +83,16 @@ struct StatementWriter {
       """
   }
 
-  /// The order ends with the key, so that pages neither repeat nor skip a row.
   func paging(of resource: Resource) throws -> SQL {
-    guard !resource.isCount else { return "" }
+    resource.isCount ? "" : " \(try page(of: resource))"
+  }
+
+  /// The order ends with the key, so that pages neither repeat nor skip a row. The first page is a statement of its own:
+  /// PostgreSQL takes an unknown offset for a tenth of the rows, and would plan each call anew that has none.
+  func page(of resource: Resource) throws -> SQL {
     let limit = min(resource.limit ?? QueryBounds.rowsMax, QueryBounds.rowsMax)
-    return " order by \(try order(of: resource)) limit \(limit) offset \(resource.offset)"
+    let first: SQL = "order by \(try order(of: resource)) limit \(limit)"
+    return resource.offset == 0 ? first : "\(first) offset \(resource.offset)"
   }
 
   /// - Returns: nil for a resource that is only joined.
