@@ -17,8 +17,7 @@ import Wire
           try await expectJoins(scenario)
           try await expectTasks(scenario)
           try await expectCredits(scenario)
-          // The server ends a session, such as that of migrations, some time after its client has closed it.
-          try await eventually("two sessions for all but notifications") { try await sessionCount(stack, server) == 2 }
+          try await expectSessions(stack, server)
         }
       }
     }
@@ -58,18 +57,23 @@ import Wire
     #expect(try await alice.get("/api/v1/users/me/timepoints").int("total") == 1)
   }
 
-  /// How many sessions the server has, except for this one and those that listen for notifications.
-  private func sessionCount(_ stack: TestStack, _ server: PostgresServer) async throws -> Int {
-    let direct = stack.dependencies.settings.overlaid(["DATABASE_URL": server.url])
+  /// Two of PgBouncer's, and those by which auth, events and timepoints are notified.
+  private func expectSessions(_ stack: TestStack, _ server: PostgresServer) async throws {
+    let direct = stack.dependencies.settings.overlaid(["DATABASE_URL": server.url, "DATABASE_CONNECTIONS": "1"])
     let database = try await Dependencies(direct, logger: quiet).openDatabase(ServiceSchema("auth", []))
-    let row = try await database.read { db in
-      try db.row(
-        """
-        select count(*) as found from pg_stat_activity
-        where backend_type = 'client backend' and pid <> pg_backend_pid() and query not like 'listen %'
-        """)
+    // The server ends a session, such as that of migrations, some time after its client has closed it.
+    var found: [String] = []
+    try await eventually("five sessions; there are \(found)") {
+      found = try await database.read { db in
+        try db.rows(
+          """
+          select case when query like 'listen %' then 'listens' else 'works' end as kind from pg_stat_activity
+          where backend_type = 'client backend' and pid <> pg_backend_pid() order by kind
+          """
+        ).map { try $0.get("kind") }
+      }
+      return found == ["listens", "listens", "listens", "works", "works"]
     }
     await database.close()
-    return try row?.get("found", as: Int.self) ?? 0
   }
 }

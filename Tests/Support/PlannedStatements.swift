@@ -1,16 +1,30 @@
 import Database
 
+/// How a statement has been planned on one connection of PostgreSQL.
+package struct PlannedStatement: Sendable {
+  package let text: String
+  private let customPlanCount: Int
+  private let generalPlanCount: Int
+
+  /// Planned at each of ten executions or more: no plan of it is kept.
+  package var isPlannedEachTime: Bool { customPlanCount >= 10 && generalPlanCount == 0 }
+
+  /// Executed by a plan that is kept.
+  package var keepsPlan: Bool { generalPlanCount > 0 }
+
+  fileprivate init(_ row: Row) throws {
+    text = try row.get("statement")
+    customPlanCount = try row.get("custom_plans")
+    generalPlanCount = try row.get("generic_plans")
+  }
+}
+
 extension Database {
-  /// The statements that PostgreSQL has planned for each of `executions` or more: it keeps no plan of them. On a database
-  /// that has one connection, as each keeps its own.
-  package func statementsPlannedEachTime(executions: Int = 10) async throws -> [String] {
+  /// The statements that a connection has prepared, on a database that has no other.
+  package func plannedStatements() async throws -> [PlannedStatement] {
     try await read { db in
-      try db.rows(
-        """
-        select statement from pg_prepared_statements where custom_plans >= \(executions) and generic_plans = 0
-        order by statement
-        """
-      ).map { try $0.get("statement", as: String.self) }
+      try db.rows("select statement, custom_plans, generic_plans from pg_prepared_statements order by statement")
+        .map(PlannedStatement.init)
     }
   }
 }

@@ -89,7 +89,7 @@ import Wire
     try PeopleQuery.expectReadsWhatItEncodes()
   }
 
-  @Test func spendsAreReadAndWrittenAsTheDecoderDoes() throws {
+  @Test func spendsAreReadAndResultsWrittenAsTheirCodersDo() throws {
     try SpendCredits.expectReadsWhatItDecodes(
       """
       {"user_id":\(Self.user),"cost":5,"transaction_type":"refund","description":"A scene","reference_id":"7",

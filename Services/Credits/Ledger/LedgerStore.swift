@@ -129,7 +129,7 @@ struct LedgerStore: Sendable {
   /// A condition: the caller has made nothing in `table` under the key. True without a key, which needs a statement of
   /// its own: nothing equals null, and PostgreSQL would plan each call anew to make use of that.
   static func isUnused(_ key: String?, by caller: String?, in table: SQL) -> SQL {
-    guard let key else { return "true" }
+    guard let key, let caller else { return "true" }
     return "not exists (select 1 from \(table) where caller = \(caller) and idempotency_key = \(key))"
   }
 

@@ -80,7 +80,7 @@ extension RestOperation {
     let row = resource.row
     return """
       \(table.storedKey) in (select \(row.name).\(table.storedKey) from \(table.source) \(row.name) \
-      where \(condition) \(try writer.page(of: resource))) and \(condition)
+      where \(condition) \(try writer.orderAndLimit(of: resource))) and \(condition)
       """
   }
 }
@@ -130,8 +130,8 @@ struct RowChanges {
 }
 
 extension StatementWriter {
-  /// One binding, however many keys there are. Most often there is one, and a statement of its own for it: PostgreSQL
-  /// takes a list of unknown length for long, and would plan each call anew for the short one that it is.
+  /// One binding, however many keys there are. One key has a statement of its own: PostgreSQL assumes that a list of
+  /// unknown length is long, so that a plan for the one key always looks cheaper, and would plan each call anew.
   func isKey(of row: RowName, _ table: Table, in keys: [String]) -> SQL {
     let key: SQL = "\(row.name).\(table.storedKey)"
     if let only = keys.first, keys.count == 1 { return "\(key) = \(only)" }

@@ -84,12 +84,13 @@ struct StatementWriter {
   }
 
   func paging(of resource: Resource) throws -> SQL {
-    resource.isCount ? "" : " \(try page(of: resource))"
+    resource.isCount ? "" : " \(try orderAndLimit(of: resource))"
   }
 
-  /// The order ends with the key, so that pages neither repeat nor skip a row. The first page is a statement of its own:
-  /// PostgreSQL takes an unknown offset for a tenth of the rows, and would plan each call anew that has none.
-  func page(of resource: Resource) throws -> SQL {
+  /// The order ends with the key, so that pages neither repeat nor skip a row. The first page has a statement of its own:
+  /// PostgreSQL assumes that an unknown offset skips a tenth of the rows, so that a plan without one always looks cheaper,
+  /// and would plan each call anew.
+  func orderAndLimit(of resource: Resource) throws -> SQL {
     let limit = min(resource.limit ?? QueryBounds.rowsMax, QueryBounds.rowsMax)
     let first: SQL = "order by \(try order(of: resource)) limit \(limit)"
     return resource.offset == 0 ? first : "\(first) offset \(resource.offset)"
