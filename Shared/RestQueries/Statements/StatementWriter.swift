@@ -87,9 +87,9 @@ struct StatementWriter {
     resource.isCount ? "" : " \(try orderAndLimit(of: resource))"
   }
 
-  /// The order ends with the key, so that pages neither repeat nor skip a row. The first page has a statement of its own:
-  /// PostgreSQL assumes that an unknown offset skips a tenth of the rows, so that a plan without one always looks cheaper,
-  /// and would plan each call anew.
+  /// The order ends with the key, so that pages neither repeat nor skip a row. The first page has a statement of its
+  /// own: PostgreSQL assumes that an unknown offset skips a tenth of the rows, so that a plan without one always looks
+  /// cheaper, and would plan each call anew.
   func orderAndLimit(of resource: Resource) throws -> SQL {
     let limit = min(resource.limit ?? QueryBounds.rowsMax, QueryBounds.rowsMax)
     let first: SQL = "order by \(try order(of: resource)) limit \(limit)"

@@ -1,8 +1,8 @@
 import Foundation
 
 /// A body that is made from a ``JSONTree``, which takes less time than its decoder: for those between services that
-/// are sent most, or have hundreds of members. A test of each such body calls `expectReadsWhatItDecodes(_:)`: nothing else notices a member
-/// that was forgotten.
+/// are sent most, or have hundreds of members. A test of each such body calls `expectReadsWhatItDecodes(_:)`: nothing
+/// else notices a member that was forgotten.
 package protocol JSONTreeReadable: JSONReadable {
   /// - Throws: as ``JSONReadable/init(json:)``.
   init(_ tree: JSONTree) throws
